@@ -1,0 +1,133 @@
+import * as z from 'zod/mini';
+import { EntityIdSchema, type EntityId } from './entity.ts';
+import {
+  anyString,
+  filledText,
+  guard,
+  idOf,
+  known,
+  metadata,
+  pageQueryShape,
+  type Metadata,
+  type OpenEnum,
+  type PageQuery,
+  type Schema,
+} from './primitives.ts';
+import type { Chain } from './settings.ts';
+
+/** The id of an Account. */
+export type AccountId = `acc_${string}`;
+export const AccountIdSchema: Schema<AccountId> = idOf('an Account', 'acc_');
+/** Tells whether a value is a well-formed Account id, and narrows it. */
+export const isAccountId: (value: unknown) => value is AccountId = guard(AccountIdSchema);
+
+export const accountTypes = ['wallet', 'bank'] as const;
+export type KnownAccountType = (typeof accountTypes)[number];
+export type AccountType = OpenEnum<KnownAccountType>;
+/** Tells whether an Account type is one that the document lists. */
+export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
+  known(accountTypes);
+
+export const accountStatuses = ['active', 'inactive'] as const;
+export type KnownAccountStatus = (typeof accountStatuses)[number];
+export type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** Tells whether an Account status is one that the document lists. */
+export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus =
+  known(accountStatuses);
+
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+export interface AccountCreated {
+  /** Starts with `acc_`. */
+  id: AccountId;
+  /** The Entity that owns the Account. */
+  entityId: EntityId;
+  /** Display name. */
+  name: string;
+  /** A wallet or a bank account. */
+  type: AccountType;
+  /** The chain that the Account is provisioned on. */
+  chain: Chain;
+  /** A new Account is `active`. */
+  status: AccountStatus;
+  /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+  autoEarn: boolean;
+  /** A decimal string; its unit and precision are not documented. */
+  availableBalance: string;
+  /** `USDC` unless the platform says otherwise. */
+  currency: string;
+  /** ISO 8601 date-time, UTC. */
+  createdAt: string;
+}
+
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+export interface Account extends AccountCreated {
+  /** A decimal string. */
+  pendingBalance: string;
+  /** A decimal string. */
+  lockedBalance: string;
+  /** A decimal string. */
+  holdingBalance: string;
+  /** Free-form data of yours; absent or null when there is none. */
+  metadata?: Metadata | null | undefined;
+  /** ISO 8601 date-time, UTC. */
+  updatedAt: string;
+}
+
+export const accountCreatedShape = {
+  id: anyString<AccountId>(),
+  entityId: anyString<EntityId>(),
+  name: z.string(),
+  type: anyString<AccountType>(),
+  chain: anyString<Chain>(),
+  status: anyString<AccountStatus>(),
+  autoEarn: z.boolean(),
+  availableBalance: z.string(),
+  currency: z.string(),
+  createdAt: z.string(),
+};
+export const AccountCreatedSchema: Schema<AccountCreated> = z.looseObject(accountCreatedShape);
+
+export const accountShape = {
+  ...accountCreatedShape,
+  pendingBalance: z.string(),
+  lockedBalance: z.string(),
+  holdingBalance: z.string(),
+  metadata: z.nullish(metadata),
+  updatedAt: z.string(),
+};
+export const AccountSchema: Schema<Account> = z.looseObject(accountShape);
+
+/** What it takes to create an Account. It is provisioned on the default chain of the Settings. */
+export interface AccountCreateInput {
+  /** The Entity that will own the Account. */
+  entityId: EntityId;
+  /** Display name. */
+  name?: string | undefined;
+  /** Free-form data of yours. */
+  metadata?: Metadata | undefined;
+}
+export const accountCreateInputShape = {
+  entityId: EntityIdSchema,
+  name: z.optional(filledText('a display name')),
+  metadata: z.optional(z.record(z.string(), z.unknown(), 'expected an object of keys and values')),
+};
+export const AccountCreateInputSchema: Schema<AccountCreateInput> =
+  z.strictObject(accountCreateInputShape);
+
+/** What of an Account to change: a field that is absent stays as it is. */
+export interface AccountUpdateInput {
+  /** Display name. */
+  name?: string | undefined;
+  /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
+  metadata?: Metadata | undefined;
+}
+export const accountUpdateInputShape = {
+  name: accountCreateInputShape.name,
+  metadata: accountCreateInputShape.metadata,
+};
+export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
+  z.strictObject(accountUpdateInputShape);
+
+/** Which Accounts to list. The document names no filter; add one through `options.query`. */
+export interface AccountListQuery extends PageQuery {}
+export const AccountListQuerySchema: Schema<AccountListQuery> = z.strictObject(pageQueryShape);

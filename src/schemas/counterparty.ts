@@ -1,0 +1,81 @@
+import * as z from 'zod/mini';
+import { EntityIdSchema, type EntityId } from './entity.ts';
+import {
+  anyString,
+  guard,
+  idOf,
+  known,
+  pageQueryShape,
+  type OpenEnum,
+  type PageQuery,
+  type Schema,
+} from './primitives.ts';
+import type { Chain } from './settings.ts';
+
+/** The id of a Counterparty. */
+export type CounterpartyId = `cpty_${string}`;
+export const CounterpartyIdSchema: Schema<CounterpartyId> = idOf('a Counterparty', 'cpty_');
+/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
+export const isCounterpartyId: (value: unknown) => value is CounterpartyId =
+  guard(CounterpartyIdSchema);
+
+export const counterpartyTypes = ['wallet', 'bank_account'] as const;
+export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** Tells whether a Counterparty type is one that the document lists. */
+export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType =
+  known(counterpartyTypes);
+
+/** An external wallet or bank account that can receive transfers. */
+export interface Counterparty {
+  /** Starts with `cpty_`. */
+  id: CounterpartyId;
+  /** The Entity that the Counterparty belongs to. */
+  entityId: EntityId;
+  /** Display name. */
+  name: string;
+  /** A wallet or a bank account. */
+  type: CounterpartyType;
+  /** For bank accounts. */
+  bankName?: string | null | undefined;
+  /** For bank accounts; masked, only the trailing digits are visible. */
+  accountNumber?: string | null | undefined;
+  /** For bank accounts. */
+  routingNumber?: string | null | undefined;
+  /** For wallets. */
+  walletAddress?: string | null | undefined;
+  /** For wallets. */
+  chain?: Chain | null | undefined;
+  /** ISO 8601 date-time, UTC. */
+  createdAt: string;
+}
+
+export const counterpartyShape = {
+  id: anyString<CounterpartyId>(),
+  entityId: anyString<EntityId>(),
+  name: z.string(),
+  type: anyString<CounterpartyType>(),
+  bankName: z.nullish(z.string()),
+  accountNumber: z.nullish(z.string()),
+  routingNumber: z.nullish(z.string()),
+  walletAddress: z.nullish(z.string()),
+  chain: z.nullish(anyString<Chain>()),
+  createdAt: z.string(),
+};
+export const CounterpartySchema: Schema<Counterparty> = z.looseObject(counterpartyShape);
+
+/** Which Counterparties to list. */
+export interface CounterpartyListQuery extends PageQuery {
+  /**
+   * Only Counterparties of this Entity. The document says that the filter exists but not its
+   * name; `entityId` is assumed.
+   */
+  entityId?: EntityId | undefined;
+}
+export const counterpartyListQueryShape = {
+  ...pageQueryShape,
+  entityId: z.optional(EntityIdSchema),
+};
+export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> = z.strictObject(
+  counterpartyListQueryShape,
+);

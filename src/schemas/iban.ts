@@ -1,0 +1,74 @@
+import * as z from 'zod/mini';
+import { AccountIdSchema, type AccountId } from './account.ts';
+import { EntityIdSchema, type EntityId } from './entity.ts';
+import {
+  anyString,
+  guard,
+  idOf,
+  known,
+  pageQueryShape,
+  type OpenEnum,
+  type PageQuery,
+  type Schema,
+} from './primitives.ts';
+
+/** The id of an IBAN (not the IBAN itself). */
+export type IbanId = `iban_${string}`;
+export const IbanIdSchema: Schema<IbanId> = idOf('an IBAN', 'iban_');
+/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
+export const isIbanId: (value: unknown) => value is IbanId = guard(IbanIdSchema);
+
+export const ibanStatuses = ['active', 'inactive'] as const;
+export type KnownIbanStatus = (typeof ibanStatuses)[number];
+export type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** Tells whether the status of an IBAN is one that the document lists. */
+export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus = known(ibanStatuses);
+
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+export interface Iban {
+  /** Starts with `iban_`. */
+  id: IbanId;
+  /** The Entity that the IBAN belongs to. */
+  entityId: EntityId;
+  /** The Account that deposits reach. */
+  accountId: AccountId;
+  /** The bank identifier itself. */
+  iban: string;
+  /** The bank's identifier code. */
+  bic: string;
+  /** The bank's name. */
+  bankName: string;
+  /** The fiat currency that the IBAN accepts. */
+  currency: string;
+  /** Deposits to an IBAN that was deleted are rejected. */
+  status: IbanStatus;
+  /** ISO 8601 date-time, UTC. */
+  createdAt: string;
+}
+
+export const ibanShape = {
+  id: anyString<IbanId>(),
+  entityId: anyString<EntityId>(),
+  accountId: anyString<AccountId>(),
+  iban: z.string(),
+  bic: z.string(),
+  bankName: z.string(),
+  currency: z.string(),
+  status: anyString<IbanStatus>(),
+  createdAt: z.string(),
+};
+export const IbanSchema: Schema<Iban> = z.looseObject(ibanShape);
+
+/** Which IBANs to list. */
+export interface IbanListQuery extends PageQuery {
+  /** Only IBANs of this Entity; the filter's name is assumed. */
+  entityId?: EntityId | undefined;
+  /** Only IBANs of this Account; the filter's name is assumed. */
+  accountId?: AccountId | undefined;
+}
+export const ibanListQueryShape = {
+  ...pageQueryShape,
+  entityId: z.optional(EntityIdSchema),
+  accountId: z.optional(AccountIdSchema),
+};
+export const IbanListQuerySchema: Schema<IbanListQuery> = z.strictObject(ibanListQueryShape);

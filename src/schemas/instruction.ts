@@ -1,0 +1,186 @@
+import * as z from 'zod/mini';
+import {
+  address,
+  anyString,
+  integer,
+  known,
+  wholeNumber,
+  type Hex,
+  type Integer,
+  type OpenEnum,
+  type Schema,
+} from './primitives.ts';
+
+export const executionStatuses = ['Deactivated'] as const;
+/** The one execution status that the document names; others exist. */
+export type KnownExecutionStatus = (typeof executionStatuses)[number];
+export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
+/** Tells whether an execution status is one that the document names. */
+export const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus =
+  known(executionStatuses);
+
+/** How often an Instruction has run, and when it last did. */
+export interface ExecutionState {
+  /** Starts at 0. */
+  executionCounter: Integer;
+  /** `Deactivated` is the one documented value. */
+  executionStatus: ExecutionStatus;
+  /** The unit is not documented. */
+  lastExecuted: Integer;
+}
+
+/** An on-chain automation instruction of an address. */
+export interface Instruction {
+  /** Address of the action. */
+  action: Hex;
+  /** The encoded arguments of the action. */
+  arguments: Hex;
+  /** How often it has run. */
+  executionState: ExecutionState;
+  /** Address of the token. */
+  instructedTokenAddress: Hex;
+  /** Identifies the Instruction. */
+  instructionId: Hex;
+  /** A whole number as a string. */
+  lastInstructedValue: string;
+  /** How often it may run. */
+  maxExecutions: Integer;
+  /** A name for people. */
+  nickname: string;
+  /** Makes otherwise equal Instructions distinct. */
+  salt: Integer;
+  /** A whole number as a string. */
+  totalInstructedValue: string;
+}
+
+export const executionStateShape = {
+  executionCounter: integer,
+  executionStatus: anyString<ExecutionStatus>(),
+  lastExecuted: integer,
+};
+export const ExecutionStateSchema: Schema<ExecutionState> = z.looseObject(executionStateShape);
+
+export const instructionShape = {
+  action: anyString<Hex>(),
+  arguments: anyString<Hex>(),
+  executionState: ExecutionStateSchema,
+  instructedTokenAddress: anyString<Hex>(),
+  instructionId: anyString<Hex>(),
+  lastInstructedValue: z.string(),
+  maxExecutions: integer,
+  nickname: z.string(),
+  salt: integer,
+  totalInstructedValue: z.string(),
+};
+export const InstructionSchema: Schema<Instruction> = z.looseObject(instructionShape);
+
+/** An instruction payload, built by the platform and not yet on chain. */
+export interface BuiltInstruction {
+  /** Makes otherwise equal Instructions distinct. */
+  salt: Integer;
+  /** How often it may run. */
+  maxExecutions: Integer;
+  /** Address of the action. */
+  action: Hex;
+  /** The encoded arguments of the action. */
+  arguments: Hex;
+}
+export const builtInstructionShape = {
+  salt: integer,
+  maxExecutions: integer,
+  action: anyString<Hex>(),
+  arguments: anyString<Hex>(),
+};
+export const BuiltInstructionSchema: Schema<BuiltInstruction> =
+  z.looseObject(builtInstructionShape);
+
+/** What the executor of a refuel may charge and spend. */
+export interface RefuelERC20Fee {
+  /** Address of the token that the fee is paid in. */
+  token: Hex;
+  /** Upper bound of the base fee, per unit of gas. */
+  maxBaseFeePerGas: Integer;
+  /** Upper bound of the priority fee, per unit of gas. */
+  maxPriorityFeePerGas: Integer;
+  /** What one execution costs. */
+  executionFee: Integer;
+}
+
+/** Arguments of the action `refuelERC20`. Their units are not documented. */
+export interface RefuelERC20Arguments {
+  /** Address of the token to refuel with. */
+  token: Hex;
+  /** Address that is refuelled. */
+  target: Hex;
+  /** The balance that triggers a refuel. */
+  threshold: Integer;
+  /** The balance after a refuel. */
+  endBalance: Integer;
+  /** What the executor may charge and spend. */
+  fee: RefuelERC20Fee;
+}
+
+/**
+ * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
+ * through as given.
+ */
+export interface ActionArguments {
+  refuelERC20?: RefuelERC20Arguments | undefined;
+  [kind: string]: unknown;
+}
+
+/** What it takes to build an instruction payload. */
+export interface InstructionBuildInput {
+  /** The address that the Instruction is for. */
+  address: Hex;
+  /** The chain's number, such as 8453. */
+  chainId: Integer;
+  /** Makes otherwise equal Instructions distinct. */
+  salt: Integer;
+  /** How often it may run. */
+  maxExecutions: Integer;
+  /** What to do. */
+  actionArguments: ActionArguments;
+}
+
+export const refuelERC20ArgumentsShape = {
+  token: address(),
+  target: address(),
+  threshold: wholeNumber(),
+  endBalance: wholeNumber(),
+  fee: z.strictObject({
+    token: address(),
+    maxBaseFeePerGas: wholeNumber(),
+    maxPriorityFeePerGas: wholeNumber(),
+    executionFee: wholeNumber(),
+  }),
+};
+export const instructionBuildInputShape = {
+  address: address(),
+  chainId: wholeNumber(),
+  salt: wholeNumber(),
+  maxExecutions: wholeNumber(),
+  actionArguments: z
+    .catchall(
+      z.object({ refuelERC20: z.optional(z.strictObject(refuelERC20ArgumentsShape)) }),
+      z.unknown(),
+    )
+    .check(
+      z.refine(
+        (kinds) => Object.values(kinds).some((value) => value !== undefined),
+        'expected at least one action kind, such as refuelERC20',
+      ),
+    ),
+};
+export const InstructionBuildInputSchema: Schema<InstructionBuildInput> = z.strictObject(
+  instructionBuildInputShape,
+);
+
+/** Whose Instructions to list. */
+export interface InstructionListInput {
+  /** The address that the Instructions belong to. */
+  address: Hex;
+}
+export const instructionListInputShape = { address: address() };
+export const InstructionListInputSchema: Schema<InstructionListInput> =
+  z.strictObject(instructionListInputShape);

@@ -1,0 +1,35 @@
+import * as z from 'zod/mini';
+import type { Schema } from './primitives.ts';
+
+/** One page of a list of the versioned API. */
+export interface Page<T> {
+  /** The items of this page. */
+  data: T[];
+  /** Whether more items follow this page. */
+  hasMore: boolean;
+  /** Where the next page starts; null when there is none. */
+  nextCursor: string | null;
+}
+
+/** A page as it arrives: `nextCursor` is left to the pager, which tells a missing one from an end. */
+export interface PageBody<T> {
+  data: T[];
+  hasMore: boolean;
+  nextCursor?: unknown;
+}
+
+/** The page envelope around a schema of one item, as the platform sends it. */
+export const pageBodySchema = <T>(item: Schema<T>): Schema<PageBody<T>> =>
+  z.looseObject({
+    data: z.array(item),
+    hasMore: z.boolean(),
+    nextCursor: z.optional(z.unknown()),
+  });
+
+/** The page envelope around a schema of one item. */
+export const pageSchema = <T>(item: Schema<T>): Schema<Page<T>> =>
+  z.looseObject({
+    data: z.array(item),
+    hasMore: z.boolean(),
+    nextCursor: z.nullable(z.string()),
+  });

@@ -1,0 +1,140 @@
+import * as z from 'zod/mini';
+
+/**
+ * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
+ * otherwise a `bigint`. No digit is ever lost.
+ */
+export type Integer = number | bigint;
+
+/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+export type Hex = `0x${string}`;
+
+/** The documented values, and any other string that the platform may send one day. */
+export type OpenEnum<Known extends string> = Known | (string & {});
+
+/** Free-form key/value data. */
+export type Metadata = Record<string, unknown>;
+
+export type Schema<T> = z.ZodMiniType<T>;
+
+/*
+ * Answers: open. A format is not checked on the way in, so these three schemas accept any string
+ * and only the type says more. The casts are the price of that, paid here once.
+ */
+export const anyString = <T extends string>(): Schema<T> => z.string() as unknown as Schema<T>;
+export const integer: Schema<Integer> = z.union([z.int(), z.bigint()]);
+export const metadata: Schema<Metadata> = z.record(z.string(), z.unknown());
+
+/*
+ * Requests: closed. Each schema carries its own sentence, because zod/mini ships none and because
+ * the sentence has to say what to do.
+ */
+
+/** An id of one resource: its prefix, then a suffix that cannot change the path it is put into. */
+export function idOf<Prefix extends string>(
+  noun: string,
+  prefix: Prefix,
+): Schema<`${Prefix}${string}`> {
+  const error = `expected the id of ${noun}: "${prefix}" followed by letters, digits or the like, at most 256 characters, without spaces, slashes, "?", "#", "%" or control characters`;
+  const pattern = new RegExp(
+    `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
+    'u',
+  );
+  return z.string(error).check(z.regex(pattern, error)) as unknown as Schema<`${Prefix}${string}`>;
+}
+
+/** A type guard from a schema. */
+export const guard =
+  <T>(schema: Schema<T>) =>
+  (value: unknown): value is T =>
+    schema.safeParse(value).success;
+
+/** A membership test for the documented values of an open enum. */
+export const known =
+  <Known extends string>(values: readonly Known[]) =>
+  (value: unknown): value is Known =>
+    (values as readonly unknown[]).includes(value);
+
+/** Gives a checked schema the narrower type that its refinement has established. */
+export const narrowed = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
+
+export const text = (error = 'expected a string'): z.ZodMiniString => z.string(error);
+
+export const filledText = (what: string): z.ZodMiniString =>
+  z
+    .string(`expected ${what} as a string`)
+    .check(z.minLength(1, `expected ${what}, got an empty string`));
+
+const amountRule =
+  'expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero';
+
+/** An amount of money to send: an exact decimal string above zero. */
+export const positiveAmount = (): z.ZodMiniString =>
+  z
+    .string({
+      error: (issue) =>
+        typeof issue.input === 'number' || typeof issue.input === 'bigint'
+          ? `${amountRule}; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it`
+          : amountRule,
+    })
+    .check(
+      z.regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountRule),
+      z.refine((value) => /[1-9]/.test(value), 'expected an amount above zero'),
+    );
+
+/** A whole number to send. An unsafe `number` has lost digits already, so it is refused. */
+export const wholeNumber = (): Schema<Integer> =>
+  z.union([z.int(), z.bigint()], {
+    error: (issue) =>
+      typeof issue.input === 'number' && Number.isInteger(issue.input)
+        ? 'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n'
+        : 'expected a whole number (number or bigint)',
+  });
+
+export const count = (error: string): Schema<number> =>
+  z.int(error).check(z.gte(0, error)) as Schema<number>;
+
+const addressRule = 'expected an address: "0x" and 40 hexadecimal digits';
+export const address = (): Schema<Hex> =>
+  narrowed(z.string(addressRule).check(z.regex(/^0x[0-9a-fA-F]{40}$/, addressRule)));
+
+const hexRule = 'expected hexadecimal text that starts with "0x"';
+export const hex = (): Schema<Hex> =>
+  narrowed(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]{1,1024}$/, hexRule)));
+
+const momentRule = 'expected a valid Date, or an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
+export const moment = (): Schema<Date | string> =>
+  z.union(
+    [
+      z.date(momentRule),
+      z.string(momentRule).check(
+        z.regex(
+          /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/,
+          momentRule,
+        ),
+        z.refine((value) => !Number.isNaN(Date.parse(value)), momentRule),
+      ),
+    ],
+    momentRule,
+  );
+
+/** The two paging parameters that every list of the versioned API takes. */
+export const pageQueryShape = {
+  cursor: z.optional(filledText('the nextCursor of an earlier page')),
+  limit: z.optional(
+    z
+      .int('expected a whole number from 1 to 100')
+      .check(
+        z.gte(1, 'expected a whole number from 1 to 100'),
+        z.lte(100, 'expected a whole number from 1 to 100'),
+      ),
+  ),
+};
+
+/** Which page of a list to start with, and how large the pages are. */
+export interface PageQuery {
+  /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
+  cursor?: string | undefined;
+  /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+  limit?: number | undefined;
+}

@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import { anyString, known, type OpenEnum, type Schema } from './primitives.ts';
+
+export const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
+export type KnownChain = (typeof chains)[number];
+export type Chain = OpenEnum<KnownChain>;
+/** Tells whether a chain is one that the document lists. */
+export const isKnownChain: (value: unknown) => value is KnownChain = known(chains);
+
+/** The configuration of the Platform. The document names no call that reads it. */
+export interface Settings {
+  /** When true, new Accounts are configured to earn yield on idle balances. */
+  autoEarnEnabled: boolean;
+  /** The vault that idle balances of new Accounts are deposited into. */
+  autoEarnVault?: string | null | undefined;
+  /** The chain used when creating new Accounts. */
+  defaultChain: Chain;
+  /** Receives webhook notifications; null when they are disabled. */
+  webhookUrl?: string | null | undefined;
+  /** ISO 8601 date-time, UTC. */
+  updatedAt: string;
+}
+
+export const settingsShape = {
+  autoEarnEnabled: z.boolean(),
+  autoEarnVault: z.nullish(z.string()),
+  defaultChain: anyString<Chain>(),
+  webhookUrl: z.nullish(z.string()),
+  updatedAt: z.string(),
+};
+export const SettingsSchema: Schema<Settings> = z.looseObject(settingsShape);
+
+/** What of the Settings to change: a field that is absent stays as it is. */
+export interface SettingsUpdateInput {
+  /** Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`. */
+  autoEarnEnabled?: boolean | undefined;
+  /** A vault identifier of the form `<protocol>_usdc` or `<protocol>_usds`. */
+  autoEarnVault?: string | undefined;
+  /** The chain used when creating new Accounts. */
+  defaultChain?: KnownChain | undefined;
+  /** Where webhook notifications go; null disables them. */
+  webhookUrl?: string | null | undefined;
+}
+
+const vaultRule = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
+const chainRule = `expected one of ${chains.join(', ')}`;
+const urlRule = 'expected an absolute http(s) URL, or null to disable webhooks';
+export const settingsUpdateInputShape = {
+  autoEarnEnabled: z.optional(z.boolean('expected true or false')),
+  autoEarnVault: z.optional(
+    z.string(vaultRule).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, vaultRule)),
+  ),
+  defaultChain: z.optional(z.enum(chains, chainRule)),
+  webhookUrl: z.nullish(
+    z
+      .string(urlRule)
+      .check(z.refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlRule)),
+  ),
+};
+export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> = z
+  .strictObject(settingsUpdateInputShape)
+  .check(
+    z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
+      path: ['autoEarnVault'],
+      error: 'a vault is required when autoEarnEnabled is true',
+    }),
+  );

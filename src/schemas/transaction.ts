@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import {
+  address,
+  anyString,
+  count,
+  filledText,
+  hex,
+  integer,
+  known,
+  moment,
+  type Hex,
+  type Integer,
+  type OpenEnum,
+  type Schema,
+} from './primitives.ts';
+
+export const transactionStatuses = ['Success'] as const;
+/** The one transaction status that the document names; others exist. */
+export type KnownTransactionStatus = (typeof transactionStatuses)[number];
+export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** Tells whether a transaction status is one that the document names. */
+export const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus =
+  known(transactionStatuses);
+
+/** One on-chain transaction of an Instruction. */
+export interface Transaction {
+  /** Unix seconds. */
+  createdAtUnix: Integer;
+  /** Unix seconds. */
+  updatedAtUnix: Integer;
+  /** Unix seconds. */
+  startedAtUnix: Integer;
+  /** Unix seconds. */
+  finishedAtUnix: Integer;
+  /** Block number. */
+  startedAtBlock: Integer;
+  /** Block number. */
+  finishedAtBlock: Integer;
+  /** Identifies the transaction on its chain. */
+  transactionHash: Hex;
+  /** The block that holds it. */
+  blockHash: Hex;
+  /** The Instruction that it belongs to. */
+  instructionId: Hex;
+  /** The chain's number. */
+  chainId: Integer;
+  /** The address that the Instruction belongs to. */
+  address: Hex;
+  /** Whether it activated the Instruction. */
+  activation: boolean;
+  /** Whether it deactivated the Instruction. */
+  deactivation: boolean;
+  /** `Success` is the one documented value. */
+  transactionStatus: TransactionStatus;
+}
+
+export const transactionShape = {
+  createdAtUnix: integer,
+  updatedAtUnix: integer,
+  startedAtUnix: integer,
+  finishedAtUnix: integer,
+  startedAtBlock: integer,
+  finishedAtBlock: integer,
+  transactionHash: anyString<Hex>(),
+  blockHash: anyString<Hex>(),
+  instructionId: anyString<Hex>(),
+  chainId: integer,
+  address: anyString<Hex>(),
+  activation: z.boolean(),
+  deactivation: z.boolean(),
+  transactionStatus: anyString<TransactionStatus>(),
+};
+export const TransactionSchema: Schema<Transaction> = z.looseObject(transactionShape);
+
+/** The one sort order that the document names. */
+export type KnownTransactionSort = 'Ascending';
+/** `Ascending` is documented; any other value is sent as given. */
+export type TransactionSort = OpenEnum<KnownTransactionSort>;
+
+/** Which transactions to list. Only `address` is assumed to be required. */
+export interface TransactionListInput {
+  /** The address that the Instructions belong to. */
+  address: Hex;
+  /** Only transactions of these Instructions. */
+  instructionIds?: readonly Hex[] | undefined;
+  /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+  from?: Date | string | undefined;
+  /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+  to?: Date | string | undefined;
+  /** `Ascending` is the one documented value. */
+  sort?: TransactionSort | undefined;
+  /** Records to pass over. @default 0 */
+  skip?: number | undefined;
+  /** Records a page. Default: not sent; the platform's own default is not documented. */
+  take?: number | undefined;
+}
+const takeRule = 'expected a whole number above 0';
+export const transactionListInputShape = {
+  address: address(),
+  instructionIds: z.optional(z.array(hex(), 'expected an array of instruction ids')),
+  from: z.optional(moment()),
+  to: z.optional(moment()),
+  sort: z.optional(filledText('a sort order, such as "Ascending"')),
+  skip: z.optional(count('expected a whole number, 0 or more')),
+  take: z.optional(z.int(takeRule).check(z.gte(1, takeRule))),
+};
+export const TransactionListInputSchema: Schema<TransactionListInput> =
+  z.strictObject(transactionListInputShape);

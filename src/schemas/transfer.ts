@@ -1,0 +1,161 @@
+import * as z from 'zod/mini';
+import { AccountIdSchema, type AccountId } from './account.ts';
+import { CounterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
+import {
+  anyString,
+  filledText,
+  guard,
+  idOf,
+  known,
+  narrowed,
+  pageQueryShape,
+  positiveAmount,
+  text,
+  type OpenEnum,
+  type PageQuery,
+  type Schema,
+} from './primitives.ts';
+
+/** The id of a Transfer. */
+export type TransferId = `txfr_${string}`;
+export const TransferIdSchema: Schema<TransferId> = idOf('a Transfer', 'txfr_');
+/** Tells whether a value is a well-formed Transfer id, and narrows it. */
+export const isTransferId: (value: unknown) => value is TransferId = guard(TransferIdSchema);
+
+export const transferTypes = ['book', 'wire', 'on_chain'] as const;
+export type KnownTransferType = (typeof transferTypes)[number];
+export type TransferType = OpenEnum<KnownTransferType>;
+/** Tells whether a Transfer type is one that the document lists. */
+export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
+  known(transferTypes);
+
+export const transferStatuses = [
+  'pending',
+  'processing',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export type KnownTransferStatus = (typeof transferStatuses)[number];
+export type TransferStatus = OpenEnum<KnownTransferStatus>;
+/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
+export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
+  known(transferStatuses);
+
+export const transferDirections = ['outgoing', 'incoming'] as const;
+export type KnownTransferDirection = (typeof transferDirections)[number];
+export type TransferDirection = OpenEnum<KnownTransferDirection>;
+/** Tells whether a Transfer direction is one that the document lists. */
+export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
+  known(transferDirections);
+
+/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+export interface TransferCreated {
+  /** Starts with `txfr_`. */
+  id: TransferId;
+  /** An accepted Transfer is `pending`. */
+  status: TransferStatus;
+  /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+  type: TransferType;
+  /** ISO 8601 date-time, UTC. */
+  createdAt: string;
+}
+
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+export interface Transfer extends TransferCreated {
+  /** The Account that the money leaves. */
+  sourceAccountId: AccountId;
+  /** The Account that the money reaches; present for book transfers. */
+  destinationAccountId?: AccountId | null | undefined;
+  /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+  counterpartyId?: CounterpartyId | null | undefined;
+  /** A decimal string. */
+  amount: string;
+  /** `USDC` unless another was asked for. */
+  currency: string;
+  /** Seen from your Platform. */
+  direction: TransferDirection;
+  /** The text that was given at creation. */
+  description?: string | null | undefined;
+}
+
+export const transferCreatedShape = {
+  id: anyString<TransferId>(),
+  status: anyString<TransferStatus>(),
+  type: anyString<TransferType>(),
+  createdAt: z.string(),
+};
+export const TransferCreatedSchema: Schema<TransferCreated> = z.looseObject(transferCreatedShape);
+
+export const transferShape = {
+  ...transferCreatedShape,
+  sourceAccountId: anyString<AccountId>(),
+  destinationAccountId: z.nullish(anyString<AccountId>()),
+  counterpartyId: z.nullish(anyString<CounterpartyId>()),
+  amount: z.string(),
+  currency: z.string(),
+  direction: anyString<TransferDirection>(),
+  description: z.nullish(z.string()),
+};
+export const TransferSchema: Schema<Transfer> = z.looseObject(transferShape);
+
+interface TransferTerms {
+  /** The Account that the money leaves. */
+  sourceAccountId: AccountId;
+  /**
+   * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+   * is not 0.3 in JavaScript.
+   */
+  amount: string;
+  /** @default 'USDC' (the platform's own default; nothing is sent when this is absent) */
+  currency?: string | undefined;
+  /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+  description?: string | undefined;
+}
+interface ToAccount {
+  /** Another Account on the same Platform: a book transfer. */
+  destinationAccountId: AccountId;
+  counterpartyId?: undefined;
+}
+interface ToCounterparty {
+  /** An external wallet or bank account: an on-chain or wire transfer. */
+  counterpartyId: CounterpartyId;
+  destinationAccountId?: undefined;
+}
+/** What it takes to send money: a source, an amount and exactly one destination. */
+export type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+
+export const transferCreateInputShape = {
+  sourceAccountId: AccountIdSchema,
+  amount: positiveAmount(),
+  destinationAccountId: z.optional(AccountIdSchema),
+  counterpartyId: z.optional(CounterpartyIdSchema),
+  currency: z.optional(filledText('a currency code, such as "USDC"')),
+  description: z.optional(text()),
+};
+export const TransferCreateInputSchema: Schema<TransferCreateInput> = narrowed(
+  z.strictObject(transferCreateInputShape).check(
+    z.refine(
+      (input) =>
+        (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
+      {
+        path: ['destinationAccountId'],
+        error:
+          'expected exactly one of destinationAccountId (an Account on this Platform) and counterpartyId (an external wallet or bank account)',
+        when: (payload) => payload.value !== null && typeof payload.value === 'object',
+      },
+    ),
+  ),
+);
+
+/** Which Transfers to list. */
+export interface TransferListQuery extends PageQuery {
+  /**
+   * Only Transfers of this Account. The document says that the filter exists but not its name;
+   * `accountId` is assumed.
+   */
+  accountId?: AccountId | undefined;
+}
+export const transferListQueryShape = { ...pageQueryShape, accountId: z.optional(AccountIdSchema) };
+export const TransferListQuerySchema: Schema<TransferListQuery> =
+  z.strictObject(transferListQueryShape);

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  resolve: {
+    // Tests read the package by its public names and run its source.
+    alias: {
+      'payments-platform-sdk/schemas': source('schemas/index.ts'),
+      'payments-platform-sdk/sandbox/server': source('sandbox/server.ts'),
+      'payments-platform-sdk/sandbox/msw': source('sandbox/msw.ts'),
+      'payments-platform-sdk/sandbox': source('sandbox/index.ts'),
+      'payments-platform-sdk': source('index.ts'),
+    },
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/runtimes/**', 'test/bench/**'],
+    testTimeout: 20_000,
+    // Stubbed environments would change what a client reads at construction.
+    unstubEnvs: true,
+    unstubGlobals: true,
+    restoreMocks: true,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**'],
+      thresholds: { lines: 95, branches: 95 },
+      reporter: ['text-summary', 'text'],
+    },
+  },
+});
