@@ -61,10 +61,14 @@ export function stringifyJson(value: unknown): string {
   });
 }
 
-function nestsTooDeep(text: string): boolean {
+const nestsTooDeep = (text: string): boolean => scan(text).deepest > maxDepth;
+
+/** Follows the brackets of a text without parsing it; stops beyond the deepest level allowed. */
+function scan(text: string): { deepest: number; depth: number; quoted: boolean } {
   let depth = 0;
+  let deepest = 0;
   let quoted = false;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = 0; at < text.length && deepest <= maxDepth; at += 1) {
     const code = text.charCodeAt(at);
     if (quoted) {
       if (code === 0x5c) at += 1;
@@ -73,10 +77,18 @@ function nestsTooDeep(text: string): boolean {
       quoted = true;
     } else if (code === 0x7b || code === 0x5b) {
       depth += 1;
-      if (depth > maxDepth) return true;
+      if (depth > deepest) deepest = depth;
     } else if (code === 0x7d || code === 0x5d) {
       depth -= 1;
     }
   }
-  return false;
+  return { deepest, depth, quoted };
+}
+
+/** Whether a text that is not JSON begins like an object or an array and stops before its end. */
+export function endsEarly(text: string): boolean {
+  const start = text.trimStart();
+  if (!start.startsWith('{') && !start.startsWith('[')) return false;
+  const { depth, quoted } = scan(start);
+  return quoted || depth > 0;
 }

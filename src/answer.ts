@@ -1,0 +1,111 @@
+import { describe } from './arguments.ts';
+import type { Answer } from './attempt.ts';
+import { identity, isObject, type Call } from './call.ts';
+import type { InvalidResponseReason, Issue } from './errors.ts';
+import {
+  requestIdOf,
+  stalledBody,
+  statusFailure,
+  unusableAnswer,
+  type Failure,
+} from './failure.ts';
+import { notify, type Hooks } from './hooks.ts';
+import { endsEarly, JsonDepthError, parseJson } from './json.ts';
+import type { Redact } from './redact.ts';
+
+/** How one client reads answers. */
+export interface Reading {
+  readonly validation: 'strict' | 'report';
+  readonly hooks: Hooks;
+  readonly timeout: number;
+  readonly redact: Redact;
+  readonly now: number;
+}
+
+/** What an answer amounts to: the data, or the failure that it is. */
+export function judge<T, A>(
+  call: Call<T, A>,
+  answer: Answer,
+  reading: Reading,
+): { data: T } | { failure: Failure } {
+  const { redact } = reading;
+  if (answer.status < 200 || answer.status > 299) {
+    return { failure: statusFailure(answer, call.kind, redact, reading.now) };
+  }
+  // The type of such a call is void.
+  if (call.answer === 'nothing') return { data: undefined as T };
+  if (answer.fault === 'stalled') return { failure: stalledBody(answer, reading.timeout, redact) };
+  if (call.mayBeEmpty === true && answer.fault === undefined && answer.text === '') {
+    return { data: undefined as T };
+  }
+  const body = parsedBody(answer);
+  if ('reason' in body) {
+    return { failure: unusableAnswer(answer, body.reason, redact, body.explanation) };
+  }
+  const { parsed } = body;
+  // Without `into`, T is A: see Call.
+  const into = call.into ?? ((value: A) => value as unknown as T);
+  const checked = call.answer.safeParse(parsed);
+  const least = call.least?.(parsed) ?? true;
+  if (checked.success && least) return { data: into(checked.data) };
+
+  const issues: Issue[] = checked.success
+    ? [{ path: 'id', message: 'expected an id of the documented form' }]
+    : checked.error.issues.flatMap((issue) => describe(issue, parsed));
+  // A write that was accepted must not fail over a field: whoever asked for it could think that no
+  // money moved. A read may, unless the client was told to report only.
+  const accepted = call.kind === 'safe' ? reading.validation === 'report' : isObject(parsed);
+  if (!least || !accepted) {
+    const [first] = issues;
+    const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
+    const explanation = `its answer does not have the documented shape${where}: ${first?.message ?? 'it differs'}`;
+    return { failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
+  }
+  notify(reading.hooks.onDrift, () => ({
+    ...identity(call),
+    status: answer.status,
+    requestId: requestIdOf(answer.headers, redact),
+    issues,
+  }));
+  // The type promises the documented shape; the hook has been told where the answer differs.
+  return { data: into(parsed as A) };
+}
+
+function parsedBody(
+  answer: Answer,
+): { parsed: unknown } | { reason: InvalidResponseReason; explanation: string } {
+  switch (answer.fault) {
+    case 'cut':
+    case 'stalled':
+      return {
+        reason: 'truncated',
+        explanation: 'the connection broke before the whole answer had arrived',
+      };
+    case 'too_large':
+      return { reason: 'too_large', explanation: 'its answer is larger than 16 MiB' };
+    case 'not_text':
+      return { reason: 'not_json', explanation: 'its answer is not valid UTF-8' };
+    case undefined:
+      break;
+  }
+  if (answer.text.trim() === '') return { reason: 'empty', explanation: 'its answer is empty' };
+  try {
+    return { parsed: parseJson(answer.text) };
+  } catch (error) {
+    if (error instanceof JsonDepthError) {
+      return {
+        reason: 'too_large',
+        explanation: 'its answer nests deeper than any documented one',
+      };
+    }
+    return endsEarly(answer.text)
+      ? { reason: 'truncated', explanation: 'its answer stops in the middle' }
+      : { reason: 'not_json', explanation: 'its answer is not JSON' };
+  }
+}
+
+const bodyless = new Set([101, 103, 204, 205, 304]);
+
+/** The answer as a Response again: its body was read, so a new one holds the text. */
+export const rebuilt = ({ status, statusText, headers, text }: Answer): Response =>
+  new Response(bodyless.has(status) ? null : text, { status, statusText, headers });

@@ -1,0 +1,199 @@
+import type { Issue } from './errors.ts';
+import { maxDepth } from './json.ts';
+
+/** The little that is asked of a schema here, so that no zod type spreads through the code. */
+export interface Checker<T> {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
+}
+interface SchemaIssue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly expected?: unknown;
+  readonly keys?: readonly string[];
+  readonly errors?: readonly (readonly SchemaIssue[])[];
+}
+
+/** A value and what it has to be; nothing is checked before the call runs. */
+export interface Checked<T> {
+  readonly schema: Checker<T>;
+  readonly value: unknown;
+}
+export const check = <T>(schema: Checker<T>, value: unknown): Checked<T> => ({ schema, value });
+
+/** A path with its parameters still unchecked. */
+export interface Path {
+  /** Without ids: `/transfers/{id}`. */
+  readonly template: string;
+  /** The path to ask for. Adds to `issues` what is wrong with a parameter. */
+  resolve(issues: Issue[]): string;
+}
+
+/** Builds a path from literal text and checked ids: path`/transfers/${check(TransferIdSchema, id)}`. */
+export function path(literals: TemplateStringsArray, ...ids: readonly Checked<string>[]): Path {
+  return {
+    template: literals.join('{id}'),
+    resolve: (issues) =>
+      literals.reduce((before, literal, index) => {
+        const id = ids[index - 1];
+        const segment = id === undefined ? undefined : validate(id, 'id', issues);
+        return `${before}${encodeURIComponent(segment ?? '')}${literal}`;
+      }),
+  };
+}
+
+/**
+ * The path of a call that the SDK does not cover. It is relative to the API's base and stays
+ * below it: no host, no query, no way up.
+ */
+export function literalPath(given: unknown): Path {
+  return {
+    template: typeof given === 'string' ? given.slice(0, 200) : '',
+    resolve(issues) {
+      const wrong =
+        typeof given !== 'string' || !given.startsWith('/') || given.startsWith('//')
+          ? 'expected a relative path that starts with one slash, such as "/transfers"'
+          : !/^[\x21-\x7e]+$/.test(given) || /[?#\\]/.test(given)
+            ? 'expected an encoded path without spaces, "?", "#" or "\\"; give query parameters in query'
+            : given.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
+              ? 'expected a path without "." and ".." segments'
+              : undefined;
+      if (wrong !== undefined) issues.push({ path: 'path', message: wrong });
+      return typeof given === 'string' ? given : '';
+    },
+  };
+}
+
+/** The checked value, or undefined and what is wrong with it in `issues`. */
+export function validate<T>(
+  { schema, value }: Checked<T>,
+  at: string,
+  issues: Issue[],
+): T | undefined {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) issues.push(...describe(issue, value, at));
+  return undefined;
+}
+
+/** What a schema found wrong, in words. `value` is what was checked. */
+export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => ({
+      path: join(at, [...issue.path, key]),
+      message:
+        'unknown field; check the spelling, or send an undocumented one through options.body or options.query',
+    }));
+  }
+  const found = issue.path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  );
+  const message =
+    issue.message === 'Invalid input' || issue.message === ''
+      ? `expected ${expectation(issue)}, got ${kindOf(found)}`
+      : found === undefined && issue.code === 'invalid_type'
+        ? `missing; ${issue.message}`
+        : issue.message;
+  return [{ path: join(at, issue.path), message }];
+}
+
+function expectation(issue: SchemaIssue): string {
+  if (issue.code === 'invalid_union') {
+    const options = new Set((issue.errors ?? []).flat().map(expectation));
+    return [...options].join(' or ');
+  }
+  return typeof issue.expected === 'string' ? article(issue.expected) : 'another value';
+}
+
+const article = (noun: string): string =>
+  noun === 'int'
+    ? 'a whole number'
+    : noun === 'record'
+      ? 'an object'
+      : `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+/** What a value is, without showing it. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return article(typeof value);
+}
+
+const join = (at: string, keys: readonly PropertyKey[]): string =>
+  keys.reduce<string>(
+    (before, key) =>
+      typeof key === 'number'
+        ? `${before}[${key}]`
+        : before === ''
+          ? String(key)
+          : `${before}.${String(key)}`,
+    at,
+  );
+
+/**
+ * What of a value JSON cannot carry. JSON.stringify would drop it, turn it into null or overflow
+ * the stack; a payment must not lose a field in silence.
+ */
+export function jsonIssues(
+  value: unknown,
+  at: string,
+  issues: Issue[],
+  ancestors: object[] = [],
+): void {
+  const refuse = (message: string): void => {
+    issues.push({ path: at, message });
+  };
+  switch (typeof value) {
+    case 'number':
+      if (!Number.isFinite(value)) refuse('NaN and Infinity cannot be written as JSON');
+      return;
+    case 'string':
+      if (!value.isWellFormed()) refuse('this text holds half of a surrogate pair');
+      return;
+    case 'function':
+    case 'symbol':
+      refuse(`a ${typeof value} cannot be written as JSON`);
+      return;
+    case 'object':
+      break;
+    case 'undefined':
+    case 'boolean':
+    case 'bigint':
+      return;
+  }
+  if (value === null || value instanceof Date) return;
+  if (ancestors.includes(value)) {
+    refuse('this object contains itself');
+    return;
+  }
+  if (ancestors.length >= maxDepth) {
+    refuse(`nested deeper than ${maxDepth} levels`);
+    return;
+  }
+  if (!Array.isArray(value)) {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
+      refuse('expected a plain object; convert this one first');
+      return;
+    }
+    if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not sent');
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    jsonIssues(inner, join(at, [Array.isArray(value) ? Number(key) : key]), issues, [
+      ...ancestors,
+      value,
+    ]);
+  }
+}
+
+/** Object.prototype of another realm, such as a vm context of a test runner. */
+const isForeignPlain = (prototype: unknown): boolean =>
+  typeof prototype === 'object' &&
+  prototype !== null &&
+  Object.getPrototypeOf(prototype) === null &&
+  Object.hasOwn(prototype, 'hasOwnProperty');

@@ -1,0 +1,47 @@
+import type { Checked, Checker, Path } from './arguments.ts';
+import type { CallIdentity } from './errors.ts';
+import type { Kind } from './outcome.ts';
+
+/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
+export interface Call<T, A = T> {
+  /** The SDK's name of the call, such as `transfers.create`. */
+  readonly operation: string;
+  readonly kind: Kind;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: Path;
+  readonly query?: Checked<object>;
+  readonly body?: Checked<unknown>;
+  /** The shape of a success; `nothing` for calls whose answer has no meaning. */
+  readonly answer: Checker<A> | 'nothing';
+  /** Whether a success without a body is a result too: undefined. */
+  readonly mayBeEmpty?: boolean;
+  /** The least that a success must have to be handed out although its shape differs. */
+  readonly least?: (answer: unknown) => boolean;
+  /** Makes of the answer what the caller gets; absent when it is the same. */
+  readonly into?: (answer: A) => T;
+  /** For writes: what may have happened when the outcome is unknown, and how to find out. */
+  readonly doubt?: string;
+}
+
+/** For writes: the answer names what was written, so that it can be looked up. */
+export const hasId =
+  (id: Checker<string>) =>
+  (answer: unknown): boolean =>
+    isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
+
+/** For pages: there is something to go through. */
+export const hasData = (answer: unknown): boolean =>
+  isObject(answer) && Array.isArray(Reflect.get(answer, 'data'));
+
+/** Whether an answer is a JSON object. */
+export const isObject = (answer: unknown): answer is object =>
+  typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+
+/** What errors and hooks call it. */
+export const identity = (
+  call: Pick<Call<unknown>, 'operation' | 'method' | 'path'>,
+): CallIdentity => ({
+  operation: call.operation,
+  method: call.method,
+  path: call.path.template,
+});

@@ -1,0 +1,172 @@
+import { clockFrom, type Clock } from './clock.ts';
+import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
+import { Gate } from './gate.ts';
+import { settle, withEnvironment, type ClientOptions, type RequestOptions } from './options.ts';
+import { requestCall, type AnyRequest } from './resources/request.ts';
+import { Accounts } from './resources/accounts.ts';
+import { Counterparties } from './resources/counterparties.ts';
+import { Entities } from './resources/entities.ts';
+import { Ibans } from './resources/ibans.ts';
+import { Instructions } from './resources/instructions.ts';
+import { PlatformSettings } from './resources/settings.ts';
+import { Transactions } from './resources/transactions.ts';
+import { Transfers } from './resources/transfers.ts';
+import { RetryBudget } from './retry.ts';
+import { Transport, type ApiCall } from './transport.ts';
+
+/** What a clone has in common with the client that it was made from. */
+interface Shared {
+  readonly budget: RetryBudget;
+  readonly apiKey: Credential | undefined;
+  readonly jwt: Credential | undefined;
+  readonly versionedGate: Gate;
+  readonly rootGate: Gate;
+}
+
+/**
+ * A client of the Payments Platform.
+ *
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
+ *
+ * const payments = new PaymentsClient(new Sandbox().clientOptions);
+ * const entity = await payments.entities.create({ email: 'ada@example.com' });
+ * console.log(entity.id, entity.kycStatus);
+ * ```
+ */
+export class PaymentsClient {
+  /** Individuals and businesses. */
+  readonly entities: Entities;
+  /** Wallet and bank accounts that hold balances for Entities. */
+  readonly accounts: Accounts;
+  /** Movements of funds. */
+  readonly transfers: Transfers;
+  /** External wallets and bank accounts. */
+  readonly counterparties: Counterparties;
+  /** Bank identifiers that accept deposits. */
+  readonly ibans: Ibans;
+  /** The configuration of the Platform. */
+  readonly settings: PlatformSettings;
+  /** On-chain automation; needs the JWT. */
+  readonly instructions: Instructions;
+  /** What Instructions did on chain; needs the JWT. */
+  readonly transactions: Transactions;
+
+  readonly #options: ClientOptions;
+  readonly #shared: Shared;
+  readonly #versioned: Transport;
+  readonly #root: Transport;
+
+  /**
+   * Reads the options and, for what they leave out, the environment, once.
+   *
+   * @throws ConfigurationError when something is missing or cannot be used; it names the option and
+   * the variable, never the value
+   */
+  constructor(options: ClientOptions = {}) {
+    const from = inherited.get(options);
+    this.#options = from === undefined ? withEnvironment(options) : options;
+    const settled = settle(this.#options);
+    const clock = clockFrom(settled.clock);
+    this.#shared = {
+      budget: from?.budget ?? new RetryBudget(),
+      apiKey: from?.apiKey ?? credentialOf('apiKey', settled.apiKey, clock),
+      jwt: from?.jwt ?? credentialOf('jwt', settled.jwt, clock),
+      versionedGate: from?.versionedGate ?? new Gate(clock),
+      rootGate: from?.rootGate ?? new Gate(clock),
+    };
+    const { budget, apiKey, jwt, versionedGate, rootGate } = this.#shared;
+    // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
+    this.#versioned = new Transport({
+      ...settled,
+      baseUrl: settled.baseUrl,
+      credentialKind: 'apiKey',
+      credential: apiKey,
+      budget,
+      gate: versionedGate,
+    });
+    this.#root = new Transport({
+      ...settled,
+      baseUrl: settled.rootUrl,
+      credentialKind: 'jwt',
+      credential: jwt,
+      budget,
+      gate: rootGate,
+    });
+    this.entities = new Entities(this.#versioned);
+    this.accounts = new Accounts(this.#versioned);
+    this.transfers = new Transfers(this.#versioned, clock);
+    this.counterparties = new Counterparties(this.#versioned);
+    this.ibans = new Ibans(this.#versioned);
+    this.settings = new PlatformSettings(this.#versioned);
+    this.instructions = new Instructions(this.#root);
+    this.transactions = new Transactions(this.#root);
+  }
+
+  /**
+   * A client with other options and, for the rest, the same ones. The two share their retry budget
+   * and, for a credential that stays the same, its token and the pause after a 429.
+   *
+   * @throws ConfigurationError as the constructor does
+   */
+  withOptions(options: ClientOptions): PaymentsClient {
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
+    const same = (name: keyof ClientOptions): boolean => merged[name] === this.#options[name];
+    const sameVersioned = same('apiKey') && same('baseUrl') && same('clock');
+    const sameRoot = same('jwt') && same('baseUrl') && same('rootUrl') && same('clock');
+    const { budget, apiKey, jwt, versionedGate, rootGate } = this.#shared;
+    const shared: Partial<Shared> = {
+      budget,
+      ...(sameVersioned ? { apiKey, versionedGate } : {}),
+      ...(sameRoot ? { jwt, rootGate } : {}),
+    };
+    inherited.set(merged, shared);
+    return new PaymentsClient(merged);
+  }
+
+  /**
+   * Makes a call that the SDK does not cover, with the same credentials, deadlines, retries and
+   * errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL (`'root'`). A
+   * GET is retried like every read, a POST like a creation.
+   *
+   * @example
+   * ```ts
+   * const settings = await payments.request({
+   *   method: 'PATCH',
+   *   path: '/platform/settings',
+   *   api: 'versioned',
+   *   body: { defaultChain: 'base' },
+   * });
+   * console.log(settings);
+   * ```
+   */
+  request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
+    const transport = request?.api === 'root' ? this.#root : this.#versioned;
+    return transport.call(requestCall(request), options);
+  }
+
+  /** Where this client sends to; nothing secret. */
+  toJSON(): { baseUrl: string; rootUrl: string } {
+    const { baseUrl, rootUrl } = settle(this.#options);
+    return { baseUrl, rootUrl };
+  }
+
+  /** For `console.log` in Node.js, Bun and Deno. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const { baseUrl, rootUrl } = this.toJSON();
+    return `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`;
+  }
+}
+
+const credentialOf = (
+  kind: CredentialKind,
+  source: CredentialSource | undefined,
+  clock: Required<Clock>,
+): Credential | undefined =>
+  source === undefined ? undefined : new Credential(kind, source, clock);
+
+/** What the options of a clone bring along, out of sight of whoever prints them. */
+const inherited = new WeakMap<ClientOptions, Partial<Shared>>();

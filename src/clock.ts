@@ -1,0 +1,36 @@
+/** The time and the timers that a client lives by. Tests hand in their own. */
+export interface Clock {
+  /** Milliseconds since 1970, as `Date.now()`. */
+  now(): number;
+  /** Milliseconds from some fixed moment, never going back. Default: `now`. */
+  elapsed?(): number;
+  setTimeout(callback: () => void, ms: number): unknown;
+  clearTimeout(handle: unknown): void;
+}
+
+/** Above this, setTimeout fires at once. */
+const longestTimer = 2 ** 31 - 1;
+
+// Looked up at each call, so that fake timers installed later are seen.
+const systemClock: Required<Clock> = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
+  clearTimeout: (handle) => {
+    globalThis.clearTimeout(handle as ReturnType<typeof setTimeout>);
+  },
+};
+
+/** A clock whose timers are safe for any length: a longer one is shortened to the longest. */
+export function clockFrom(given: Clock | undefined): Required<Clock> {
+  const clock = given ?? systemClock;
+  return {
+    now: () => clock.now(),
+    elapsed: () => (clock.elapsed === undefined ? clock.now() : clock.elapsed()),
+    setTimeout: (callback, ms) =>
+      clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), longestTimer)),
+    clearTimeout: (handle) => {
+      clock.clearTimeout(handle);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { Clock } from './clock.ts';
+
+/** A credential as text, or a function that fetches one. */
+export type CredentialSource = string | (() => string | Promise<string>);
+
+/** The two credentials of the platform, and which calls each belongs to. */
+export type CredentialKind = 'apiKey' | 'jwt';
+
+/** A function for a credential gave something that is not one. The value is never in here. */
+export class UnusableCredential extends Error {}
+
+const names = {
+  apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', what: 'API key' },
+  jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', what: 'JWT' },
+} as const;
+
+/** How an option for a credential is called. */
+export const credentialName = (kind: CredentialKind): (typeof names)[CredentialKind] => names[kind];
+
+/** What is wrong with a credential, without showing it; undefined when nothing is. */
+export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'it is not a string';
+  if (value === '') return 'it is empty';
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    return 'it holds a space, a line break or another character that a header cannot carry';
+  }
+  if (value.length > 8_192) return 'it is longer than 8192 characters';
+  const isKey = value.startsWith('sk_');
+  if (kind === 'apiKey' && (!isKey || value.length === 3)) {
+    return 'it does not start with "sk_" followed by more; an API key does';
+  }
+  if (kind === 'jwt' && isKey) {
+    return 'it starts with "sk_", so it is an API key; a JWT is needed here';
+  }
+  return undefined;
+}
+
+/** A token is replaced this long before it expires, in milliseconds. */
+const expirySlack = 30_000;
+
+/**
+ * One credential of one client. A function is asked once; its answer is kept until the platform
+ * refuses it (401) or, for a JWT, until shortly before it expires. Callers who need a new one at
+ * the same time share one call of the function.
+ */
+export class Credential {
+  readonly kind: CredentialKind;
+  readonly #source: CredentialSource;
+  readonly #clock: Required<Clock>;
+  #token: { readonly value: string; readonly expiresAt: number } | undefined;
+  #fetching: Promise<string> | undefined;
+  /** Tokens that may still turn up in a late answer, for redaction. */
+  readonly #seen: string[] = [];
+
+  constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>) {
+    this.kind = kind;
+    this.#source = source;
+    this.#clock = clock;
+    if (typeof source === 'string') this.#seen.push(source);
+  }
+
+  /** Whether a refused token can be replaced. */
+  get renewable(): boolean {
+    return typeof this.#source === 'function';
+  }
+
+  /** A token to send. Rejects with what the function rejects with, or UnusableCredential. */
+  async get(): Promise<string> {
+    if (typeof this.#source === 'string') return this.#source;
+    if (this.#token !== undefined && this.#clock.now() < this.#token.expiresAt) {
+      return this.#token.value;
+    }
+    return this.#fetch(this.#source);
+  }
+
+  /** Forgets a token that was refused, unless another has taken its place already. */
+  refused(token: string): void {
+    if (this.#token?.value === token) this.#token = undefined;
+  }
+
+  /** The tokens that must not leave through an error. */
+  get secrets(): readonly string[] {
+    return this.#seen;
+  }
+
+  #fetch(source: () => string | Promise<string>): Promise<string> {
+    this.#fetching ??= (async () => {
+      try {
+        // Through a promise, so that a function that throws at once takes the same way.
+        const value: unknown = await Promise.resolve().then(source);
+        const problem = credentialProblem(this.kind, value);
+        if (typeof value === 'string') this.#remember(value);
+        if (typeof value !== 'string' || problem !== undefined) {
+          throw new UnusableCredential(problem);
+        }
+        this.#token = { value, expiresAt: this.#expiry(value) };
+        return value;
+      } finally {
+        this.#fetching = undefined;
+      }
+    })();
+    return this.#fetching;
+  }
+
+  #remember(value: string): void {
+    if (value.length < 4 || this.#seen.includes(value)) return;
+    this.#seen.push(value);
+    if (this.#seen.length > 4) this.#seen.shift();
+  }
+
+  /**
+   * When to ask for the next token. One that seems to have expired already is kept all the same:
+   * this machine's clock may be wrong, and the platform will say so if it is not.
+   */
+  #expiry(value: string): number {
+    const expires = this.kind === 'jwt' ? expiryOf(value) : undefined;
+    const replaceAt = (expires ?? Number.POSITIVE_INFINITY) - expirySlack;
+    return replaceAt > this.#clock.now() ? replaceAt : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The `exp` claim of a JWT in milliseconds since 1970, if it can be read. */
+function expiryOf(jwt: string): number | undefined {
+  const payload = jwt.split('.')[1];
+  if (payload === undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
+    const exp = typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'exp') : 0;
+    return typeof exp === 'number' && exp > 0 ? exp * 1_000 : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,475 @@
+/** What is proven about a call as a whole: the worst of its attempts. */
+export type Outcome = 'not_sent' | 'rejected' | 'unknown';
+
+/** One attempt of a call that failed. */
+export interface Attempt {
+  /** What is proven about this attempt alone. */
+  readonly outcome: Outcome;
+  /** The HTTP status, when an answer began to arrive. */
+  readonly status?: number | undefined;
+  /** The platform's id of the request, when the answer carried one. */
+  readonly requestId?: string | undefined;
+  /** Milliseconds from dispatch to failure. */
+  readonly durationMs: number;
+  /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout while waiting for headers`. */
+  readonly reason: string;
+}
+
+/** One thing that was wrong with an argument or an answer. */
+export interface Issue {
+  /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
+  readonly path: string;
+  /** What was expected, and what to do. */
+  readonly message: string;
+}
+
+/** Where a list broke off, so that it can be continued with `list({ cursor, limit })`. */
+export interface ResumePoint {
+  /**
+   * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
+   * Undefined stands for the first page.
+   */
+  readonly cursor: string | undefined;
+  /** The page size in use; undefined when none was sent. */
+  readonly limit: number | undefined;
+  /** Items handed out before the failure. */
+  readonly itemsYielded: number;
+}
+
+/** Which call an error belongs to. */
+export interface CallIdentity {
+  /** The SDK's name of the call, such as `transfers.create`. */
+  readonly operation: string;
+  readonly method: string;
+  /** The path as a template, without ids: `/transfers/{id}`. */
+  readonly path: string;
+}
+
+/** What every error is made from. */
+export interface ErrorFacts extends Partial<CallIdentity> {
+  readonly outcome: Outcome;
+  readonly attempts?: readonly Attempt[] | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly startedAt?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/*
+ * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so
+ * it asks for a brand on the prototype chain instead of the constructor's identity. A subclass of
+ * the user's own has no brand and keeps the ordinary meaning.
+ */
+const brand = Symbol.for('payments-platform-sdk.error');
+
+function named(constructor: { prototype: object }, name: string): void {
+  Object.defineProperty(constructor.prototype, 'name', { value: name, configurable: true });
+  Object.defineProperty(constructor.prototype, brand, { value: name });
+}
+
+const ownBrand = (prototype: object): unknown =>
+  Object.getOwnPropertyDescriptor(prototype, brand)?.value;
+
+function carries(value: unknown, wanted: unknown): boolean {
+  for (
+    let link: unknown = value;
+    typeof link === 'object' && link !== null;
+    link = Object.getPrototypeOf(link)
+  ) {
+    if (ownBrand(link) === wanted) return true;
+  }
+  return false;
+}
+
+/**
+ * The base of every error that this package throws. `outcome` tells whether the call took effect.
+ *
+ * @example
+ * ```ts
+ * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
+ *
+ * try {
+ *   await payments.transfers.create(input);
+ * } catch (error) {
+ *   if (isOutcomeUnknown(error)) console.log('look before you send again');
+ *   else if (error instanceof PaymentsError) console.log('no money moved', error.outcome);
+ *   else throw error;
+ * }
+ * ```
+ */
+export class PaymentsError extends Error {
+  /**
+   * `not_sent`: nothing reached the platform. `rejected`: the platform refused it. `unknown`: it
+   * may have taken effect. The worst over all attempts.
+   */
+  readonly outcome: Outcome;
+  /** The SDK's name of the call, such as `transfers.create`; absent when no call was involved. */
+  readonly operation: string | undefined;
+  readonly method: string | undefined;
+  /** The path as a template, without ids: `/transfers/{id}`. */
+  readonly path: string | undefined;
+  /** Every attempt, in order. */
+  readonly attempts: readonly Attempt[];
+  /** Whether sending the same call again may help and cannot do harm. */
+  readonly retryable: boolean;
+  /**
+   * When the call began, by this machine's clock, as ISO 8601 text: hand it to
+   * `transfers.reconcile` as `since`. Absent when the call never began.
+   */
+  declare readonly startedAt?: string;
+  /** The key that every attempt carried; only with the option `idempotencyHeader`. */
+  declare readonly idempotencyKey?: string;
+  /** Where a list broke off; only on errors thrown while paging. */
+  declare resume?: ResumePoint;
+
+  static {
+    named(this, 'PaymentsError');
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const wanted = ownBrand(this.prototype);
+    if (wanted !== undefined) return carries(value, wanted);
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.outcome = facts.outcome;
+    this.operation = facts.operation;
+    this.method = facts.method;
+    this.path = facts.path;
+    this.attempts = Object.freeze([...(facts.attempts ?? [])]);
+    this.retryable = facts.retryable ?? false;
+    if (facts.startedAt !== undefined) this.startedAt = facts.startedAt;
+    if (facts.idempotencyKey !== undefined) this.idempotencyKey = facts.idempotencyKey;
+  }
+
+  /** Everything that a log needs, as plain data; bigints become strings. */
+  toJSON(): Record<string, unknown> {
+    const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
+    return {
+      name: this.name,
+      message: this.message,
+      ...(plain(facts) as Record<string, unknown>),
+      ...(cause === undefined ? {} : { cause: describeCause(cause) }),
+    };
+  }
+}
+
+/** Options or credentials cannot be used. Nothing was sent. */
+export class ConfigurationError extends PaymentsError {
+  static {
+    named(this, 'ConfigurationError');
+  }
+}
+
+/** An argument is wrong; `issues` says which and why. Nothing was sent. */
+export class ValidationError extends PaymentsError {
+  readonly issues: readonly Issue[];
+
+  static {
+    named(this, 'ValidationError');
+  }
+
+  constructor(message: string, facts: ErrorFacts & { readonly issues: readonly Issue[] }) {
+    super(message, facts);
+    this.issues = facts.issues;
+  }
+}
+
+/** What an {@link ApiError} is made from. */
+export interface ApiErrorFacts extends ErrorFacts {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly details: unknown;
+  readonly requestId: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** The platform answered with a status other than success. */
+export class ApiError extends PaymentsError {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The platform's code for programs, when the answer carried an Error body. */
+  readonly code: string | undefined;
+  /** The platform's additional context, when the answer carried an Error body. */
+  readonly details: unknown;
+  /** The platform's id of the request: quote it to support. */
+  readonly requestId: string | undefined;
+  /** The answer's headers by lower-case name, without cookies. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The start of the answer's text, whatever it was. */
+  readonly body: string;
+  /** How long the platform asks to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  static {
+    named(this, 'ApiError');
+  }
+
+  constructor(message: string, facts: ApiErrorFacts) {
+    super(message, facts);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.details = facts.details;
+    this.requestId = facts.requestId;
+    this.headers = facts.headers;
+    this.body = facts.body;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** 400: the platform could not make sense of the request. */
+export class BadRequestError extends ApiError {
+  static {
+    named(this, 'BadRequestError');
+  }
+}
+
+/** 401: the credential is missing, wrong or expired. */
+export class AuthenticationError extends ApiError {
+  static {
+    named(this, 'AuthenticationError');
+  }
+}
+
+/** 403: the credential does not allow this. */
+export class PermissionDeniedError extends ApiError {
+  static {
+    named(this, 'PermissionDeniedError');
+  }
+}
+
+/** 404: there is no such thing. */
+export class NotFoundError extends ApiError {
+  static {
+    named(this, 'NotFoundError');
+  }
+}
+
+/** 409: the request conflicts with the state of things. */
+export class ConflictError extends ApiError {
+  static {
+    named(this, 'ConflictError');
+  }
+}
+
+/** 422: the request was understood and refused. */
+export class UnprocessableEntityError extends ApiError {
+  static {
+    named(this, 'UnprocessableEntityError');
+  }
+}
+
+/** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
+export class RateLimitError extends ApiError {
+  static {
+    named(this, 'RateLimitError');
+  }
+}
+
+/** 500 or above: something failed behind the platform's door. A write may have taken effect. */
+export class ServerError extends ApiError {
+  static {
+    named(this, 'ServerError');
+  }
+}
+
+/** The connection failed; `code` says how, and `outcome` what that proves. */
+export class ConnectionError extends PaymentsError {
+  /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
+  readonly code: string | undefined;
+
+  static {
+    named(this, 'ConnectionError');
+  }
+
+  constructor(message: string, facts: ErrorFacts & { readonly code?: string | undefined }) {
+    super(message, facts);
+    this.code = facts.code;
+  }
+}
+
+/** Where a call stood when its time ran out. */
+export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
+
+/** Time ran out; `phase` says while doing what. */
+export class TimeoutError extends ConnectionError {
+  /**
+   * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
+   * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
+   * an earlier 429 holds calls back for longer than this call may take.
+   */
+  readonly phase: TimeoutPhase;
+  /** For phase `gate`: how long until calls go out again, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  static {
+    named(this, 'TimeoutError');
+  }
+
+  constructor(
+    message: string,
+    facts: ErrorFacts & {
+      readonly phase: TimeoutPhase;
+      readonly retryAfterMs?: number | undefined;
+    },
+  ) {
+    super(message, { ...facts, code: 'ETIMEDOUT' });
+    this.phase = facts.phase;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** The caller's signal was aborted; `cause` is its reason. */
+export class AbortError extends PaymentsError {
+  static {
+    named(this, 'AbortError');
+  }
+}
+
+/** Why an answer could not be used. */
+export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
+
+/** The platform answered with success, and the answer cannot be used. */
+export class InvalidResponseError extends PaymentsError {
+  readonly reason: InvalidResponseReason;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The platform's id of the request: quote it to support. */
+  readonly requestId: string | undefined;
+  /** The start of the answer's text. */
+  readonly body: string;
+  /** For reason `shape`: what differs from the documented shape. */
+  readonly issues: readonly Issue[];
+
+  static {
+    named(this, 'InvalidResponseError');
+  }
+
+  constructor(
+    message: string,
+    facts: ErrorFacts & {
+      readonly reason: InvalidResponseReason;
+      readonly status: number;
+      readonly requestId: string | undefined;
+      readonly body: string;
+      readonly issues?: readonly Issue[] | undefined;
+    },
+  ) {
+    super(message, facts);
+    this.reason = facts.reason;
+    this.status = facts.status;
+    this.requestId = facts.requestId;
+    this.body = facts.body;
+    this.issues = facts.issues ?? [];
+  }
+}
+
+/** The platform's paging does not lead on. What was handed out so far is valid. */
+export class PaginationError extends PaymentsError {
+  /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+  readonly reason: 'missing_cursor' | 'cursor_loop';
+  declare resume: ResumePoint;
+
+  static {
+    named(this, 'PaginationError');
+  }
+
+  constructor(
+    message: string,
+    facts: ErrorFacts & {
+      readonly reason: 'missing_cursor' | 'cursor_loop';
+      readonly resume: ResumePoint;
+    },
+  ) {
+    super(message, facts);
+    this.reason = facts.reason;
+    this.resume = facts.resume;
+  }
+}
+
+/** Waiting ended without the status that was waited for. `T` is what was waited for. */
+export class WaitError<T = unknown> extends PaymentsError {
+  /** What the platform last reported, if it ever did. */
+  readonly last: T | undefined;
+  /** `timeout` says nothing about failure: the money may still move. */
+  readonly reason: 'timeout' | 'failed' | 'regressed';
+
+  static {
+    named(this, 'WaitError');
+  }
+
+  constructor(
+    message: string,
+    facts: ErrorFacts & {
+      readonly last: T | undefined;
+      readonly reason: 'timeout' | 'failed' | 'regressed';
+    },
+  ) {
+    super(message, facts);
+    this.last = facts.last;
+    this.reason = facts.reason;
+  }
+}
+
+/** Tells whether a value is an error of this package, from whichever copy of it. */
+export const isPaymentsError = (value: unknown): value is PaymentsError =>
+  value instanceof PaymentsError;
+
+/** Tells whether a value is an answer of the platform with a status other than success. */
+export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
+
+/**
+ * Tells whether a call may have taken effect: look before you send it again. An error that is not
+ * of this package proves nothing and gives false.
+ */
+export const isOutcomeUnknown = (
+  value: unknown,
+): value is PaymentsError & { readonly outcome: 'unknown' } =>
+  value instanceof PaymentsError && value.outcome === 'unknown';
+
+const statusClasses = new Map<number, new (message: string, facts: ApiErrorFacts) => ApiError>([
+  [400, BadRequestError],
+  [401, AuthenticationError],
+  [403, PermissionDeniedError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [422, UnprocessableEntityError],
+  [429, RateLimitError],
+]);
+
+/** The class that stands for a status. */
+export const apiErrorClass = (
+  status: number,
+): new (message: string, facts: ApiErrorFacts) => ApiError =>
+  statusClasses.get(status) ?? (status >= 500 ? ServerError : ApiError);
+
+/** `not_sent` is better than `rejected`, which is better than `unknown`. */
+const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
+
+/** The outcome of a call: the worst over its attempts, `not_sent` when there was none. */
+export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[]): Outcome =>
+  attempts.reduce<Outcome>(
+    (worst, { outcome }) => (severity[outcome] > severity[worst] ? outcome : worst),
+    'not_sent',
+  );
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+}
+
+function describeCause(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : plain(cause);
+  const { code } = cause as { code?: unknown };
+  return {
+    name: cause.name,
+    message: cause.message,
+    ...(typeof code === 'string' ? { code } : {}),
+  };
+}

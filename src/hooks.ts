@@ -1,0 +1,66 @@
+import type { Issue, Outcome } from './errors.ts';
+
+/** What a hook is told about a call; never a credential. */
+export interface HookCall {
+  /** The SDK's name of the call, such as `transfers.create`. */
+  readonly operation: string;
+  readonly method: string;
+  /** The path as a template, without ids: `/transfers/{id}`. */
+  readonly path: string;
+  /** Counts the requests of this call, from 1. */
+  readonly attempt: number;
+}
+
+/** A request is about to go out. */
+export interface RequestEvent extends HookCall {
+  /** Where to, with ids and query. */
+  readonly url: string;
+  /** The headers that go out, without `authorization`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request has ended, with an answer or without. */
+export interface ResponseEvent extends HookCall {
+  /** The HTTP status; absent when no answer came. */
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly durationMs: number;
+  /** `ok` for success, otherwise what the failure of this attempt proves. */
+  readonly outcome: 'ok' | Outcome;
+  /** Why it failed; absent for success. */
+  readonly reason: string | undefined;
+}
+
+/** A call is about to be sent again. */
+export interface RetryEvent extends HookCall {
+  /** Milliseconds until then. */
+  readonly delayMs: number;
+  /** Why the last attempt failed. */
+  readonly reason: string;
+}
+
+/** An answer differs from the documented shape and was handed out all the same. */
+export interface DriftEvent extends Omit<HookCall, 'attempt'> {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly issues: readonly Issue[];
+}
+
+/** Functions that watch. What they throw or reject with is dropped: a hook never breaks a call. */
+export interface Hooks {
+  onRequest?: ((event: RequestEvent) => unknown) | undefined;
+  onResponse?: ((event: ResponseEvent) => unknown) | undefined;
+  onRetry?: ((event: RetryEvent) => unknown) | undefined;
+  onDrift?: ((event: DriftEvent) => unknown) | undefined;
+}
+
+/** Tells a hook; whatever it does stays its own. */
+export function notify<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
+  if (hook === undefined) return;
+  try {
+    const result = hook(event());
+    if (result instanceof Promise) result.catch(() => undefined);
+  } catch {
+    // Watching a payment must not break it.
+  }
+}

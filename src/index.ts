@@ -1,0 +1,151 @@
+export { PaymentsClient } from './client.ts';
+export type { ClientOptions, QueryValue, RequestOptions } from './options.ts';
+export type { Clock } from './clock.ts';
+export type { CredentialSource } from './credential.ts';
+export type {
+  DriftEvent,
+  HookCall,
+  Hooks,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from './hooks.ts';
+export type { Fetch, GetWithBody } from './wires/wire.ts';
+export type { ApiCall, WithResponse } from './transport.ts';
+export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './pager.ts';
+export type { AnswerSchema, AnyRequest } from './resources/request.ts';
+export type { ReconcileOptions, Reconciliation } from './resources/reconcile.ts';
+export type { WaitOptions } from './resources/wait.ts';
+export type { Accounts } from './resources/accounts.ts';
+export type { Counterparties } from './resources/counterparties.ts';
+export type { Entities } from './resources/entities.ts';
+export type { Ibans } from './resources/ibans.ts';
+export type { Instructions } from './resources/instructions.ts';
+export type { PlatformSettings } from './resources/settings.ts';
+export type { Transactions } from './resources/transactions.ts';
+export type { Transfers } from './resources/transfers.ts';
+
+export {
+  AbortError,
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  InvalidResponseError,
+  isApiError,
+  isOutcomeUnknown,
+  isPaymentsError,
+  NotFoundError,
+  PaginationError,
+  PaymentsError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnprocessableEntityError,
+  ValidationError,
+  WaitError,
+} from './errors.ts';
+export type {
+  Attempt,
+  InvalidResponseReason,
+  Issue,
+  Outcome,
+  ResumePoint,
+  TimeoutPhase,
+} from './errors.ts';
+
+export { isAccountId, isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';
+export type {
+  Account,
+  AccountCreated,
+  AccountCreateInput,
+  AccountId,
+  AccountListQuery,
+  AccountStatus,
+  AccountType,
+  AccountUpdateInput,
+  KnownAccountStatus,
+  KnownAccountType,
+} from './schemas/account.ts';
+export { isCounterpartyId, isKnownCounterpartyType } from './schemas/counterparty.ts';
+export type {
+  Counterparty,
+  CounterpartyId,
+  CounterpartyListQuery,
+  CounterpartyType,
+  KnownCounterpartyType,
+} from './schemas/counterparty.ts';
+export {
+  isEntityId,
+  isKnownEntityStatus,
+  isKnownEntityType,
+  isKnownKycStatus,
+  isKnownTosStatus,
+} from './schemas/entity.ts';
+export type {
+  Entity,
+  EntityCreated,
+  EntityCreateInput,
+  EntityId,
+  EntityListQuery,
+  EntityStatus,
+  EntityType,
+  KnownEntityStatus,
+  KnownEntityType,
+  KnownKycStatus,
+  KnownTosStatus,
+  KycStatus,
+  TosStatus,
+} from './schemas/entity.ts';
+export type { ErrorBody } from './schemas/error-body.ts';
+export { isIbanId, isKnownIbanStatus } from './schemas/iban.ts';
+export type { Iban, IbanId, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
+export { isKnownExecutionStatus } from './schemas/instruction.ts';
+export type {
+  ActionArguments,
+  BuiltInstruction,
+  ExecutionState,
+  ExecutionStatus,
+  Instruction,
+  InstructionBuildInput,
+  InstructionListInput,
+  KnownExecutionStatus,
+  RefuelERC20Arguments,
+  RefuelERC20Fee,
+} from './schemas/instruction.ts';
+export type { Page } from './schemas/page.ts';
+export type { Hex, Integer, Metadata, OpenEnum, PageQuery } from './schemas/primitives.ts';
+export { isKnownChain } from './schemas/settings.ts';
+export type { Chain, KnownChain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
+export { isKnownTransactionStatus } from './schemas/transaction.ts';
+export type {
+  KnownTransactionSort,
+  KnownTransactionStatus,
+  Transaction,
+  TransactionListInput,
+  TransactionSort,
+  TransactionStatus,
+} from './schemas/transaction.ts';
+export {
+  isKnownTransferDirection,
+  isKnownTransferStatus,
+  isKnownTransferType,
+  isTransferId,
+} from './schemas/transfer.ts';
+export type {
+  KnownTransferDirection,
+  KnownTransferStatus,
+  KnownTransferType,
+  Transfer,
+  TransferCreated,
+  TransferCreateInput,
+  TransferDirection,
+  TransferId,
+  TransferListQuery,
+  TransferStatus,
+  TransferType,
+} from './schemas/transfer.ts';
+export { version } from './version.ts';

@@ -1,0 +1,145 @@
+import type { Outcome } from './errors.ts';
+
+/** How often a call may take effect: see the table in `retry.ts`. */
+export type Kind = 'safe' | 'idempotent' | 'once';
+
+/**
+ * What a status proves.
+ *
+ * A 4xx is a refusal, but for two: 408 also answers a request that was processed while an idle
+ * connection timed out, and 499 is a proxy's word for a client that left. 501 and 505 refuse the
+ * request as such. 307 and 308 ask for the request to be made elsewhere; 301, 302 and 303 are what
+ * a server sends after it has processed a POST. Everything else in 5xx comes from servers and
+ * proxies that may have passed the request on.
+ */
+export function statusOutcome(status: number, kind: Kind): Outcome {
+  if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';
+  if (status >= 400 && status < 500) {
+    return status === 408 || status === 499 ? 'unknown' : 'rejected';
+  }
+  if (status >= 300 && status < 400 && kind === 'safe') return 'rejected';
+  return 'unknown';
+}
+
+/** What is known of the way a request went out; decides which errors are believed. */
+export interface Departure {
+  /**
+   * `node`, `bun` and `deno` have known errors. `other` is any other runtime, and every fetch that
+   * was given or replaced: what such a function did before it failed is not known.
+   */
+  readonly runtime: 'node' | 'bun' | 'deno' | 'other';
+  /** Whether the runtime cannot have sent the request again by itself. */
+  readonly sealed: boolean;
+}
+
+/** What a connection failure says. */
+export interface Verdict {
+  readonly outcome: 'not_sent' | 'unknown';
+  /** The system's code, when there is one. */
+  readonly code: string | undefined;
+  /** False for a failure that will not pass by itself, such as a wrong certificate. */
+  readonly transient: boolean;
+}
+
+/** Codes of a connect() that never led to a connection. */
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'ECONNRESET',
+]);
+
+/** The client itself refused the server's certificate, before it sent anything. */
+const certificateCodes = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Bun names no system call, so only codes that nothing but a connect can have. */
+const bunConnectCodes = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+]);
+
+const isLookup = (code: string, syscall: unknown): boolean =>
+  syscall === 'getaddrinfo' || code === 'ENOTFOUND' || code.startsWith('EAI_');
+
+/**
+ * What a failed connection proves: a whitelist. An error that is not on it proves nothing, and an
+ * error with several leaves (one for each address that was tried) proves as little as its worst.
+ */
+export function connectionOutcome(error: unknown, departure: Departure): Verdict {
+  const leaves = leavesOf(error);
+  const code = leaves.map(codeOf).find((found) => found !== undefined);
+  const refusedCertificate = leaves.some((leaf) => isCertificateRefusal(leaf, departure.runtime));
+  const proven =
+    departure.runtime !== 'other' &&
+    departure.sealed &&
+    leaves.every((leaf) => provesNothingSent(leaf, departure.runtime));
+  return { outcome: proven ? 'not_sent' : 'unknown', code, transient: !refusedCertificate };
+}
+
+function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolean {
+  if (!(leaf instanceof Error)) return false;
+  if (isCertificateRefusal(leaf, runtime)) return true;
+  const code = codeOf(leaf) ?? '';
+  const { syscall } = leaf as { syscall?: unknown };
+  switch (runtime) {
+    case 'node':
+      return (
+        (syscall === 'connect' && connectCodes.has(code)) ||
+        isLookup(code, syscall) ||
+        code === 'UND_ERR_CONNECT_TIMEOUT' ||
+        (code === 'ECONNRESET' && leaf.message.includes('before secure TLS connection')) ||
+        leaf.message === 'bad port'
+      );
+    case 'bun':
+      return bunConnectCodes.has(code) || isLookup(code, syscall);
+    case 'deno':
+      return (
+        leaf.message.includes('client error (Connect)') ||
+        (syscall === 'connect' && connectCodes.has(code)) ||
+        isLookup(code, syscall)
+      );
+    case 'other':
+      return false;
+  }
+}
+
+function isCertificateRefusal(leaf: unknown, runtime: Departure['runtime']): boolean {
+  if (!(leaf instanceof Error)) return false;
+  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(leaf.message)) return true;
+  return certificateCodes.has(codeOf(leaf) ?? '');
+}
+
+/** The innermost errors: down every cause, and into every member of an AggregateError. */
+function leavesOf(error: unknown, depth = 0): unknown[] {
+  if (depth > 8 || !(error instanceof Error)) return [error];
+  const { errors } = error as { errors?: unknown };
+  if (Array.isArray(errors) && errors.length > 0) {
+    return errors.flatMap((inner: unknown) => leavesOf(inner, depth + 1));
+  }
+  return error.cause instanceof Error ? leavesOf(error.cause, depth + 1) : [error];
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

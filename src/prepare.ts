@@ -1,0 +1,100 @@
+import { jsonIssues, validate } from './arguments.ts';
+import { identity, type Call } from './call.ts';
+import { ValidationError, type Issue } from './errors.ts';
+import { stringifyJson } from './json.ts';
+import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
+import { version } from './version.ts';
+
+/** A call with its arguments checked, ready to be sent as often as the policy allows. */
+export interface Prepared {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+  readonly options: SettledCall;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What a client says with every request. */
+interface Standing {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly idempotencyHeader: string | undefined;
+}
+
+/** Checks everything about a call at once. Throws ValidationError, which lists all that is wrong. */
+export function prepare<T, A>(
+  call: Call<T, A>,
+  options: RequestOptions | undefined,
+  standing: Standing,
+): Prepared {
+  const issues: Issue[] = [];
+  const settled = settleCall(options, issues);
+  const path = call.path.resolve(issues);
+  const query = call.query === undefined ? {} : validate(call.query, '', issues);
+  const search = searchParams({ ...query, ...settled.query }, issues);
+  let payload: unknown;
+  if (call.body !== undefined || settled.body !== undefined) {
+    const body = call.body === undefined ? {} : validate(call.body, '', issues);
+    payload =
+      settled.body === undefined ? body : { ...(body as object | undefined), ...settled.body };
+    jsonIssues(payload, '', issues);
+  }
+  const url = `${standing.baseUrl}${path}${search}`;
+  if (issues.length === 0 && !staysBelow(url, standing.baseUrl)) {
+    issues.push({ path: 'path', message: 'expected a path below the base URL' });
+  }
+  if (issues.length > 0) {
+    const told = issues.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+    throw new ValidationError(
+      `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
+      { ...identity(call), outcome: 'not_sent', issues },
+    );
+  }
+  const idempotencyKey =
+    call.method === 'POST' && standing.idempotencyHeader !== undefined
+      ? (settled.headers[standing.idempotencyHeader.toLowerCase()] ??
+        globalThis.crypto.randomUUID())
+      : undefined;
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'user-agent': `payments-platform-sdk/${version}`,
+  };
+  for (const given of [standing.headers, settled.headers]) {
+    for (const [name, value] of Object.entries(given)) {
+      if (value !== undefined) headers[name] = value;
+    }
+  }
+  if (payload !== undefined) headers['content-type'] = 'application/json';
+  if (idempotencyKey !== undefined && standing.idempotencyHeader !== undefined) {
+    headers[standing.idempotencyHeader.toLowerCase()] = idempotencyKey;
+  }
+  return {
+    url,
+    headers,
+    body: payload === undefined ? undefined : stringifyJson(payload),
+    options: settled,
+    idempotencyKey,
+  };
+}
+
+const staysBelow = (url: string, base: string): boolean => {
+  const { href } = new URL(url);
+  return href === base || href.startsWith(`${new URL(base).href.replace(/\/+$/, '')}/`);
+};
+
+function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue[]): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
+      issues.push({
+        path: `options.query.${name}`,
+        message: 'expected a string, a number or a boolean',
+      });
+    } else {
+      search.set(name, String(value));
+    }
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}

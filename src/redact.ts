@@ -1,0 +1,75 @@
+/** Takes credentials out of a text. */
+export type Redact = (text: string) => string;
+
+const mark = '[redacted]';
+
+/** What looks like a credential, whoever it belongs to. */
+const lookalikes = [
+  /\bsk_[\x21\x23-\x26\x28-\x2b\x2d-\x3a\x3c\x3d\x3f-\x5b\x5d-\x7e]+/g,
+  /\bBearer\s+[\x21\x23-\x26\x28-\x2b\x2d-\x3a\x3c\x3d\x3f-\x5b\x5d-\x7e]+/gi,
+  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+];
+
+/** Redacts the given secrets, plain and as they read in a URL or in JSON, and lookalikes. */
+export function redactor(secrets: readonly string[]): Redact {
+  const values = [
+    ...new Set(
+      secrets.flatMap((secret) => [
+        secret,
+        encodeURIComponent(secret),
+        JSON.stringify(secret).slice(1, -1),
+      ]),
+    ),
+  ].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const known = values.reduce((rest, value) => rest.replaceAll(value, mark), text);
+    return lookalikes.reduce((rest, pattern) => rest.replace(pattern, mark), known);
+  };
+}
+
+/** How deep and how large a value may be that travels on an error. */
+const limits = { depth: 8, keys: 100, text: 2_048 };
+
+/** Cuts a text for an error. */
+export const shortened = (text: string): string =>
+  text.length > limits.text ? `${text.slice(0, limits.text)}… [cut]` : text;
+
+/** A copy of a parsed JSON value, redacted and bounded. */
+export function redactValue(value: unknown, redact: Redact, depth = 0): unknown {
+  if (typeof value === 'string') return shortened(redact(value));
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= limits.depth) return '[cut]';
+  if (Array.isArray(value)) {
+    return value.slice(0, limits.keys).map((inner) => redactValue(inner, redact, depth + 1));
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, limits.keys)
+      .map(([key, inner]) => [redact(key), redactValue(inner, redact, depth + 1)]),
+  );
+}
+
+/**
+ * A copy of somebody else's error: name, code and redacted text, nothing it may hold besides (a
+ * Request would bring the credential along).
+ */
+export function redactError(error: unknown, redact: Redact, depth = 0): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const copy = new Error(shortened(redact(error.message)));
+  copy.name = error.name;
+  if (error.stack !== undefined) copy.stack = shortened(redact(error.stack));
+  for (const key of ['code', 'syscall'] as const) {
+    const value: unknown = Reflect.get(error, key);
+    if (typeof value === 'string') Object.assign(copy, { [key]: redact(value) });
+  }
+  if (depth < 4) {
+    const { errors } = error as { errors?: unknown };
+    if (Array.isArray(errors)) {
+      const members = errors.map((inner: unknown) => redactError(inner, redact, depth + 1));
+      Object.assign(copy, { errors: members });
+    }
+    const cause = redactError(error.cause, redact, depth + 1);
+    if (cause !== undefined) copy.cause = cause;
+  }
+  return copy;
+}

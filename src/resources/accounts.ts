@@ -1,0 +1,104 @@
+import { check, path } from '../arguments.ts';
+import { hasId } from '../call.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  AccountCreatedSchema,
+  AccountCreateInputSchema,
+  AccountIdSchema,
+  AccountListQuerySchema,
+  AccountSchema,
+  AccountUpdateInputSchema,
+  type Account,
+  type AccountCreated,
+  type AccountCreateInput,
+  type AccountId,
+  type AccountListQuery,
+  type AccountUpdateInput,
+} from '../schemas/account.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+import { listOf } from './list.ts';
+
+/** Wallet and bank accounts that hold balances for Entities. */
+export class Accounts {
+  readonly #api: Transport;
+
+  constructor(versioned: Transport) {
+    this.#api = versioned;
+  }
+
+  /**
+   * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
+   * auto-earn is enabled there.
+   *
+   * @throws ApiError when the platform refuses it
+   */
+  create(input: AccountCreateInput, options?: RequestOptions): ApiCall<AccountCreated> {
+    return this.#api.call(
+      {
+        operation: 'accounts.create',
+        kind: 'once',
+        method: 'POST',
+        path: path`/accounts`,
+        body: check(AccountCreateInputSchema, input),
+        answer: AccountCreatedSchema,
+        least: hasId(AccountIdSchema),
+        doubt:
+          'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
+      },
+      options,
+    );
+  }
+
+  /** Lists Accounts: `await` one page, or `for await` all of them. */
+  list(query?: AccountListQuery, options?: RequestOptions): Pager<Account> {
+    return listOf(
+      this.#api,
+      { operation: 'accounts.list', path: path`/accounts` },
+      AccountSchema,
+      AccountListQuerySchema,
+      query,
+      options,
+    );
+  }
+
+  /**
+   * One Account with its balances and auto-earn status.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  get(id: AccountId, options?: RequestOptions): ApiCall<Account> {
+    return this.#api.call(
+      {
+        operation: 'accounts.get',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/accounts/${check(AccountIdSchema, id)}`,
+        answer: AccountSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Changes the display name or the metadata; what is absent stays as it is.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account> {
+    return this.#api.call(
+      {
+        operation: 'accounts.update',
+        kind: 'idempotent',
+        method: 'PATCH',
+        path: path`/accounts/${check(AccountIdSchema, id)}`,
+        body: check(AccountUpdateInputSchema, patch),
+        answer: AccountSchema,
+        least: hasId(AccountIdSchema),
+        doubt:
+          'the Account may have been changed. Compare it with payments.accounts.get(id), or send the same change again.',
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { check, path } from '../arguments.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  CounterpartyIdSchema,
+  CounterpartyListQuerySchema,
+  CounterpartySchema,
+  type Counterparty,
+  type CounterpartyId,
+  type CounterpartyListQuery,
+} from '../schemas/counterparty.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+import { listOf } from './list.ts';
+
+/** External wallets and bank accounts. The document names no call that creates one. */
+export class Counterparties {
+  readonly #api: Transport;
+
+  constructor(versioned: Transport) {
+    this.#api = versioned;
+  }
+
+  /** Lists Counterparties: `await` one page, or `for await` all of them. */
+  list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty> {
+    return listOf(
+      this.#api,
+      { operation: 'counterparties.list', path: path`/counterparties` },
+      CounterpartySchema,
+      CounterpartyListQuerySchema,
+      query,
+      options,
+    );
+  }
+
+  /**
+   * One Counterparty, its account number masked.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  get(id: CounterpartyId, options?: RequestOptions): ApiCall<Counterparty> {
+    return this.#api.call(
+      {
+        operation: 'counterparties.get',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/counterparties/${check(CounterpartyIdSchema, id)}`,
+        answer: CounterpartySchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Deletes a Counterparty for good; pending Transfers to it fail.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  delete(id: CounterpartyId, options?: RequestOptions): ApiCall<void> {
+    return this.#api.call(
+      {
+        operation: 'counterparties.delete',
+        kind: 'idempotent',
+        method: 'DELETE',
+        path: path`/counterparties/${check(CounterpartyIdSchema, id)}`,
+        answer: 'nothing',
+        doubt:
+          'the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.',
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import { check, path } from '../arguments.ts';
+import { hasId } from '../call.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  EntityCreatedSchema,
+  EntityCreateInputSchema,
+  EntityIdSchema,
+  EntityListQuerySchema,
+  EntitySchema,
+  type Entity,
+  type EntityCreated,
+  type EntityCreateInput,
+  type EntityId,
+  type EntityListQuery,
+} from '../schemas/entity.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+import { listOf } from './list.ts';
+
+/** Individuals and businesses. */
+export class Entities {
+  readonly #api: Transport;
+
+  constructor(versioned: Transport) {
+    this.#api = versioned;
+  }
+
+  /**
+   * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
+   *
+   * @throws UnprocessableEntityError or another ApiError when the platform refuses it
+   */
+  create(input: EntityCreateInput, options?: RequestOptions): ApiCall<EntityCreated> {
+    return this.#api.call(
+      {
+        operation: 'entities.create',
+        kind: 'once',
+        method: 'POST',
+        path: path`/entities`,
+        body: check(EntityCreateInputSchema, input),
+        answer: EntityCreatedSchema,
+        least: hasId(EntityIdSchema),
+        doubt:
+          'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
+      },
+      options,
+    );
+  }
+
+  /** Lists Entities: `await` one page, or `for await` all of them. */
+  list(query?: EntityListQuery, options?: RequestOptions): Pager<Entity> {
+    return listOf(
+      this.#api,
+      { operation: 'entities.list', path: path`/entities` },
+      EntitySchema,
+      EntityListQuerySchema,
+      query,
+      options,
+    );
+  }
+
+  /**
+   * One Entity with its current verification status.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  get(id: EntityId, options?: RequestOptions): ApiCall<Entity> {
+    return this.#api.call(
+      {
+        operation: 'entities.get',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/entities/${check(EntityIdSchema, id)}`,
+        answer: EntitySchema,
+      },
+      options,
+    );
+  }
+}

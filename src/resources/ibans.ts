@@ -1,0 +1,72 @@
+import { check, path } from '../arguments.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  IbanIdSchema,
+  IbanListQuerySchema,
+  IbanSchema,
+  type Iban,
+  type IbanId,
+  type IbanListQuery,
+} from '../schemas/iban.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+import { listOf } from './list.ts';
+
+/** Bank identifiers that accept deposits. The document names no call that creates one. */
+export class Ibans {
+  readonly #api: Transport;
+
+  constructor(versioned: Transport) {
+    this.#api = versioned;
+  }
+
+  /** Lists IBANs: `await` one page, or `for await` all of them. */
+  list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban> {
+    return listOf(
+      this.#api,
+      { operation: 'ibans.list', path: path`/ibans` },
+      IbanSchema,
+      IbanListQuerySchema,
+      query,
+      options,
+    );
+  }
+
+  /**
+   * One IBAN.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  get(id: IbanId, options?: RequestOptions): ApiCall<Iban> {
+    return this.#api.call(
+      {
+        operation: 'ibans.get',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/ibans/${check(IbanIdSchema, id)}`,
+        answer: IbanSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  delete(id: IbanId, options?: RequestOptions): ApiCall<void> {
+    return this.#api.call(
+      {
+        operation: 'ibans.delete',
+        kind: 'idempotent',
+        method: 'DELETE',
+        path: path`/ibans/${check(IbanIdSchema, id)}`,
+        answer: 'nothing',
+        doubt:
+          'the IBAN may be deleted, and deposits to it rejected. payments.ibans.get(id) throws NotFoundError if it is.',
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod/mini';
+import { check, path } from '../arguments.ts';
+import type { RequestOptions } from '../options.ts';
+import {
+  BuiltInstructionSchema,
+  InstructionBuildInputSchema,
+  InstructionListInputSchema,
+  InstructionSchema,
+  type BuiltInstruction,
+  type Instruction,
+  type InstructionBuildInput,
+  type InstructionListInput,
+} from '../schemas/instruction.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+
+/** On-chain automation. Lives at the root URL and takes the JWT. */
+export class Instructions {
+  readonly #api: Transport;
+
+  constructor(root: Transport) {
+    this.#api = root;
+  }
+
+  /**
+   * Builds an instruction payload; nothing is put on chain by it.
+   *
+   * @throws ApiError when the platform refuses it
+   */
+  build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction> {
+    return this.#api.call(
+      {
+        operation: 'instructions.build',
+        // A POST that computes and stores nothing, so it may be repeated.
+        kind: 'safe',
+        method: 'POST',
+        path: path`/instruction/build`,
+        body: check(InstructionBuildInputSchema, input),
+        answer: BuiltInstructionSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * The Instructions of an address, all at once. A GET with a JSON body: Node.js, Bun and Deno can
+   * send it, Workers and browsers cannot.
+   *
+   * @throws ConfigurationError where the runtime cannot send it
+   */
+  list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]> {
+    return this.#api.call(
+      {
+        operation: 'instructions.list',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/instructions/all`,
+        body: check(InstructionListInputSchema, input),
+        answer: z.array(InstructionSchema),
+        least: Array.isArray,
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import { check, type Checker, type Path } from '../arguments.ts';
+import { hasData } from '../call.ts';
+import type { RequestOptions } from '../options.ts';
+import { cursorPager, type Pager } from '../pager.ts';
+import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
+import type { PageQuery, Schema } from '../schemas/primitives.ts';
+import type { Transport } from '../transport.ts';
+
+/** A list of the versioned API: the same query on every page, only the cursor moves on. */
+export function listOf<T, Q extends PageQuery>(
+  api: Transport,
+  target: { readonly operation: string; readonly path: Path },
+  item: Schema<T>,
+  querySchema: Checker<Q>,
+  query: Q | undefined,
+  options: RequestOptions | undefined,
+): Pager<T> {
+  const answer = pageBodySchema(item);
+  // Copied now: the caller may change the object while the list is being read.
+  const filters = { ...query };
+  const call = { operation: target.operation, method: 'GET' as const, path: target.path };
+  return cursorPager<T>({ ...call, path: target.path.template }, filters, (cursor, cancel) =>
+    api.call<Page<T>, PageBody<T>>(
+      {
+        ...call,
+        kind: 'safe',
+        query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+        answer,
+        least: hasData,
+        into: (page) => ({ ...page, nextCursor: cursorOf(page) }),
+      },
+      options,
+      cancel,
+    ),
+  );
+}
+
+/** The pager tells a missing cursor from an end, so whatever is not text counts as missing. */
+const cursorOf = (page: PageBody<unknown>): string | null =>
+  typeof page.nextCursor === 'string' ? page.nextCursor : null;

@@ -1,0 +1,100 @@
+import { check, validate } from '../arguments.ts';
+import { ValidationError, type CallIdentity, type Issue } from '../errors.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  TransferCreateInputSchema,
+  type Transfer,
+  type TransferCreateInput,
+  type TransferListQuery,
+} from '../schemas/transfer.ts';
+
+/** Where to look for a Transfer that may exist. */
+export interface ReconcileOptions extends RequestOptions {
+  /** When the creation was begun: `error.startedAt`, or a moment noted before the call. */
+  since: Date | string;
+  /**
+   * How far this machine's clock may be from the platform's, in milliseconds. A match that is
+   * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
+   */
+  clockSkew?: number | undefined;
+}
+
+/** What was found. Only `found` settles the question. */
+export type Reconciliation =
+  /** There is exactly one such Transfer. */
+  | { readonly result: 'found'; readonly transfer: Transfer }
+  /** Several match, or one that may be older than the creation: a person has to look. */
+  | { readonly result: 'ambiguous'; readonly candidates: Transfer[] }
+  /** None matches among those that were looked at. */
+  | { readonly result: 'not_found'; readonly scanned: number };
+
+const call: CallIdentity = {
+  operation: 'transfers.reconcile',
+  method: 'GET',
+  path: '/transfers',
+};
+
+/** Looks through the source's Transfers, all of them: the order of the list is not documented. */
+export async function reconcileTransfer(
+  list: (query: TransferListQuery, options: RequestOptions) => Pager<Transfer>,
+  input: TransferCreateInput,
+  options: ReconcileOptions | undefined,
+): Promise<Reconciliation> {
+  const { since, clockSkew = 120_000, ...paging } = options ?? {};
+  const issues: Issue[] = [];
+  const wanted = validate(check(TransferCreateInputSchema, input), '', issues);
+  const start = since instanceof Date ? since.getTime() : Date.parse(String(since));
+  if (Number.isNaN(start)) {
+    issues.push({
+      path: 'options.since',
+      message: 'expected the moment before the transfer was sent, a Date or an ISO 8601 text',
+    });
+  }
+  if (!(clockSkew >= 0)) {
+    issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
+  }
+  if (wanted === undefined || issues.length > 0) {
+    const told = issues.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
+    throw new ValidationError(
+      `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
+      { ...call, outcome: 'not_sent', issues },
+    );
+  }
+
+  const certain: Transfer[] = [];
+  const doubtful: Transfer[] = [];
+  let scanned = 0;
+  for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
+    scanned += 1;
+    if (!isSame(transfer, wanted)) continue;
+    const created = Date.parse(transfer.createdAt);
+    if (created >= start) certain.push(transfer);
+    else if (!(created < start - clockSkew)) doubtful.push(transfer);
+  }
+  const [only] = certain;
+  if (only !== undefined && certain.length + doubtful.length === 1) {
+    return { result: 'found', transfer: only };
+  }
+  if (certain.length + doubtful.length > 0) {
+    return { result: 'ambiguous', candidates: [...certain, ...doubtful] };
+  }
+  return { result: 'not_found', scanned };
+}
+
+/** Whether a Transfer is what a creation with this input would have made. */
+function isSame(transfer: Transfer, wanted: TransferCreateInput): boolean {
+  return (
+    transfer.direction !== 'incoming' &&
+    transfer.sourceAccountId === wanted.sourceAccountId &&
+    (transfer.destinationAccountId ?? undefined) === wanted.destinationAccountId &&
+    (transfer.counterpartyId ?? undefined) === wanted.counterpartyId &&
+    canonical(transfer.amount) === canonical(wanted.amount) &&
+    transfer.currency === (wanted.currency ?? 'USDC') &&
+    (transfer.description ?? '') === (wanted.description ?? '')
+  );
+}
+
+/** An amount without the zeros that do not change it: `12.50` and `12.5` are the same money. */
+const canonical = (amount: string): string =>
+  amount.includes('.') ? amount.replace(/0+$/, '').replace(/\.$/, '') : amount;

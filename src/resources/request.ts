@@ -1,0 +1,132 @@
+import { kindOf, literalPath, type Checked, type Checker } from '../arguments.ts';
+import type { Call } from '../call.ts';
+import type { Issue } from '../errors.ts';
+import type { QueryValue } from '../options.ts';
+import type { Kind } from '../outcome.ts';
+
+/**
+ * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
+ * with. It has to answer at once, not with a promise.
+ */
+export interface AnswerSchema<T> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined;
+  };
+}
+type SchemaResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[];
+    };
+
+/** A call that the SDK does not cover. */
+export interface AnyRequest<T = unknown> {
+  /** GET is retried as a read; POST is sent once, as a creation. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Relative, encoded, without a query: `/transfers/txfr_1`. */
+  path: string;
+  /** Which API: `versioned` takes the API key, `root` the JWT. */
+  api: 'versioned' | 'root';
+  /** Query parameters. */
+  query?: Readonly<Record<string, QueryValue>> | undefined;
+  /** The JSON body; a GET may have one, too. */
+  body?: unknown;
+  /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
+  schema?: AnswerSchema<T> | undefined;
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  GET: 'safe',
+  PUT: 'idempotent',
+  PATCH: 'idempotent',
+  DELETE: 'idempotent',
+  POST: 'once',
+};
+
+/** The request as a call. What is wrong with it comes out when the call runs. */
+export function requestCall<T>(request: AnyRequest<T>): Call<T> {
+  const { method, path, query, body, schema } = (request ?? {}) as AnyRequest<T>;
+  const literal = literalPath(path);
+  return {
+    operation: 'request',
+    kind: kinds[method] ?? 'once',
+    method,
+    path: {
+      template: literal.template,
+      resolve(issues) {
+        issues.push(...problems(request));
+        return literal.resolve(issues);
+      },
+    },
+    ...(query === undefined ? {} : { query: accept(query) }),
+    ...(body === undefined ? {} : { body: accept(body) }),
+    ...(schema === undefined
+      ? { answer: passing as Checker<T>, mayBeEmpty: true }
+      : { answer: following(schema) }),
+  };
+}
+
+function problems(request: unknown): Issue[] {
+  if (typeof request !== 'object' || request === null) {
+    return [{ path: '', message: `expected an object, got ${kindOf(request)}` }];
+  }
+  const { method, api, query, schema } = request as Partial<Record<keyof AnyRequest, unknown>>;
+  const issues: Issue[] = [];
+  if (typeof method !== 'string' || !Object.hasOwn(kinds, method)) {
+    issues.push({ path: 'method', message: `expected one of ${Object.keys(kinds).join(', ')}` });
+  }
+  if (api !== 'versioned' && api !== 'root') {
+    issues.push({
+      path: 'api',
+      message: `expected 'versioned' (API key) or 'root' (JWT)`,
+    });
+  }
+  if (query !== undefined && (typeof query !== 'object' || query === null)) {
+    issues.push({ path: 'query', message: 'expected an object' });
+  }
+  if (schema !== undefined && typeof Reflect.get(Object(schema), '~standard') !== 'object') {
+    issues.push({ path: 'schema', message: 'expected a Standard Schema, such as a zod schema' });
+  }
+  const names = ['method', 'path', 'api', 'query', 'body', 'schema'];
+  for (const key of Object.keys(request)) {
+    if (!names.includes(key)) {
+      issues.push({ path: key, message: `unknown field; there are ${names.join(', ')}` });
+    }
+  }
+  return issues;
+}
+
+const passing: Checker<unknown> = { safeParse: (value) => ({ success: true, data: value }) };
+
+const accept = <T>(value: T): Checked<T> => ({ schema: passing as Checker<T>, value });
+
+function following<T>(schema: AnswerSchema<T>): Checker<T> {
+  return {
+    safeParse(value) {
+      const result = schema['~standard'].validate(value);
+      if (result instanceof Promise) {
+        result.catch(() => undefined);
+        return refused([
+          { message: 'the schema answers with a promise; give one that does not', path: [] },
+        ]);
+      }
+      if (result.issues === undefined) return { success: true, data: result.value };
+      return refused(
+        result.issues.map(({ message, path = [] }) => ({
+          message,
+          path: path.map((step) => (typeof step === 'object' ? step.key : step)),
+        })),
+      );
+    },
+  };
+}
+
+const refused = (
+  issues: readonly { message: string; path: readonly PropertyKey[] }[],
+): { success: false; error: { issues: typeof issues } } => ({ success: false, error: { issues } });

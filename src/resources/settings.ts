@@ -1,0 +1,38 @@
+import { check, path } from '../arguments.ts';
+import type { RequestOptions } from '../options.ts';
+import {
+  SettingsSchema,
+  SettingsUpdateInputSchema,
+  type Settings,
+  type SettingsUpdateInput,
+} from '../schemas/settings.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+
+/** The configuration of the Platform. The document names no call that reads it. */
+export class PlatformSettings {
+  readonly #api: Transport;
+
+  constructor(versioned: Transport) {
+    this.#api = versioned;
+  }
+
+  /**
+   * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
+   *
+   * @throws ApiError when the platform refuses it
+   */
+  update(patch: SettingsUpdateInput, options?: RequestOptions): ApiCall<Settings> {
+    return this.#api.call(
+      {
+        operation: 'settings.update',
+        kind: 'idempotent',
+        method: 'PATCH',
+        path: path`/platform/settings`,
+        body: check(SettingsUpdateInputSchema, patch),
+        answer: SettingsSchema,
+        doubt: 'the Settings may have been changed. Send the same change again to be sure.',
+      },
+      options,
+    );
+  }
+}

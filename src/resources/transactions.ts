@@ -1,0 +1,54 @@
+import * as z from 'zod/mini';
+import { check, path } from '../arguments.ts';
+import type { RequestOptions } from '../options.ts';
+import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
+import {
+  TransactionListInputSchema,
+  TransactionSchema,
+  type Transaction,
+  type TransactionListInput,
+} from '../schemas/transaction.ts';
+import type { Transport } from '../transport.ts';
+
+/** What Instructions did on chain. Lives at the root URL and takes the JWT. */
+export class Transactions {
+  readonly #api: Transport;
+
+  constructor(root: Transport) {
+    this.#api = root;
+  }
+
+  /**
+   * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
+   * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
+   *
+   * @throws ConfigurationError where the runtime cannot send it
+   */
+  list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
+    const call = { operation: 'transactions.list', method: 'GET' as const };
+    const target = path`/transactions`;
+    // Copied now: the caller may change the object while the list is being read.
+    const filters = { ...input };
+    return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
+      this.#api.call<OffsetPage<Transaction>, Transaction[]>(
+        {
+          ...call,
+          kind: 'safe',
+          path: target,
+          body: check(
+            TransactionListInputSchema,
+            skip === undefined ? filters : { ...filters, skip },
+          ),
+          answer: z.array(TransactionSchema),
+          least: Array.isArray,
+          into: (data) => ({
+            data,
+            nextSkip: data.length === 0 ? null : (skip ?? 0) + data.length,
+          }),
+        },
+        options,
+        cancel,
+      ),
+    );
+  }
+}

@@ -1,0 +1,121 @@
+import { check, path } from '../arguments.ts';
+import { hasId } from '../call.ts';
+import type { Clock } from '../clock.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pager } from '../pager.ts';
+import {
+  TransferCreatedSchema,
+  TransferCreateInputSchema,
+  TransferIdSchema,
+  TransferListQuerySchema,
+  TransferSchema,
+  type Transfer,
+  type TransferCreated,
+  type TransferCreateInput,
+  type TransferId,
+  type TransferListQuery,
+} from '../schemas/transfer.ts';
+import type { ApiCall, Transport } from '../transport.ts';
+import { listOf } from './list.ts';
+import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
+import { waitForTransfer, type WaitOptions } from './wait.ts';
+
+/** Movements of funds. */
+export class Transfers {
+  readonly #api: Transport;
+  readonly #clock: Required<Clock>;
+
+  constructor(versioned: Transport, clock: Required<Clock>) {
+    this.#api = versioned;
+    this.#clock = clock;
+  }
+
+  /**
+   * Sends money from an Account to another Account or to a Counterparty. It is never sent a second
+   * time unless the first provably did not happen; `error.outcome` says what is known.
+   *
+   * @throws UnprocessableEntityError or another ApiError when the platform refuses it
+   *
+   * @example
+   * ```ts
+   * import { isOutcomeUnknown } from 'payments-platform-sdk';
+   *
+   * const since = new Date();
+   * try {
+   *   const transfer = await payments.transfers.create(input);
+   *   console.log(transfer.id, transfer.status);
+   * } catch (error) {
+   *   if (!isOutcomeUnknown(error)) throw error;
+   *   console.log(await payments.transfers.reconcile(input, { since }));
+   * }
+   * ```
+   */
+  create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
+    return this.#api.call(
+      {
+        operation: 'transfers.create',
+        kind: 'once',
+        method: 'POST',
+        path: path`/transfers`,
+        body: check(TransferCreateInputSchema, input),
+        answer: TransferCreatedSchema,
+        least: hasId(TransferIdSchema),
+        doubt:
+          'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.',
+      },
+      options,
+    );
+  }
+
+  /** Lists Transfers: `await` one page, or `for await` all of them. */
+  list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer> {
+    return listOf(
+      this.#api,
+      { operation: 'transfers.list', path: path`/transfers` },
+      TransferSchema,
+      TransferListQuerySchema,
+      query,
+      options,
+    );
+  }
+
+  /**
+   * One Transfer.
+   *
+   * @throws NotFoundError when there is none with this id
+   */
+  get(id: TransferId, options?: RequestOptions): ApiCall<Transfer> {
+    return this.#api.call(
+      {
+        operation: 'transfers.get',
+        kind: 'safe',
+        method: 'GET',
+        path: path`/transfers/${check(TransferIdSchema, id)}`,
+        answer: TransferSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Polls a Transfer until it is `completed`, and resolves to it.
+   *
+   * @throws WaitError with `last`, the Transfer as last seen: reason `failed` when it failed or was
+   * cancelled, `timeout` when time ran out (which says nothing about the money), `regressed` when
+   * its status went backwards
+   */
+  waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
+    return waitForTransfer((polling) => this.get(id, polling), this.#clock, options);
+  }
+
+  /**
+   * Answers the question after a creation whose outcome is unknown: does the Transfer exist? It
+   * pages through the Transfers of the source and never sends anything again.
+   *
+   * `not_found` proves nothing while the first request may still be on its way: look again after
+   * your timeout has passed.
+   */
+  reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation> {
+    return reconcileTransfer((query, polling) => this.list(query, polling), input, options);
+  }
+}

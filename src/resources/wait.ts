@@ -1,0 +1,156 @@
+import type { Clock } from '../clock.ts';
+import { Deadline, Stopped } from '../deadline.ts';
+import {
+  AbortError,
+  isPaymentsError,
+  NotFoundError,
+  ValidationError,
+  WaitError,
+  type CallIdentity,
+  type Issue,
+} from '../errors.ts';
+import { checkMilliseconds, type RequestOptions } from '../options.ts';
+import type { Transfer } from '../schemas/transfer.ts';
+
+/** How to wait for a Transfer. */
+export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
+  /**
+   * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
+   * throw a WaitError
+   */
+  until?: ((transfer: Transfer) => boolean) | undefined;
+  /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
+  timeout?: number | undefined;
+  /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
+  interval?: number | undefined;
+  /** Told of every Transfer that a poll has seen. */
+  onPoll?: ((transfer: Transfer) => unknown) | undefined;
+}
+
+const call: CallIdentity = {
+  operation: 'transfers.waitFor',
+  method: 'GET',
+  path: '/transfers/{id}',
+};
+const longestInterval = 15_000;
+/** How long a Transfer that was just created may still be unknown to reads. */
+const patienceWith404 = 30_000;
+/** Polls that fail one after the other, each with its own retries behind it. */
+const failuresInARow = 5;
+
+/** How far a Transfer has come; a status that is not documented has no place in the order. */
+const progress: ReadonlyMap<string, number> = new Map([
+  ['pending', 0],
+  ['processing', 1],
+  ['completed', 2],
+  ['failed', 2],
+  ['cancelled', 2],
+]);
+
+/** Polls with `get` until the Transfer is where it is wanted. */
+export async function waitForTransfer(
+  get: (polling: RequestOptions) => Promise<Transfer>,
+  clock: Required<Clock>,
+  options: WaitOptions = {},
+): Promise<Transfer> {
+  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = options;
+  const issues: Issue[] = [];
+  const limit = Math.min(
+    checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
+    checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
+  );
+  let pause = checkMilliseconds(interval, 'options.interval', issues) ?? 1_000;
+  for (const [name, given] of Object.entries({ until, onPoll })) {
+    if (given !== undefined && typeof given !== 'function') {
+      issues.push({ path: `options.${name}`, message: 'expected a function' });
+    }
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
+  }
+  if (issues.length > 0) {
+    const told = issues.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
+    throw new ValidationError(
+      `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
+      { ...call, outcome: 'not_sent', issues },
+    );
+  }
+
+  const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);
+  const begun = clock.elapsed();
+  let last: Transfer | undefined;
+  let failures = 0;
+  try {
+    for (;;) {
+      try {
+        const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
+        failures = 0;
+        if (isBehind(seen, last)) throw regressed(seen, last);
+        last = seen;
+        observe(onPoll, seen);
+        if (until === undefined ? seen.status === 'completed' : until(seen)) return seen;
+        if (seen.status === 'failed' || seen.status === 'cancelled') throw failed(seen);
+      } catch (error) {
+        const young = clock.elapsed() - begun < patienceWith404;
+        if (error instanceof NotFoundError && last === undefined && young) {
+          failures = 0;
+        } else if (
+          !isPaymentsError(error) ||
+          !error.retryable ||
+          (failures += 1) >= failuresInARow
+        ) {
+          throw error;
+        }
+      }
+      const jitter = 0.8 + Math.random() * 0.4;
+      await deadline.sleep(Math.min(pause, longestInterval) * jitter);
+      pause *= 1.5;
+    }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    if (error.why.by === 'caller') {
+      throw new AbortError('Waiting for the transfer was aborted by its signal.', {
+        ...call,
+        outcome: 'rejected',
+        cause: error.why.reason,
+      });
+    }
+    throw ranOut(limit, last);
+  } finally {
+    deadline.close();
+  }
+}
+
+function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
+  const [now, before] = [progress.get(seen.status), progress.get(last?.status ?? '')];
+  return now !== undefined && before !== undefined && now < before;
+}
+
+function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
+  try {
+    const result = onPoll?.(seen);
+    if (result instanceof Promise) result.catch(() => undefined);
+  } catch {
+    // Watching a payment must not break it.
+  }
+}
+
+const failed = (last: Transfer): WaitError<Transfer> =>
+  new WaitError(`The transfer ${last.id} has ended as ${last.status}; the money did not arrive.`, {
+    ...call,
+    outcome: 'rejected',
+    reason: 'failed',
+    last,
+  });
+
+const regressed = (seen: Transfer, last: Transfer | undefined): WaitError<Transfer> =>
+  new WaitError(
+    `The transfer ${seen.id} went back from ${last?.status} to ${seen.status}. Ask the platform what happened before you rely on it.`,
+    { ...call, outcome: 'unknown', reason: 'regressed', last: seen },
+  );
+
+const ranOut = (limit: number, last: Transfer | undefined): WaitError<Transfer> =>
+  new WaitError(
+    `The transfer was not where it was wanted within ${limit} ms${last === undefined ? '' : `; it was ${last.status}`}. This does not say that it failed: wait on, or look again later.`,
+    { ...call, outcome: 'unknown', retryable: true, reason: 'timeout', last },
+  );

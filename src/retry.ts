@@ -1,0 +1,102 @@
+import type { Outcome } from './errors.ts';
+import type { Kind } from './outcome.ts';
+
+/*
+ * May a call be sent again, and when? The platform documents no idempotency key, so the kind of the
+ * operation decides what a failure must prove first:
+ *
+ *   kind        operations                               sent again after
+ *   safe        every GET, instructions.build            any transient failure
+ *   idempotent  PATCH, DELETE                            not sent; 425, 429
+ *   once        POST /entities, /accounts, /transfers    not sent, proven; 425, 429
+ *
+ * PATCH and DELETE could be repeated without a second effect, but a repeat may undo what somebody
+ * else did in between, and turns "deleted" into "not found". Nobody is served by guessing, so what
+ * is unknown is reported.
+ */
+
+/** What the policy has to know of a failed attempt. */
+export interface FailedAttempt {
+  readonly outcome: Outcome;
+  readonly status: number | undefined;
+  /** Whether the failure may pass by itself. */
+  readonly transient: boolean;
+}
+
+/** 425 and 429 are refusals made before the request was processed; RFC 8470 and RFC 6585. */
+const refusedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
+
+/** Whether a status may be gone when the same request is made again. 501 and 505 will not be. */
+export const isTransientStatus = (status: number): boolean =>
+  status === 408 || refusedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
+
+/** Whether a call of this kind may be sent again after this failure. */
+export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
+  if (!failed.transient) return false;
+  return kind === 'safe' || failed.outcome === 'not_sent' || refusedForNow(failed.status);
+}
+
+/** No wait is longer than this; what is longer is told to the caller instead. */
+export const longestWait = 60_000;
+const longestBackoff = 8_000;
+
+/**
+ * How long to wait before the n-th retry, in milliseconds: random between 0 and a bound that
+ * doubles, so that callers who failed together do not come back together. After a 429 the bound
+ * starts higher. What the platform asked for is never undercut.
+ */
+export function delayBefore(
+  retry: number,
+  status: number | undefined,
+  retryAfterMs: number | undefined,
+  random: () => number = Math.random,
+): number {
+  const base = status === 429 ? 1_000 : 250;
+  const backoff = random() * Math.min(longestBackoff, base * 2 ** (retry - 1));
+  if (retryAfterMs === undefined) return backoff;
+  return Math.max(backoff, retryAfterMs + random() * Math.min(1_000, retryAfterMs / 10));
+}
+
+/** A date as HTTP writes it: Sun, 06 Nov 1994 08:49:37 GMT. */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * How long an answer asks to wait, in milliseconds. A date is measured against the answer's own
+ * Date, because this machine's clock may be wrong. What is neither seconds nor a date counts as
+ * absent.
+ */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const value = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Number(value) * 1_000;
+  if (!httpDate.test(value)) return undefined;
+  const sentAt = headers.get('date')?.trim() ?? '';
+  const start = httpDate.test(sentAt) ? Date.parse(sentAt) : now;
+  const wait = Date.parse(value) - start;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+/**
+ * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
+ * everybody trying three times. First attempts are never held back.
+ */
+export class RetryBudget {
+  static readonly capacity = 500;
+  #tokens = RetryBudget.capacity;
+
+  /** What one retry costs: less when the platform did no work for the attempt before. */
+  static cost(failed: FailedAttempt): number {
+    return failed.outcome === 'not_sent' || failed.status === 429 ? 5 : 14;
+  }
+
+  /** Takes the cost of one retry. False when there is not enough left: do not retry. */
+  take(cost: number): boolean {
+    if (this.#tokens < cost) return false;
+    this.#tokens -= cost;
+    return true;
+  }
+
+  /** A success gives back what its last retry cost; one without a retry gives 1. */
+  refund(lastCost: number | undefined): void {
+    this.#tokens = Math.min(RetryBudget.capacity, this.#tokens + (lastCost ?? 1));
+  }
+}

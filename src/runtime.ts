@@ -1,0 +1,33 @@
+/** The runtimes whose network errors are known, told apart by what only they have. */
+export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
+
+interface DenoGlobal {
+  readonly createHttpClient?: (options: { poolMaxIdlePerHost: number }) => unknown;
+}
+interface ProcessGlobal {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly versions?: Readonly<Record<string, string | undefined>>;
+  readonly getBuiltinModule?: (id: string) => unknown;
+}
+
+/** What a runtime may or may not have on its global object. */
+export const host = globalThis as typeof globalThis & {
+  readonly Deno?: DenoGlobal;
+  readonly Bun?: unknown;
+  readonly process?: ProcessGlobal;
+  readonly navigator?: { readonly userAgent?: string };
+};
+
+/** Which runtime this is. Bun and Deno also look like Node, so they are asked first. */
+export function runtime(): Runtime {
+  if (host.navigator?.userAgent === 'Cloudflare-Workers') return 'workerd';
+  if (host.Deno !== undefined) return 'deno';
+  if (host.Bun !== undefined) return 'bun';
+  return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
+}
+
+/**
+ * A module of Node without an import, so that bundlers for browsers and Workers have nothing to
+ * resolve.
+ */
+export const builtin = (id: string): unknown => host.process?.getBuiltinModule?.(id);

@@ -1,0 +1,376 @@
+import { judge, rebuilt } from './answer.ts';
+import { attempt, type Answer, type AttemptResult } from './attempt.ts';
+import { identity, type Call } from './call.ts';
+import { clockFrom, type Clock } from './clock.ts';
+import { credentialName, UnusableCredential, type Credential } from './credential.ts';
+import { Deadline, Stopped } from './deadline.ts';
+import { ConfigurationError, worstOutcome, type Attempt } from './errors.ts';
+import {
+  aborted,
+  compose,
+  requestIdOf,
+  silentFailure,
+  timedOut,
+  type Failure,
+  type Story,
+} from './failure.ts';
+import { GateTooLong, type Gate, type Report } from './gate.ts';
+import { notify, type Hooks } from './hooks.ts';
+import type { RequestOptions } from './options.ts';
+import { prepare, type Prepared } from './prepare.ts';
+import { redactError, redactor, type Redact } from './redact.ts';
+import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
+import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
+import { nodeHttpWire } from './wires/node-http.ts';
+import type { Fetch, GetWithBody, Wire } from './wires/wire.ts';
+
+/** What a call resolves to, and the raw answer beside it. */
+export interface WithResponse<T> {
+  readonly data: T;
+  /** The answer as a Response whose body can still be read. */
+  readonly response: Response;
+}
+
+/** The promise of a call's result, which can also be asked for the raw response. */
+export interface ApiCall<T> extends Promise<T> {
+  /** The result together with the raw response: status, headers, body. */
+  withResponse(): Promise<WithResponse<T>>;
+}
+
+/** One API of the platform: where it is, which credential it takes, how calls to it are made. */
+export interface TransportSetup {
+  readonly baseUrl: string;
+  readonly credentialKind: 'apiKey' | 'jwt';
+  /** Undefined when the client was given none: calls are then refused before anything is sent. */
+  readonly credential: Credential | undefined;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly fetch: Fetch | undefined;
+  readonly getWithBody: GetWithBody | undefined;
+  readonly validation: 'strict' | 'report';
+  readonly hooks: Hooks;
+  readonly idempotencyHeader: string | undefined;
+  readonly clock: Clock | undefined;
+  readonly budget: RetryBudget;
+  readonly gate: Gate;
+}
+
+/** A result, or the failure of the attempt that should have brought it. */
+type Ending<T> =
+  | { readonly data: T; readonly answer: Answer }
+  | { readonly failure: Failure; readonly answer?: Answer };
+
+/** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
+export class Transport {
+  readonly #setup: TransportSetup;
+  readonly #clock: Required<Clock>;
+
+  constructor(setup: TransportSetup) {
+    this.#setup = setup;
+    this.#clock = clockFrom(setup.clock);
+  }
+
+  /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
+  call<T, A = T>(
+    call: Call<T, A>,
+    options: RequestOptions | undefined,
+    cancel?: AbortSignal,
+  ): ApiCall<T> {
+    const settled = this.#run(call, options, cancel);
+    const data = settled.then((result) => result.data);
+    return Object.assign(data, {
+      withResponse: () => {
+        // Whoever asks for both has no other handle on the bare promise.
+        data.catch(() => undefined);
+        return settled.then((result) => ({ data: result.data, response: rebuilt(result.answer) }));
+      },
+    });
+  }
+
+  async #run<T, A>(
+    call: Call<T, A>,
+    options: RequestOptions | undefined,
+    cancel: AbortSignal | undefined,
+  ): Promise<{ data: T; answer: Answer }> {
+    const prepared = prepare(call, options, this.#setup);
+    const credential = this.#credentialFor(call);
+    const wire = this.#wireFor(call, prepared);
+    const total = new Deadline(
+      this.#clock,
+      prepared.options.totalTimeout ?? this.#setup.totalTimeout,
+      'total',
+      undefined,
+      [...prepared.options.signals, ...(cancel === undefined ? [] : [cancel])],
+    );
+    try {
+      return await this.#untilDone(call, prepared, credential, wire, total);
+    } finally {
+      total.close();
+    }
+  }
+
+  /** Attempts and waits, until there is a result or a reason to stop. */
+  async #untilDone<T, A>(
+    call: Call<T, A>,
+    prepared: Prepared,
+    credential: Credential,
+    wire: Wire,
+    total: Deadline,
+  ): Promise<{ data: T; answer: Answer }> {
+    const { budget, gate, hooks } = this.#setup;
+    const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
+    const timeout = prepared.options.timeout ?? this.#setup.timeout;
+    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const attempts: Attempt[] = [];
+    let startedAt: string | undefined;
+    let retries = 0;
+    let replayed = false;
+    let lastCost: number | undefined;
+    const story = (gaveUp?: string): Story => ({
+      ...identity(call),
+      kind: call.kind,
+      doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
+      attempts,
+      outcome: worstOutcome(attempts),
+      startedAt,
+      idempotencyKey: prepared.idempotencyKey,
+      gaveUp,
+    });
+
+    for (;;) {
+      let token: string;
+      let leave: Report;
+      try {
+        token = await this.#token(credential, total, timeout, story);
+        leave = await gate.enter(total);
+      } catch (error) {
+        throw whileWaiting(error, story(), totalTimeout);
+      }
+      startedAt ??= new Date(this.#clock.now()).toISOString();
+      const event = { ...identity(call), attempt: attempts.length + 1 };
+      notify(hooks.onRequest, () => ({
+        ...event,
+        url: prepared.url,
+        headers: { ...prepared.headers },
+      }));
+      const redact = redactor(credential.secrets);
+      const begun = this.#clock.elapsed();
+      let ending: Ending<T> | undefined;
+      try {
+        ending = await this.#once(call, prepared, wire, token, redact, total, {
+          timeout,
+          totalTimeout,
+        });
+      } finally {
+        const throttled = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+        leave(throttled?.status === 429 ? holdBack(throttled, retries + 1) : undefined);
+      }
+      const durationMs = Math.round(this.#clock.elapsed() - begun);
+      const failure = 'failure' in ending ? ending.failure : undefined;
+      notify(hooks.onResponse, () => ({
+        ...event,
+        status: ending.answer?.status ?? failure?.status,
+        requestId: ending.answer && requestIdOf(ending.answer.headers, redact),
+        durationMs,
+        outcome: failure === undefined ? ('ok' as const) : failure.outcome,
+        reason: failure?.reason,
+      }));
+      if (!('failure' in ending)) {
+        budget.refund(lastCost);
+        return ending;
+      }
+
+      const failed = ending.failure;
+      attempts.push({
+        outcome: failed.outcome,
+        ...(failed.status === undefined ? {} : { status: failed.status }),
+        ...(failed.requestId === undefined ? {} : { requestId: failed.requestId }),
+        durationMs,
+        reason: failed.reason,
+      });
+      if (failed.status === 401 && credential.renewable && !replayed) {
+        // Refused before it was processed: once more with a fresh token is safe for every kind.
+        replayed = true;
+        const renewed = await this.#renewed(credential, token, total, timeout, story);
+        if (renewed) continue;
+        throw failed.toError(story('The function for the credential gave no other one.'));
+      }
+      // With a key that the platform honours, a repeat cannot take effect twice.
+      const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
+      const delay = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
+      const refusal =
+        mayResend(kind, failed) && retries < maxRetries
+          ? this.#refusalToWait(failed, delay, total.remaining)
+          : '';
+      if (refusal !== undefined) throw failed.toError(story(refusal));
+      retries += 1;
+      lastCost = RetryBudget.cost(failed);
+      notify(hooks.onRetry, () => ({
+        ...event,
+        attempt: event.attempt + 1,
+        delayMs: Math.round(delay),
+        reason: failed.reason,
+      }));
+      try {
+        await total.sleep(delay);
+      } catch (error) {
+        throw whileWaiting(error, story(), totalTimeout);
+      }
+    }
+  }
+
+  /** One attempt, from the request to the data or the failure. */
+  async #once<T, A>(
+    call: Call<T, A>,
+    prepared: Prepared,
+    wire: Wire,
+    token: string,
+    redact: Redact,
+    total: Deadline,
+    limits: { readonly timeout: number; readonly totalTimeout: number },
+  ): Promise<Ending<T>> {
+    const deadline = new Deadline(this.#clock, limits.timeout, 'attempt', total);
+    let result: AttemptResult;
+    try {
+      result = await attempt(
+        {
+          method: call.method,
+          url: prepared.url,
+          headers: { ...prepared.headers, authorization: `Bearer ${token}` },
+          body: prepared.body,
+          wire,
+          ignoresBody: call.answer === 'nothing',
+        },
+        deadline,
+      );
+    } finally {
+      deadline.close();
+    }
+    if (result.type !== 'answer') {
+      return { failure: silentFailure(result, wire, call.kind, redact, limits) };
+    }
+    const { answer } = result;
+    const { validation, hooks } = this.#setup;
+    const now = this.#clock.now();
+    return {
+      ...judge(call, answer, { validation, hooks, timeout: limits.timeout, redact, now }),
+      answer,
+    };
+  }
+
+  /** Why a call that may be sent again is not, or undefined; takes its cost from the budget. */
+  #refusalToWait(failed: Failure, delay: number, remaining: number): string | undefined {
+    if (failed.retryAfterMs !== undefined && failed.retryAfterMs > longestWait) {
+      return `The platform asks to wait ${Math.round(failed.retryAfterMs)} ms; the SDK waits ${longestWait} ms at most.`;
+    }
+    if (delay >= remaining) {
+      return 'It was not sent again: the wait before that would outlast totalTimeout.';
+    }
+    if (!this.#setup.budget.take(RetryBudget.cost(failed))) {
+      return 'It was not sent again: this client has spent its retry budget.';
+    }
+    return undefined;
+  }
+
+  #credentialFor<T, A>(call: Call<T, A>): Credential {
+    if (this.#setup.credential !== undefined) return this.#setup.credential;
+    const { option, variable, what } = credentialName(this.#setup.credentialKind);
+    throw new ConfigurationError(
+      `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
+      { ...identity(call), outcome: 'not_sent' },
+    );
+  }
+
+  #wireFor<T, A>(call: Call<T, A>, prepared: Prepared): Wire {
+    const { fetch, getWithBody } = this.#setup;
+    if (call.method !== 'GET' || prepared.body === undefined) return fetchWire(fetch, call.kind);
+    const wire = getWithBody === undefined ? nodeHttpWire() : givenGetWithBody(getWithBody);
+    if (wire !== undefined) return wire;
+    throw new ConfigurationError(
+      `${call.operation} is a GET request with a body, which this runtime cannot send. Call it from Node.js, Bun or Deno, or give the client the option getWithBody. Nothing was sent.`,
+      { ...identity(call), outcome: 'not_sent' },
+    );
+  }
+
+  async #token(
+    credential: Credential,
+    total: Deadline,
+    timeout: number,
+    story: () => Story,
+  ): Promise<string> {
+    const deadline = new Deadline(this.#clock, timeout, 'attempt', total);
+    try {
+      return await deadline.race(credential.get());
+    } catch (error) {
+      if (error instanceof Stopped) {
+        if (error.why.by === 'caller') throw error;
+        throw timedOut('credential', 'not_sent', timeout).toError(story());
+      }
+      throw credentialError(credential, error, story());
+    } finally {
+      deadline.close();
+    }
+  }
+
+  /** Whether the credential's function gave a token to replace one that was refused. */
+  async #renewed(
+    credential: Credential,
+    refused: string,
+    total: Deadline,
+    timeout: number,
+    story: () => Story,
+  ): Promise<boolean> {
+    credential.refused(refused);
+    try {
+      await this.#token(credential, total, timeout, story);
+      return true;
+    } catch (error) {
+      // The caller leaving is theirs to hear of; anything else is told beside the refusal itself.
+      if (error instanceof Stopped) throw whileWaiting(error, story(), timeout);
+      return false;
+    }
+  }
+}
+
+function credentialError(credential: Credential, error: unknown, story: Story): ConfigurationError {
+  const { option } = credentialName(credential.kind);
+  const unusable = error instanceof UnusableCredential;
+  const why = unusable ? `gave something unusable: ${error.message}` : 'failed; see cause';
+  return new ConfigurationError(
+    compose(`The function in the option ${option} ${why}.`, story, ''),
+    {
+      ...identityOf(story),
+      outcome: story.outcome,
+      attempts: story.attempts,
+      startedAt: story.startedAt,
+      cause: unusable ? undefined : redactError(error, redactor(credential.secrets)),
+    },
+  );
+}
+
+const identityOf = ({
+  operation,
+  method,
+  path,
+}: Story): Pick<Story, 'operation' | 'method' | 'path'> => ({
+  operation,
+  method,
+  path,
+});
+
+/** The error of a call that was stopped between two attempts, or before the first. */
+function whileWaiting(error: unknown, story: Story, totalTimeout: number): unknown {
+  if (error instanceof GateTooLong) {
+    return timedOut('gate', 'not_sent', error.ms, undefined, Math.ceil(error.ms)).toError(story);
+  }
+  if (!(error instanceof Stopped)) return error;
+  return error.why.by === 'caller'
+    ? aborted(error.why.reason, 'not_sent').toError(story)
+    : timedOut('total', 'not_sent', totalTimeout).toError(story);
+}
+
+/** How long a 429 holds the client back. */
+const holdBack = (failed: Failure, retry: number): number =>
+  failed.retryAfterMs ?? delayBefore(retry, 429, undefined);

@@ -1,0 +1,65 @@
+import type { Kind } from '../outcome.ts';
+import { host, runtime } from '../runtime.ts';
+import type { Fetch, GetWithBody, Wire } from './wire.ts';
+
+/** To tell whether somebody has replaced fetch since: its errors then prove nothing. */
+const originalFetch = globalThis.fetch;
+
+/**
+ * The wire for everything but GET with a body. `given` is the user's own fetch; without one, the
+ * global fetch is looked up at each call, so that one installed later (a test stub) is seen.
+ */
+export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
+  const replaced = given !== undefined || globalThis.fetch !== originalFetch;
+  const here = runtime();
+  const known = !replaced && (here === 'node' || here === 'bun' || here === 'deno');
+  const send = given ?? globalThis.fetch;
+  return {
+    runtime: known ? here : 'other',
+    // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
+    // unless it is sent as below.
+    sealed: here === 'node' || kind !== 'safe',
+    send: (request) => send(request, { signal: request.signal, ...noStore(), ...seal(here, kind) }),
+  };
+}
+
+/** A seam of the user's own for GET with a body. */
+export const givenGetWithBody = (send: GetWithBody): Wire => ({
+  runtime: 'other',
+  sealed: false,
+  send: (request, body = '') => send(request, body),
+});
+
+/**
+ * The body in the form in which this runtime does not send it twice. Deno replays text on a dead
+ * connection, even a POST; a Blob it does not.
+ */
+export const sealedBody = (text: string): string | Blob =>
+  runtime() === 'deno' ? new Blob([text]) : text;
+
+let freshConnections: object | undefined;
+
+function seal(here: ReturnType<typeof runtime>, kind: Kind): object {
+  if (kind === 'safe') return {};
+  if (here === 'bun') return { keepalive: false };
+  if (here !== 'deno') return {};
+  freshConnections ??= { client: host.Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 }) };
+  return freshConnections;
+}
+
+let noStoreInit: RequestInit | undefined;
+
+/**
+ * Some frameworks cache what fetch answers; a balance must be current. Older Workers refuse the
+ * option, so it is tried once.
+ */
+function noStore(): RequestInit {
+  if (noStoreInit !== undefined) return noStoreInit;
+  try {
+    void new Request('https://probe.invalid', { cache: 'no-store' });
+    noStoreInit = { cache: 'no-store' };
+  } catch {
+    noStoreInit = {};
+  }
+  return noStoreInit;
+}
