@@ -1,5 +1,5 @@
 import ky from 'ky';
-import { Deadline, Stopped, type StopReason } from './deadline.ts';
+import { Stopped, type Deadline, type StopReason } from './deadline.ts';
 import { sealedBody } from './wires/fetch.ts';
 import type { Wire } from './wires/wire.ts';
 
@@ -100,6 +100,9 @@ async function read(response: Response, outgoing: Outgoing, deadline: Deadline):
   }
 }
 
+/** What a reader would say of an answer without a body. */
+const ended = { done: true, value: undefined } as const;
+
 /**
  * Reads a body by hand, so that the deadline holds even when the runtime has forgotten the signal,
  * and so that an endless body costs no more memory than the limit.
@@ -109,13 +112,13 @@ async function collect(
   limit: number,
   deadline: Deadline,
 ): Promise<{ bytes: Uint8Array; fault: BodyFault | undefined }> {
-  const reader = response.body?.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   let fault: BodyFault | undefined;
   try {
-    while (reader !== undefined) {
-      const { done, value } = await deadline.race(reader.read());
+    for (;;) {
+      const { done, value } = reader === undefined ? ended : await deadline.race(reader.read());
       if (done) break;
       const room = limit - size;
       chunks.push(value.byteLength > room ? value.subarray(0, room) : value);

@@ -125,7 +125,8 @@ function expiryOf(jwt: string): number | undefined {
   if (payload === undefined) return undefined;
   try {
     const claims: unknown = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
-    const exp = typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'exp') : 0;
+    const exp: unknown =
+      typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'exp') : 0;
     return typeof exp === 'number' && exp > 0 ? exp * 1_000 : undefined;
   } catch {
     return undefined;

@@ -103,7 +103,7 @@ export class Deadline {
         },
         (error: unknown) => {
           done();
-          reject(error as Error);
+          reject(error);
         },
       );
     });
@@ -132,7 +132,7 @@ export class Deadline {
     if (this.#stopped !== undefined) return;
     this.#stopped = new Stopped(why);
     this.#controller.abort(this.#stopped);
-    for (const reject of [...this.#waiting]) reject(this.#stopped);
+    for (const reject of this.#waiting) reject(this.#stopped);
     this.#waiting.clear();
   }
 }

@@ -61,8 +61,8 @@ export interface Route<P, Position> extends CallIdentity {
   readonly limit: number | undefined;
   /** Asks for one page; `cancel` ends the request. */
   fetch(position: Position, cancel: AbortSignal): ApiCall<P>;
-  /** Where the next page is, or undefined after the last one. Throws when there is no way on. */
-  next(page: P, trail: Trail<Position>): Position | undefined;
+  /** Where the next page is, undefined after the last one, or why there is no way on. */
+  next(page: P, trail: Trail<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
   cursorOf(position: Position): string | undefined;
 }
@@ -156,7 +156,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   #itemsHandedOut = 0;
   #ended = false;
   /** Why there is no way to the next page. */
-  #lost: unknown;
+  #lost: PaginationError | undefined;
   /** Calls of next() take turns: two at once must not fetch one page twice. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -225,12 +225,9 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   #goOn(page: P, position: Position): void {
     this.#seen.add(this.#route.cursorOf(position));
     const resume = { ...this.#resume(), cursor: this.#route.cursorOf(position) };
-    try {
-      this.#position = this.#route.next(page, { position, seen: this.#seen, resume });
-    } catch (error) {
-      this.#lost = error;
-      this.#position = undefined;
-    }
+    const next = this.#route.next(page, { position, seen: this.#seen, resume });
+    this.#lost = next instanceof PaginationError ? next : undefined;
+    this.#position = next instanceof PaginationError ? undefined : next;
   }
 
   #ask(position: Position): Pending<P, Position> {
@@ -318,7 +315,7 @@ export function cursorPager<T>(
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
       if (typeof cursor !== 'string' || cursor === '') {
-        throw lost(
+        return lost(
           'missing_cursor',
           'says that more items follow, and names no cursor to them',
           call,
@@ -326,7 +323,7 @@ export function cursorPager<T>(
         );
       }
       if (seen.has(cursor)) {
-        throw lost(
+        return lost(
           'cursor_loop',
           'names a cursor that this list has been at already',
           call,
@@ -356,7 +353,7 @@ export function offsetPager<T>(
       // A platform that ignores skip would send its first page for ever.
       const first = fingerprint(page.data[0]);
       if (first === position.before) {
-        throw lost('cursor_loop', 'sends the page before this one again', call, resume);
+        return lost('cursor_loop', 'sends the page before this one again', call, resume);
       }
       return { skip: page.nextSkip, before: first };
     },

@@ -20,7 +20,7 @@ export function redactor(secrets: readonly string[]): Redact {
         JSON.stringify(secret).slice(1, -1),
       ]),
     ),
-  ].sort((a, b) => b.length - a.length);
+  ].toSorted((a, b) => b.length - a.length);
   return (text) => {
     const known = values.reduce((rest, value) => rest.replaceAll(value, mark), text);
     return lookalikes.reduce((rest, pattern) => rest.replace(pattern, mark), known);

@@ -11,7 +11,7 @@ interface ProcessGlobal {
 }
 
 /** What a runtime may or may not have on its global object. */
-export const host = globalThis as typeof globalThis & {
+export const host = globalThis as unknown as {
   readonly Deno?: DenoGlobal;
   readonly Bun?: unknown;
   readonly process?: ProcessGlobal;

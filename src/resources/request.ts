@@ -51,7 +51,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** The request as a call. What is wrong with it comes out when the call runs. */
 export function requestCall<T>(request: AnyRequest<T>): Call<T> {
-  const { method, path, query, body, schema } = (request ?? {}) as AnyRequest<T>;
+  const { method, path, query, body, schema } = request ?? {};
   const literal = literalPath(path);
   return {
     operation: 'request',

@@ -91,8 +91,7 @@ export const wholeNumber = (): Schema<Integer> =>
         : 'expected a whole number (number or bigint)',
   });
 
-export const count = (error: string): Schema<number> =>
-  z.int(error).check(z.gte(0, error)) as Schema<number>;
+export const count = (error: string): Schema<number> => z.int(error).check(z.gte(0, error));
 
 const addressRule = 'expected an address: "0x" and 40 hexadecimal digits';
 export const address = (): Schema<Hex> =>

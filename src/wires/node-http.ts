@@ -42,10 +42,10 @@ function send(request: Request, body: string): Promise<Response> {
       return;
     }
     const outgoing = http.request(url, { method: 'GET', headers, agent: freshAgent(http) });
-    let body: NodeStream.Readable | undefined;
+    let incomingBody: NodeStream.Readable | undefined;
     const stop = (): void => {
       outgoing.destroy();
-      body?.destroy(signal.reason as Error);
+      incomingBody?.destroy(signal.reason as Error);
       reject(signal.reason as Error);
     };
     const release = (): void => {
@@ -67,11 +67,11 @@ function send(request: Request, body: string): Promise<Response> {
           incoming.resume();
           release();
         } else {
-          body = decoded(incoming, answerHeaders.get('content-encoding'));
-          body.once('close', release);
+          incomingBody = decoded(incoming, answerHeaders.get('content-encoding'));
+          incomingBody.once('close', release);
         }
         const response = new Response(
-          body === undefined ? null : (Readable.toWeb(body) as ReadableStream),
+          incomingBody === undefined ? null : Readable.toWeb(incomingBody),
           { status, statusText: incoming.statusMessage ?? '', headers: answerHeaders },
         );
         resolve(response);
