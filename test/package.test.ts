@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// The packed tarball, installed into a folder of its own, as a user gets it.
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = promisify(execFile);
+let folder = '';
+let files: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: root },
+  );
+  const packed: unknown = JSON.parse(stdout.slice(stdout.search(/[[{]/)));
+  const [entry] = (Array.isArray(packed) ? packed : Object.values(Object(packed))) as {
+    filename: string;
+    files: { path: string }[];
+  }[];
+  files = entry?.files.map(({ path }) => path) ?? [];
+  const modules = join(folder, 'node_modules');
+  const installed = join(modules, 'payments-platform-sdk');
+  await mkdir(installed, { recursive: true });
+  await run('tar', [
+    '-xzf',
+    join(folder, entry?.filename ?? ''),
+    '--strip-components=1',
+    '-C',
+    installed,
+  ]);
+  // Its dependencies, as npm would place them.
+  for (const name of ['ky', 'zod', 'msw', '@types']) {
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  }
+}, 60_000);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const node = (...args: string[]) => run(process.execPath, args, { cwd: folder });
+
+test('the tarball holds the build, the licences and the texts, and nothing else', () => {
+  expect(files.filter((path) => !path.startsWith('dist/')).toSorted()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
+  expect(files).toContain('dist/ky-license.txt');
+  expect(files).toContain('dist/sandbox/bin.js');
+});
+
+const story = (load: string) => `
+  (async () => {
+    const { PaymentsClient, NotFoundError } = await ${load}('payments-platform-sdk');
+    const { Sandbox } = await ${load}('payments-platform-sdk/sandbox');
+    const { TransferSchema } = await ${load}('payments-platform-sdk/schemas');
+    const { listen } = await ${load}('payments-platform-sdk/sandbox/server');
+    const server = await listen(new Sandbox(), { port: 0 });
+    const payments = new PaymentsClient(server.clientOptions);
+    const { id } = await payments.entities.create({ email: 'ada@example.com' });
+    const missing = await payments.transfers.get('txfr_1').catch((error) => error);
+    const list = await payments.instructions.list({ address: '0x' + '1'.repeat(40) });
+    console.log(id, missing instanceof NotFoundError, list.length, typeof TransferSchema.parse);
+    await server.close();
+  })();
+`;
+
+test('require() works, also where require() of ES modules is switched off', async () => {
+  const plain = await node('-e', story('require'));
+  expect(plain.stdout.trim()).toBe('ent_000001 true 0 function');
+  const lambda = await node('--no-experimental-require-module', '-e', story('require'));
+  expect(lambda.stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test('import() works', async () => {
+  const { stdout } = await node('--input-type=module', '-e', story('import'));
+  expect(stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test('both copies in one program agree on what an error is', async () => {
+  const { stdout } = await node(
+    '--input-type=module',
+    '-e',
+    `import { createRequire } from 'node:module';
+     import * as esm from 'payments-platform-sdk';
+     const cjs = createRequire(import.meta.url)('payments-platform-sdk');
+     const error = await new cjs.PaymentsClient({ baseUrl: 'http://localhost/v0', apiKey: 'sk_test' })
+       .transfers.get('nonsense').catch((caught) => caught);
+     console.log(
+       cjs.ValidationError === esm.ValidationError,
+       error instanceof esm.ValidationError,
+       error instanceof esm.PaymentsError,
+       error instanceof esm.ApiError,
+       esm.isPaymentsError(error),
+     );`,
+  );
+  expect(stdout.trim()).toBe('false true true false true');
+});
+
+test('the installed command starts a sandbox', async () => {
+  const { stdout } = await node('node_modules/payments-platform-sdk/dist/sandbox/bin.js', '--help');
+  expect(stdout).toContain('--port');
+});
+
+test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJS', async () => {
+  const consumer = `
+    import { PaymentsClient, isOutcomeUnknown, type Transfer } from 'payments-platform-sdk';
+    import { TransferSchema } from 'payments-platform-sdk/schemas';
+    import { Sandbox } from 'payments-platform-sdk/sandbox';
+    import { listen } from 'payments-platform-sdk/sandbox/server';
+    const payments: PaymentsClient = new PaymentsClient(new Sandbox().clientOptions);
+    export async function pay(): Promise<Transfer> {
+      try {
+        const { id } = await payments.transfers.create({
+          sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00',
+        });
+        for await (const transfer of payments.transfers.list()) if (transfer.id === id) return transfer;
+      } catch (error) {
+        if (isOutcomeUnknown(error)) { const outcome: 'unknown' = error.outcome; void outcome; }
+      }
+      return TransferSchema.parse(await payments.request({ method: 'GET', path: '/x', api: 'versioned' }));
+    }
+    // @ts-expect-error: an amount is not a number
+    void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
+    void listen;
+  `;
+  await writeFile(join(folder, 'esm.mts'), consumer);
+  await writeFile(join(folder, 'cjs.cts'), consumer);
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'es2022',
+        lib: ['ES2022'],
+        types: ['node'],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: false,
+      },
+      files: ['esm.mts', 'cjs.cts'],
+    }),
+  );
+  const compiled = await run(
+    process.execPath,
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
+    { cwd: folder },
+  ).catch((error: unknown) => error as { stdout: string });
+  expect(compiled.stdout).toBe('');
+}, 60_000);
+
+test('what the front door exports mentions no type of zod, ky or the DOM library', async () => {
+  const types = await readFile(join(root, 'dist', 'index.d.ts'), 'utf8');
+  const code = types.replace(/\/\*[\s\S]*?\*\//g, '');
+  expect(code).not.toMatch(/\b(zod|ky)\b/i);
+  expect(code).not.toMatch(/\b(HeadersInit|BodyInit|RequestInfo|ReadableStream)\b/);
+});
