@@ -1,13 +1,13 @@
 import ky from 'ky';
 import { Stopped, type Deadline, type StopReason } from './deadline.ts';
 import { sealedBody } from './wires/fetch.ts';
-import type { Wire } from './wires/wire.ts';
+import type { Body, BodyFault, Trace, Wire, WireAnswer } from './wires/wire.ts';
 
 const mebibyte = 2 ** 20;
 /** How much of an answer is read, counted after decompression. */
-export const answerLimit = { success: 16 * mebibyte, error: mebibyte };
+const answerLimit = { success: 16 * mebibyte, error: mebibyte };
 
-/** One request, ready to go. */
+/** One request, and the way that it takes. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
@@ -17,9 +17,6 @@ export interface Outgoing {
   /** Whether nobody will look at the body of a success. */
   readonly ignoresBody: boolean;
 }
-
-/** Why a body could not be read to its end. */
-export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
 
 /** What arrived: the status and headers, and as much of the body as could be read. */
 export interface Answer {
@@ -33,19 +30,33 @@ export interface Answer {
 /** How one attempt ended. */
 export type AttemptResult =
   | { readonly type: 'answer'; readonly answer: Answer }
-  /** Time ran out or the caller left; `answer` when the headers had arrived by then. */
-  | { readonly type: 'stopped'; readonly why: StopReason; readonly status: number | undefined }
-  /** No headers arrived. `dispatched` is false when the request was never handed to the wire. */
-  | { readonly type: 'failed'; readonly error: unknown; readonly dispatched: boolean };
+  /** Time ran out or the caller left; `status` when the headers had arrived by then. */
+  | {
+      readonly type: 'stopped';
+      readonly why: StopReason;
+      readonly status: number | undefined;
+      readonly trace: Trace;
+    }
+  | {
+      readonly type: 'failed';
+      readonly error: unknown;
+      readonly trace: Trace;
+      /** False when the request did not even come to the wire: it will not the next time. */
+      readonly dispatched: boolean;
+    };
 
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
 export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
+  // Until the wire is asked, nothing can have been sent.
+  const trace: Trace = { started: false };
   let dispatched = false;
   let wireError: unknown;
-  const overWire = async (request: Request): Promise<Response> => {
+  const overWire = async (built: Request): Promise<WireAnswer> => {
     dispatched = true;
+    delete trace.started;
     try {
-      return await outgoing.wire.send(request, outgoing.body);
+      const { method, url, headers, body } = outgoing;
+      return await outgoing.wire.send({ method, url, headers, body, stop: deadline }, built, trace);
     } catch (error) {
       wireError = error;
       throw error;
@@ -53,96 +64,115 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   };
   let status: number | undefined;
   try {
-    const response = await deadline.race(
+    const answered: WireAnswer = await deadline.race(
       ky(outgoing.url, {
         method: outgoing.method,
-        headers: outgoing.headers,
-        // A Request of method GET cannot have a body: the wire gets it beside the Request.
-        ...(outgoing.body === undefined || outgoing.method === 'GET'
-          ? {}
-          : { body: sealedBody(outgoing.body) }),
+        ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : {}),
         // One attempt, no opinion: retries, deadlines and statuses are judged where the money is.
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
         redirect: 'manual',
-        signal: deadline.signal,
-        fetch: overWire as typeof fetch,
+        // What ky asks of an answer, a WireAnswer has.
+        fetch: overWire as unknown as typeof fetch,
       }),
     );
-    status = response.status;
-    return { type: 'answer', answer: await read(response, outgoing, deadline) };
+    status = answered.status;
+    return { type: 'answer', answer: await read(answered, outgoing, deadline) };
   } catch (error) {
-    if (error instanceof Stopped) return { type: 'stopped', why: error.why, status };
+    if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, trace };
     // ky's own errors hold the Request, and with it the credential; the wire's error is kept.
-    return { type: 'failed', error: wireError ?? undefinedIfKy(error), dispatched };
+    return { type: 'failed', error: wireError ?? undefinedIfKy(error), trace, dispatched };
   }
 }
+
+/** What goes into a Request, for wires that send one. */
+const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
+  headers: outgoing.headers,
+  signal: deadline.signal,
+  // A Request of method GET cannot have a body: the wire gets it beside the Request.
+  ...(outgoing.body === undefined || outgoing.method === 'GET'
+    ? {}
+    : { body: sealedBody(outgoing.body) }),
+});
 
 const undefinedIfKy = (error: unknown): unknown =>
   error instanceof Error && 'request' in error ? error.cause : error;
 
-async function read(response: Response, outgoing: Outgoing, deadline: Deadline): Promise<Answer> {
-  const { status, statusText, headers } = response;
-  if (outgoing.ignoresBody && response.ok) {
+async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline): Promise<Answer> {
+  const { status, statusText } = answered;
+  const answer = (text: string, fault: BodyFault | undefined): Answer => ({
+    status,
+    statusText,
+    // Not looked at here: a wire may make them only when somebody asks.
+    get headers() {
+      return answered.headers;
+    },
+    text,
+    fault,
+  });
+  if (outgoing.ignoresBody && answered.ok && answered.collect === undefined) {
     // Cancelling frees the connection; that it may fail changes nothing.
-    response.body?.cancel().catch(() => undefined);
-    return { status, statusText, headers, text: '', fault: undefined };
+    answered.body?.cancel().catch(() => undefined);
+    return answer('', undefined);
   }
-  const limit = response.ok ? answerLimit.success : answerLimit.error;
-  const { bytes, fault } = await collect(response, limit, deadline);
+  const limit = answered.ok ? answerLimit.success : answerLimit.error;
+  const { bytes, fault } = await collect(answered, limit, deadline);
+  if (outgoing.ignoresBody && answered.ok) return answer('', undefined);
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { status, statusText, headers, text, fault };
+    return answer(new TextDecoder('utf-8', { fatal: true }).decode(bytes), fault);
   } catch {
-    const text = new TextDecoder().decode(bytes);
-    return { status, statusText, headers, text, fault: fault ?? 'not_text' };
+    return answer(new TextDecoder().decode(bytes), fault ?? 'not_text');
+  }
+}
+
+/** Reads a body. What keeps it from its end is told beside what could be read. */
+async function collect(answered: WireAnswer, limit: number, deadline: Deadline): Promise<Body> {
+  const chunks: Uint8Array[] = [];
+  try {
+    if (answered.collect !== undefined) return await deadline.race(answered.collect(limit));
+    const fault = await drain(answered.body?.getReader(), chunks, limit, deadline);
+    return { bytes: concat(chunks), fault };
+  } catch (error) {
+    // The status is known. Only an attempt's own time-out is a matter of this body.
+    if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
+    return { bytes: answered.soFar?.() ?? concat(chunks), fault: 'stalled' };
+  }
+}
+
+/**
+ * Reads a stream by hand, so that the deadline holds even when the runtime has forgotten the signal,
+ * and so that an endless body costs no more memory than the limit.
+ */
+async function drain(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  chunks: Uint8Array[],
+  limit: number,
+  deadline: Deadline,
+): Promise<BodyFault | undefined> {
+  let room = limit;
+  let finished = false;
+  try {
+    for (;;) {
+      const { done, value } = reader === undefined ? ended : await deadline.race(reader.read());
+      if (done) {
+        finished = true;
+        return undefined;
+      }
+      chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
+      room -= value.byteLength;
+      if (room < 0) return 'too_large';
+    }
+  } catch (error) {
+    if (error instanceof Stopped) throw error;
+    return 'cut';
+  } finally {
+    if (!finished) reader?.cancel().catch(() => undefined);
   }
 }
 
 /** What a reader would say of an answer without a body. */
 const ended = { done: true, value: undefined } as const;
-
-/**
- * Reads a body by hand, so that the deadline holds even when the runtime has forgotten the signal,
- * and so that an endless body costs no more memory than the limit.
- */
-async function collect(
-  response: Response,
-  limit: number,
-  deadline: Deadline,
-): Promise<{ bytes: Uint8Array; fault: BodyFault | undefined }> {
-  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let fault: BodyFault | undefined;
-  try {
-    for (;;) {
-      const { done, value } = reader === undefined ? ended : await deadline.race(reader.read());
-      if (done) break;
-      const room = limit - size;
-      chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
-      size += value.byteLength;
-      if (size > limit) {
-        fault = 'too_large';
-        break;
-      }
-    }
-  } catch (error) {
-    if (error instanceof Stopped) {
-      // The status is known. Only an attempt's own time-out is a matter of this body.
-      if (error.why.by !== 'attempt') {
-        reader?.cancel().catch(() => undefined);
-        throw error;
-      }
-      fault = 'stalled';
-    } else {
-      fault = 'cut';
-    }
-  }
-  if (fault !== undefined) reader?.cancel().catch(() => undefined);
-  return { bytes: concat(chunks), fault };
-}
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;

@@ -20,7 +20,7 @@ export class Stopped extends Error {
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
   readonly #waiting = new Set<(stopped: Stopped) => void>();
   readonly #cleanups: (() => void)[] = [];
   readonly #endsAt: number;
@@ -54,20 +54,32 @@ export class Deadline {
       });
     }
     if (outer !== undefined) {
-      if (outer.#stopped !== undefined) this.#stop(outer.#stopped.why);
-      const follow = (stopped: Stopped): void => {
+      const forget = outer.onStop((stopped) => {
         this.#stop(stopped.why);
-      };
-      outer.#waiting.add(follow);
-      this.#cleanups.push(() => {
-        outer.#waiting.delete(follow);
       });
+      this.#cleanups.push(forget);
     }
   }
 
-  /** For what can be told to stop. */
+  /** For what takes a signal; made when somebody asks, because few do and it costs. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
+    }
     return this.#controller.signal;
+  }
+
+  /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
+  onStop(listener: (stopped: Stopped) => void): () => void {
+    if (this.#stopped !== undefined) {
+      listener(this.#stopped);
+      return () => undefined;
+    }
+    this.#waiting.add(listener);
+    return () => {
+      this.#waiting.delete(listener);
+    };
   }
 
   /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
@@ -131,7 +143,7 @@ export class Deadline {
   #stop(why: StopReason): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = new Stopped(why);
-    this.#controller.abort(this.#stopped);
+    this.#controller?.abort(this.#stopped);
     for (const reject of this.#waiting) reject(this.#stopped);
     this.#waiting.clear();
   }

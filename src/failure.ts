@@ -157,19 +157,28 @@ export function silentFailure(
   limits: { readonly timeout: number; readonly totalTimeout: number },
 ): Failure {
   if (result.type === 'stopped') {
-    const outcome = result.status === undefined ? 'unknown' : seenOutcome(result.status, kind);
+    const outcome =
+      result.status === undefined
+        ? result.trace.started === false
+          ? 'not_sent'
+          : 'unknown'
+        : seenOutcome(result.status, kind);
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome);
       case 'attempt':
-        return timedOut('headers', outcome, limits.timeout, result.status);
+        return timedOut(
+          result.trace.started === false ? 'connect' : 'headers',
+          outcome,
+          limits.timeout,
+          result.status,
+        );
       case 'total':
         return timedOut('total', outcome, limits.totalTimeout, result.status);
     }
   }
-  const verdict = result.dispatched
-    ? connectionOutcome(result.error, departure)
-    : { outcome: 'not_sent' as const, code: undefined, transient: false };
+  const proof = connectionOutcome(result.error, departure, result.trace);
+  const verdict = { ...proof, transient: proof.transient && result.dispatched };
   const cause = redactError(result.error, redact);
   const text = result.error instanceof Error ? shortened(redact(innermost(result.error))) : '';
   const code = verdict.code === undefined ? undefined : redact(verdict.code);

@@ -32,6 +32,12 @@ export interface Departure {
   readonly sealed: boolean;
 }
 
+/** What the wire itself saw, when it can tell; its own word outranks every error code. */
+export interface Evidence {
+  /** False while no byte was written, true from the moment the first one may have been. */
+  readonly started?: boolean;
+}
+
 /** What a connection failure says. */
 export interface Verdict {
   readonly outcome: 'not_sent' | 'unknown';
@@ -85,14 +91,20 @@ const isLookup = (code: string, syscall: unknown): boolean =>
  * What a failed connection proves: a whitelist. An error that is not on it proves nothing, and an
  * error with several leaves (one for each address that was tried) proves as little as its worst.
  */
-export function connectionOutcome(error: unknown, departure: Departure): Verdict {
+export function connectionOutcome(
+  error: unknown,
+  departure: Departure,
+  evidence: Evidence = {},
+): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((found) => found !== undefined);
   const refusedCertificate = leaves.some((leaf) => isCertificateRefusal(leaf, departure.runtime));
   const proven =
-    departure.runtime !== 'other' &&
-    departure.sealed &&
-    leaves.every((leaf) => provesNothingSent(leaf, departure.runtime));
+    evidence.started === undefined
+      ? departure.runtime !== 'other' &&
+        departure.sealed &&
+        leaves.every((leaf) => provesNothingSent(leaf, departure.runtime))
+      : !evidence.started;
   return { outcome: proven ? 'not_sent' : 'unknown', code, transient: !refusedCertificate };
 }
 

@@ -12,7 +12,18 @@ const lookalikes = [
 
 /** Redacts the given secrets, plain and as they read in a URL or in JSON, and lookalikes. */
 export function redactor(secrets: readonly string[]): Redact {
-  const values = [
+  // Only failures redact, so nothing is prepared before the first text comes.
+  let values: readonly string[] | undefined;
+  return (text) => {
+    values ??= spellings(secrets);
+    const known = values.reduce((rest, value) => rest.replaceAll(value, mark), text);
+    return lookalikes.reduce((rest, pattern) => rest.replace(pattern, mark), known);
+  };
+}
+
+/** The secrets as they may be written, the longest first. */
+const spellings = (secrets: readonly string[]): string[] =>
+  [
     ...new Set(
       secrets.flatMap((secret) => [
         secret,
@@ -21,11 +32,6 @@ export function redactor(secrets: readonly string[]): Redact {
       ]),
     ),
   ].toSorted((a, b) => b.length - a.length);
-  return (text) => {
-    const known = values.reduce((rest, value) => rest.replaceAll(value, mark), text);
-    return lookalikes.reduce((rest, pattern) => rest.replace(pattern, mark), known);
-  };
-}
 
 /** How deep and how large a value may be that travels on an error. */
 const limits = { depth: 8, keys: 100, text: 2_048 };

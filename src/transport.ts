@@ -20,6 +20,7 @@ import type { RequestOptions } from './options.ts';
 import { prepare, type Prepared } from './prepare.ts';
 import { redactError, redactor, type Redact } from './redact.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
+import { dispatcherWire } from './wires/dispatcher.ts';
 import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
 import { nodeHttpWire } from './wires/node-http.ts';
 import type { Fetch, GetWithBody, Wire } from './wires/wire.ts';
@@ -285,8 +286,13 @@ export class Transport {
 
   #wireFor<T, A>(call: Call<T, A>, prepared: Prepared): Wire {
     const { fetch, getWithBody } = this.#setup;
-    if (call.method !== 'GET' || prepared.body === undefined) return fetchWire(fetch, call.kind);
-    const wire = getWithBody === undefined ? nodeHttpWire() : givenGetWithBody(getWithBody);
+    if (call.method !== 'GET' || prepared.body === undefined) {
+      return (fetch === undefined ? dispatcherWire() : undefined) ?? fetchWire(fetch, call.kind);
+    }
+    const wire =
+      getWithBody === undefined
+        ? (dispatcherWire() ?? nodeHttpWire())
+        : givenGetWithBody(getWithBody);
     if (wire !== undefined) return wire;
     throw new ConfigurationError(
       `${call.operation} is a GET request with a body, which this runtime cannot send. Call it from Node.js, Bun or Deno, or give the client the option getWithBody. Nothing was sent.`,

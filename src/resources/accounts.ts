@@ -1,5 +1,6 @@
 import { check, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
@@ -41,7 +42,7 @@ export class Accounts {
         method: 'POST',
         path: path`/accounts`,
         body: check(AccountCreateInputSchema, input),
-        answer: AccountCreatedSchema,
+        answer: compiled(AccountCreatedSchema),
         least: hasId(AccountIdSchema),
         doubt:
           'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
@@ -74,7 +75,7 @@ export class Accounts {
         kind: 'safe',
         method: 'GET',
         path: path`/accounts/${check(AccountIdSchema, id)}`,
-        answer: AccountSchema,
+        answer: compiled(AccountSchema),
       },
       options,
     );
@@ -93,7 +94,7 @@ export class Accounts {
         method: 'PATCH',
         path: path`/accounts/${check(AccountIdSchema, id)}`,
         body: check(AccountUpdateInputSchema, patch),
-        answer: AccountSchema,
+        answer: compiled(AccountSchema),
         least: hasId(AccountIdSchema),
         doubt:
           'the Account may have been changed. Compare it with payments.accounts.get(id), or send the same change again.',

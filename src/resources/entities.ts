@@ -1,5 +1,6 @@
 import { check, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
@@ -38,7 +39,7 @@ export class Entities {
         method: 'POST',
         path: path`/entities`,
         body: check(EntityCreateInputSchema, input),
-        answer: EntityCreatedSchema,
+        answer: compiled(EntityCreatedSchema),
         least: hasId(EntityIdSchema),
         doubt:
           'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
@@ -71,7 +72,7 @@ export class Entities {
         kind: 'safe',
         method: 'GET',
         path: path`/entities/${check(EntityIdSchema, id)}`,
-        answer: EntitySchema,
+        answer: compiled(EntitySchema),
       },
       options,
     );

@@ -1,4 +1,5 @@
 import { check, path } from '../arguments.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
@@ -44,7 +45,7 @@ export class Ibans {
         kind: 'safe',
         method: 'GET',
         path: path`/ibans/${check(IbanIdSchema, id)}`,
-        answer: IbanSchema,
+        answer: compiled(IbanSchema),
       },
       options,
     );

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { check, path } from '../arguments.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import {
   BuiltInstructionSchema,
@@ -12,6 +13,8 @@ import {
   type InstructionListInput,
 } from '../schemas/instruction.ts';
 import type { ApiCall, Transport } from '../transport.ts';
+
+const InstructionsSchema = z.array(InstructionSchema);
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {
@@ -35,7 +38,7 @@ export class Instructions {
         method: 'POST',
         path: path`/instruction/build`,
         body: check(InstructionBuildInputSchema, input),
-        answer: BuiltInstructionSchema,
+        answer: compiled(BuiltInstructionSchema),
       },
       options,
     );
@@ -55,7 +58,7 @@ export class Instructions {
         method: 'GET',
         path: path`/instructions/all`,
         body: check(InstructionListInputSchema, input),
-        answer: z.array(InstructionSchema),
+        answer: compiled(InstructionsSchema),
         least: Array.isArray,
       },
       options,

@@ -1,5 +1,6 @@
 import { check, type Checker, type Path } from '../arguments.ts';
 import { hasData } from '../call.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { cursorPager, type Pager } from '../pager.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
@@ -15,7 +16,7 @@ export function listOf<T, Q extends PageQuery>(
   query: Q | undefined,
   options: RequestOptions | undefined,
 ): Pager<T> {
-  const answer = pageBodySchema(item);
+  const answer = pageChecker(item);
   // Copied now: the caller may change the object while the list is being read.
   const filters = { ...query };
   const call = { operation: target.operation, method: 'GET' as const, path: target.path };
@@ -33,6 +34,16 @@ export function listOf<T, Q extends PageQuery>(
       cancel,
     ),
   );
+}
+
+const pages = new WeakMap<object, Checker<PageBody<unknown>>>();
+
+/** The checker of a page of such items; made once, so that it is compiled once. */
+function pageChecker<T>(item: Schema<T>): Checker<PageBody<T>> {
+  const known = pages.get(item) as Checker<PageBody<T>> | undefined;
+  const checker = known ?? compiled(pageBodySchema(item));
+  pages.set(item, checker);
+  return checker;
 }
 
 /** The pager tells a missing cursor from an end, so whatever is not text counts as missing. */

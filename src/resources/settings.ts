@@ -1,4 +1,5 @@
 import { check, path } from '../arguments.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import {
   SettingsSchema,
@@ -29,7 +30,7 @@ export class PlatformSettings {
         method: 'PATCH',
         path: path`/platform/settings`,
         body: check(SettingsUpdateInputSchema, patch),
-        answer: SettingsSchema,
+        answer: compiled(SettingsSchema),
         doubt: 'the Settings may have been changed. Send the same change again to be sure.',
       },
       options,

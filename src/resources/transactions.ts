@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { check, path } from '../arguments.ts';
+import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import {
@@ -9,6 +10,8 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
+
+const TransactionsSchema = z.array(TransactionSchema);
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {
@@ -39,7 +42,7 @@ export class Transactions {
             TransactionListInputSchema,
             skip === undefined ? filters : { ...filters, skip },
           ),
-          answer: z.array(TransactionSchema),
+          answer: compiled(TransactionsSchema),
           least: Array.isArray,
           into: (data) => ({
             data,

@@ -1,5 +1,6 @@
 import { check, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
+import { compiled } from '../compiled.ts';
 import type { Clock } from '../clock.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
@@ -58,7 +59,7 @@ export class Transfers {
         method: 'POST',
         path: path`/transfers`,
         body: check(TransferCreateInputSchema, input),
-        answer: TransferCreatedSchema,
+        answer: compiled(TransferCreatedSchema),
         least: hasId(TransferIdSchema),
         doubt:
           'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.',
@@ -91,7 +92,7 @@ export class Transfers {
         kind: 'safe',
         method: 'GET',
         path: path`/transfers/${check(TransferIdSchema, id)}`,
-        answer: TransferSchema,
+        answer: compiled(TransferSchema),
       },
       options,
     );

@@ -19,7 +19,9 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
     // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
     // unless it is sent as below.
     sealed: here === 'node' || kind !== 'safe',
-    send: (request) => send(request, { signal: request.signal, ...noStore(), ...seal(here, kind) }),
+    wantsRequest: true,
+    send: ({ stop }, built) =>
+      send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) }),
   };
 }
 
@@ -27,7 +29,8 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
 export const givenGetWithBody = (send: GetWithBody): Wire => ({
   runtime: 'other',
   sealed: false,
-  send: (request, body = '') => send(request, body),
+  wantsRequest: true,
+  send: ({ body = '' }, built) => send(built, body),
 });
 
 /**

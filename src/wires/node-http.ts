@@ -1,8 +1,8 @@
 import type * as NodeHttp from 'node:http';
 import type * as NodeStream from 'node:stream';
-import type * as NodeZlib from 'node:zlib';
 import { builtin, runtime } from '../runtime.ts';
-import type { Wire } from './wire.ts';
+import { decodingStreams } from './decode.ts';
+import type { Wire, WireAnswer, WireRequest } from './wire.ts';
 
 /** Statuses whose Response may not have a body. */
 const bodyless = new Set([101, 103, 204, 205, 304]);
@@ -20,17 +20,18 @@ export function nodeHttpWire(): Wire | undefined {
     runtime: here,
     // Deno's node:http repeats a request as its fetch does; what it reports proves nothing.
     sealed: here === 'node',
-    send: (request, body = '') => send(request, body),
+    wantsRequest: false,
+    send: (request) => send(request),
   };
 }
 
-function send(request: Request, body: string): Promise<Response> {
+function send(request: WireRequest): Promise<WireAnswer> {
   const url = new URL(request.url);
   const http = builtin(url.protocol === 'https:' ? 'node:https' : 'node:http') as typeof NodeHttp;
   const { Readable } = builtin('node:stream') as typeof NodeStream;
-  const { signal } = request;
-  const payload = new TextEncoder().encode(body);
-  const headers = Object.fromEntries(request.headers);
+  const { signal } = request.stop;
+  const payload = new TextEncoder().encode(request.body ?? '');
+  const headers = { ...request.headers };
   // Without an explicit length node:http writes the body of a GET unframed: the server would read
   // it as the next request.
   headers['content-length'] = String(payload.byteLength);
@@ -55,6 +56,11 @@ function send(request: Request, body: string): Promise<Response> {
     outgoing.on('error', (error) => {
       release();
       reject(error);
+    });
+    outgoing.on('close', () => {
+      // After a response this changes nothing; an unasked-for 101 closes without an error.
+      if (incomingBody === undefined) release();
+      reject(new Error('The connection was closed without an answer.'));
     });
     outgoing.on('response', (incoming) => {
       try {
@@ -97,17 +103,11 @@ function freshAgent(http: typeof NodeHttp): NodeHttp.Agent {
 }
 
 function decoded(incoming: NodeHttp.IncomingMessage, encoding: string | null): NodeStream.Readable {
-  const zlib = builtin('node:zlib') as typeof NodeZlib;
   const { pipeline } = builtin('node:stream') as typeof NodeStream;
-  const coding = encoding?.trim().toLowerCase();
-  const decoder =
-    coding === 'gzip' || coding === 'x-gzip'
-      ? zlib.createGunzip()
-      : coding === 'br'
-        ? zlib.createBrotliDecompress()
-        : coding === 'deflate'
-          ? zlib.createInflate()
-          : undefined;
-  // The error of either side reaches the reader of the decoder, so the callback has nothing to do.
-  return decoder === undefined ? incoming : pipeline(incoming, decoder, () => undefined);
+  const [first, ...rest] = decodingStreams(encoding) ?? [];
+  if (first === undefined) return incoming;
+  const last = rest.at(-1) ?? first;
+  // The error of any of them reaches the reader of the last, so the callback has nothing to do.
+  pipeline([incoming, first, ...rest], () => undefined);
+  return last;
 }

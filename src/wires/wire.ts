@@ -1,12 +1,63 @@
 import type { Departure } from '../outcome.ts';
 
-/** How bytes leave: one small function from a request to a response, and what is known of it. */
+/** How a request learns that it has to end. */
+export interface Stop {
+  /** Made when somebody asks: a wire that listens to `onStop` does without. */
+  readonly signal: AbortSignal;
+  /** Calls the listener once, at once when it is over already. The answer takes it off again. */
+  onStop(listener: (reason: Error) => void): () => void;
+}
+
+/** One request, ready to go. */
+export interface WireRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Ends the request, its body included. */
+  readonly stop: Stop;
+}
+
+/**
+ * What the wire itself saw of one request: `false` while no byte of it was written, `true` from the
+ * moment the first one may have been, undefined when the wire cannot tell.
+ */
+export interface Trace {
+  started?: boolean;
+}
+
+/** Why a body could not be read to its end. */
+export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
+
+/** A body as far as it has been read. */
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly fault: BodyFault | undefined;
+}
+
+/** An answer whose headers have arrived: a Response, or as little of one as is needed. */
+export interface WireAnswer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  /** The body as a stream, for wires that have one. */
+  readonly body?: ReadableStream<Uint8Array> | null;
+  /** The body read by the wire itself, `limit` bytes at most; rejects with nothing. */
+  collect?(limit: number): Promise<Body>;
+  /** What `collect` has read so far. */
+  soFar?(): Uint8Array;
+}
+
+/** How bytes leave: one small function from a request to an answer, and what is known of it. */
 export interface Wire extends Departure {
   /**
-   * Sends one request. `body` is the text to send; a GET cannot carry it inside its Request.
-   * Rejects with whatever the runtime throws.
+   * Whether ky has to build a whole Request for this wire. A wire that takes the parts as they are
+   * is spared that.
    */
-  send(request: Request, body: string | undefined): Promise<Response>;
+  readonly wantsRequest: boolean;
+  /** Sends one request. Rejects with whatever the runtime throws. */
+  send(request: WireRequest, built: Request, trace: Trace): Promise<WireAnswer>;
 }
 
 /** A fetch of the user's own. */
