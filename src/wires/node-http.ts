@@ -56,6 +56,11 @@ function send(request: Request, body: string): Promise<Response> {
       release();
       reject(error);
     });
+    outgoing.on('close', () => {
+      // After a response this changes nothing; an unasked-for 101 closes without an error.
+      if (incomingBody === undefined) release();
+      reject(new Error('The connection was closed without an answer.'));
+    });
     outgoing.on('response', (incoming) => {
       try {
         const status = incoming.statusCode ?? 0;
