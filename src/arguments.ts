@@ -93,13 +93,22 @@ export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
     value,
   );
   const message =
-    issue.message === 'Invalid input' || issue.message === ''
+    isUnworded(issue)
       ? `expected ${expectation(issue)}, got ${kindOf(found)}`
       : found === undefined && issue.code === 'invalid_type'
         ? `missing; ${issue.message}`
         : issue.message;
   return [{ path: join(at, issue.path), message }];
 }
+
+/**
+ * Whether a message is zod's own. Its words differ with the zod and the language that the
+ * application has loaded; a foreign schema, which gives no code, knows best.
+ */
+const isUnworded = ({ code, message, expected }: SchemaIssue): boolean =>
+  message === '' ||
+  message === 'Invalid input' ||
+  (code !== undefined && (message.startsWith('Invalid input') || expected === 'object'));
 
 function expectation(issue: SchemaIssue): string {
   if (issue.code === 'invalid_union') {

@@ -473,3 +473,9 @@ function describeCause(cause: unknown): unknown {
     ...(typeof code === 'string' ? { code } : {}),
   };
 }
+
+/** Whatever an error says; one that a user's function threw may say anything. */
+export function messageOf(error: Error): string {
+  const message: unknown = error.message;
+  return typeof message === 'string' ? message : '';
+}

@@ -4,6 +4,7 @@ import {
   AbortError,
   ConnectionError,
   InvalidResponseError,
+  messageOf,
   TimeoutError,
   type Attempt,
   type CallIdentity,
@@ -165,7 +166,7 @@ export function silentFailure(
         : seenOutcome(result.status, kind);
     switch (result.why.by) {
       case 'caller':
-        return aborted(result.why.reason, outcome);
+        return aborted(result.why.reason, outcome, result.status);
       case 'attempt':
         return timedOut(
           result.trace.started === false ? 'connect' : 'headers',
@@ -202,9 +203,9 @@ export function silentFailure(
 }
 
 /** The failure of a call whose caller left. */
-export const aborted = (reason: unknown, outcome: Outcome): Failure => ({
+export const aborted = (reason: unknown, outcome: Outcome, status?: number): Failure => ({
   outcome,
-  status: undefined,
+  status,
   requestId: undefined,
   reason: 'aborted by the caller',
   transient: false,
@@ -353,5 +354,5 @@ function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string,
 }
 
 function innermost(error: Error): string {
-  return error.cause instanceof Error ? innermost(error.cause) : error.message;
+  return error.cause instanceof Error ? innermost(error.cause) : messageOf(error);
 }

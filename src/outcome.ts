@@ -1,4 +1,4 @@
-import type { Outcome } from './errors.ts';
+import { messageOf, type Outcome } from './errors.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
@@ -119,14 +119,14 @@ function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolea
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall) ||
         code === 'UND_ERR_CONNECT_TIMEOUT' ||
-        (code === 'ECONNRESET' && leaf.message.includes('before secure TLS connection')) ||
-        leaf.message === 'bad port'
+        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection')) ||
+        messageOf(leaf) === 'bad port'
       );
     case 'bun':
       return bunConnectCodes.has(code) || isLookup(code, syscall);
     case 'deno':
       return (
-        leaf.message.includes('client error (Connect)') ||
+        messageOf(leaf).includes('client error (Connect)') ||
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall)
       );
@@ -137,18 +137,20 @@ function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolea
 
 function isCertificateRefusal(leaf: unknown, runtime: Departure['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
-  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(leaf.message)) return true;
+  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
+    return true;
   return certificateCodes.has(codeOf(leaf) ?? '');
 }
 
 /** The innermost errors: down every cause, and into every member of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
-  if (depth > 8 || !(error instanceof Error)) return [error];
+  if (!(error instanceof Error)) return [error];
   const { errors } = error as { errors?: unknown };
-  if (Array.isArray(errors) && errors.length > 0) {
-    return errors.flatMap((inner: unknown) => leavesOf(inner, depth + 1));
-  }
-  return error.cause instanceof Error ? leavesOf(error.cause, depth + 1) : [error];
+  const inner: unknown[] = Array.isArray(errors) ? [...(errors as unknown[])] : [];
+  if (error.cause instanceof Error) inner.push(error.cause);
+  if (inner.length === 0) return [error];
+  // What lies deeper than anybody nests errors is not looked at, so it proves nothing.
+  return depth > 8 ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,3 +1,5 @@
+import { messageOf } from './errors.ts';
+
 /** Takes credentials out of a text. */
 export type Redact = (text: string) => string;
 
@@ -61,12 +63,11 @@ export function redactValue(value: unknown, redact: Redact, depth = 0): unknown 
  */
 export function redactError(error: unknown, redact: Redact, depth = 0): unknown {
   if (!(error instanceof Error)) return undefined;
-  const copy = new Error(shortened(redact(error.message)));
-  copy.name = error.name;
-  if (error.stack !== undefined) copy.stack = shortened(redact(error.stack));
-  for (const key of ['code', 'syscall'] as const) {
+  const copy = new Error(shortened(redact(messageOf(error))));
+  // What a user's function threw may have anything in these places.
+  for (const key of ['name', 'stack', 'code', 'syscall'] as const) {
     const value: unknown = Reflect.get(error, key);
-    if (typeof value === 'string') Object.assign(copy, { [key]: redact(value) });
+    if (typeof value === 'string') Object.assign(copy, { [key]: shortened(redact(value)) });
   }
   if (depth < 4) {
     const { errors } = error as { errors?: unknown };

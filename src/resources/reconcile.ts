@@ -2,6 +2,7 @@ import { check, validate } from '../arguments.ts';
 import { ValidationError, type CallIdentity, type Issue } from '../errors.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
+import { moment } from '../schemas/primitives.ts';
 import {
   TransferCreateInputSchema,
   type Transfer,
@@ -44,13 +45,9 @@ export async function reconcileTransfer(
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   const issues: Issue[] = [];
   const wanted = validate(check(TransferCreateInputSchema, input), '', issues);
-  const start = since instanceof Date ? since.getTime() : Date.parse(String(since));
-  if (Number.isNaN(start)) {
-    issues.push({
-      path: 'options.since',
-      message: 'expected the moment before the transfer was sent, a Date or an ISO 8601 text',
-    });
-  }
+  // Text without an offset would be read in this machine's time zone, and miss the transfer.
+  const begun = validate(check(moment(), since), 'options.since', issues);
+  const start = new Date(begun ?? Number.NaN).getTime();
   if (!(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }

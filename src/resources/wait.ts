@@ -1,3 +1,4 @@
+import { isObject } from '../call.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
 import {
@@ -51,17 +52,21 @@ const progress: ReadonlyMap<string, number> = new Map([
 export async function waitForTransfer(
   get: (polling: RequestOptions) => Promise<Transfer>,
   clock: Required<Clock>,
-  options: WaitOptions = {},
+  options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = options;
+  const given: WaitOptions = isObject(options) ? options : {};
+  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
   const issues: Issue[] = [];
+  if (options !== undefined && options !== given) {
+    issues.push({ path: 'options', message: 'expected an object' });
+  }
   const limit = Math.min(
     checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
     checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
   );
   let pause = checkMilliseconds(interval, 'options.interval', issues) ?? 1_000;
-  for (const [name, given] of Object.entries({ until, onPoll })) {
-    if (given !== undefined && typeof given !== 'function') {
+  for (const [name, called] of Object.entries({ until, onPoll })) {
+    if (called !== undefined && typeof called !== 'function') {
       issues.push({ path: `options.${name}`, message: 'expected a function' });
     }
   }

@@ -1,0 +1,78 @@
+import type { PageQuery, Schema } from '../schemas/primitives.ts';
+import { pageOf, type PageFault } from './pages.ts';
+import type { Platform } from './platform.ts';
+import { SandboxError } from './problem.ts';
+import type { SandboxOperation } from './routes.ts';
+import type { Table } from './table.ts';
+import { asInput, asQuery, checked, misfit, readQuery, type Body } from './validation.ts';
+
+/** One call of an operation, authorised but not yet checked. */
+export interface Call {
+  platform: Platform;
+  operation: SandboxOperation;
+  /** The `{id}` of the path; '' when there is none. */
+  id: string;
+  params: URLSearchParams;
+  body: Body | undefined;
+  /** What is to be wrong with the page, if it answers one. */
+  pageFault: PageFault | undefined;
+}
+
+/** What an operation does with a call: returns the JSON value of its answer. */
+export type Run = (call: Call) => unknown;
+
+/** A call that takes a JSON body. */
+export const withBody =
+  <T>(schema: Schema<T>, run: (platform: Platform, input: T, id: string) => unknown) =>
+  (call: Call): unknown => {
+    withoutQuery(call);
+    if (call.body === undefined) throw bodyRequired(call.operation);
+    if ('problem' in call.body) throw call.body.problem;
+    const report = asInput(`The body of ${call.operation} is`);
+    return run(call.platform, checked(schema, call.body.value, report), call.id);
+  };
+
+/** A call that takes the id in its path and nothing else. */
+export const withId =
+  (run: (platform: Platform, id: string) => unknown) =>
+  (call: Call): unknown => {
+    withoutQuery(call);
+    return run(call.platform, call.id);
+  };
+
+/** A list of the versioned API. */
+export const withPage =
+  <Query extends PageQuery, Row extends { readonly id: `${string}_${string}` }>(
+    schema: Schema<Query>,
+    tableOf: (platform: Platform) => Pick<Table<string, Row>, 'after'>,
+    view: (row: Row) => unknown,
+    keep: (row: Row, query: Query) => boolean = () => true,
+  ) =>
+  (call: Call): unknown => {
+    const query = checked(schema, readQuery(call.params), asQuery);
+    const { cursor: _cursor, limit: _limit, ...filters } = query;
+    return pageOf(tableOf(call.platform), view, {
+      scope: `${call.operation} ${JSON.stringify(filters)}`,
+      query,
+      pageSize: call.platform.pageSize,
+      keep: (row) => keep(row, query),
+      fault: call.pageFault,
+    });
+  };
+
+function withoutQuery({ params }: Call): void {
+  const [name] = params.keys();
+  if (name !== undefined) {
+    throw misfit({ [name]: 'this operation takes no query parameters' }, asQuery);
+  }
+}
+
+function bodyRequired(operation: SandboxOperation): SandboxError {
+  const isGet = operation === 'instructions.list' || operation === 'transactions.list';
+  return new SandboxError(
+    isGet
+      ? `${operation} is a GET with a JSON body, and no body arrived: fetch cannot carry one, and neither can msw. Use sandbox.getWithBody (it is part of sandbox.clientOptions), or the server of payments-platform-sdk/sandbox/server.`
+      : `${operation} needs a JSON body, and no body arrived.`,
+    { code: 'body_required', status: 400 },
+  );
+}

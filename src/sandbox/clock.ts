@@ -1,0 +1,64 @@
+/**
+ * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
+ * the object also decides how long a `delay` fault takes.
+ */
+export type SandboxClock =
+  | (() => number | Date)
+  | {
+      now(): number | Date;
+      setTimeout?(run: () => void, ms: number): unknown;
+      clearTimeout?(timer: unknown): void;
+    };
+
+/** The sandbox's own view of its {@link SandboxClock}. */
+export class Clock {
+  readonly #source: SandboxClock;
+
+  constructor(source: SandboxClock = Date) {
+    this.#source = source;
+    this.now();
+  }
+
+  /** The present moment. */
+  now(): Date {
+    // `Date` is a function and has `now`, so the object form is looked for first.
+    const now = 'now' in this.#source ? this.#source.now() : this.#source();
+    const date = new Date(now);
+    if (Number.isNaN(date.getTime())) {
+      throw new TypeError('The clock of the sandbox must return a valid Date or milliseconds.');
+    }
+    return date;
+  }
+
+  /** The present moment as an ISO 8601 date-time in UTC. */
+  iso(): string {
+    return this.now().toISOString();
+  }
+
+  /** Waits; rejects with the signal's reason as soon as it aborts. */
+  wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const leave = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = this.#schedule(() => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  #schedule(run: () => void, ms: number): () => void {
+    const source = this.#source;
+    if ('now' in source && source.setTimeout !== undefined) {
+      const timer = source.setTimeout(run, ms);
+      return () => source.clearTimeout?.(timer);
+    }
+    // Read at this moment, so that fake timers installed later are honoured.
+    const timer = globalThis.setTimeout(run, ms);
+    return () => globalThis.clearTimeout(timer);
+  }
+}

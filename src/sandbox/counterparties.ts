@@ -1,0 +1,148 @@
+import * as z from 'zod/mini';
+import {
+  counterpartyTypes,
+  type Counterparty,
+  type KnownCounterpartyType,
+} from '../schemas/counterparty.ts';
+import { EntityIdSchema, type EntityId } from '../schemas/entity.ts';
+import { filledText, type Schema } from '../schemas/primitives.ts';
+import { knownEntity } from './entities.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { Platform } from './platform.ts';
+import { failTransfersTo } from './transfers.ts';
+import { asInput, checked } from './validation.ts';
+
+/** A Counterparty as the platform keeps it: its account number is masked already. */
+export type CounterpartyRow = Counterparty;
+
+/** What it takes to create a Counterparty in the sandbox; the API offers no call for it. */
+export interface SandboxCounterpartyInput {
+  /** The Entity that the Counterparty belongs to. */
+  entityId: EntityId;
+  /** @default 'Counterparty' */
+  name?: string | undefined;
+  /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
+  type?: KnownCounterpartyType | undefined;
+  /** For wallets. Default: an address made up by the sandbox. */
+  walletAddress?: string | undefined;
+  /** For wallets. Default: the `defaultChain` of the Settings. */
+  chain?: string | undefined;
+  /** For bank accounts. @default 'Sandbox Bank' */
+  bankName?: string | undefined;
+  /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
+  accountNumber?: string | undefined;
+  /** For bank accounts. Default: made up by the sandbox. */
+  routingNumber?: string | undefined;
+}
+
+const numberRule = 'expected 4 to 34 letters and digits';
+const ofWallets = ['walletAddress', 'chain'] as const;
+const ofBankAccounts = ['bankName', 'accountNumber', 'routingNumber'] as const;
+const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
+  .strictObject({
+    entityId: EntityIdSchema,
+    name: z.optional(filledText('a name')),
+    type: z.optional(z.enum(counterpartyTypes, `expected one of ${counterpartyTypes.join(', ')}`)),
+    walletAddress: z.optional(filledText('an address')),
+    chain: z.optional(filledText('a chain, such as "base"')),
+    bankName: z.optional(filledText('a name')),
+    accountNumber: z.optional(
+      z.string(numberRule).check(z.regex(/^[0-9A-Za-z]{4,34}$/, numberRule)),
+    ),
+    routingNumber: z.optional(filledText('a routing number')),
+  })
+  .check((context) => {
+    const type = typeOf(context.value);
+    for (const field of type === 'wallet' ? ofBankAccounts : ofWallets) {
+      if (context.value[field] === undefined) continue;
+      context.issues.push({
+        code: 'custom',
+        input: context.value,
+        path: [field],
+        message: `a Counterparty of type ${type} has no such field`,
+      });
+    }
+  });
+
+function typeOf(input: SandboxCounterpartyInput): KnownCounterpartyType {
+  const ofBank = ofBankAccounts.some((field) => input[field] !== undefined);
+  return input.type ?? (ofBank ? 'bank_account' : 'wallet');
+}
+
+/** What DELETE /counterparties/{id} does: pending transfers to the Counterparty fail. */
+export function deleteCounterparty(platform: Platform, id: string): void {
+  failTransfersTo(platform, platform.counterparties.remove(id).id);
+}
+
+export const counterpartyView = (row: CounterpartyRow): Counterparty => ({ ...row });
+
+/** Shows the last four characters at most, and never more than half of them. */
+const masked = (accountNumber: string) =>
+  `****${accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)))}`;
+
+/** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
+export class SandboxCounterparties {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /**
+   * Creates a Counterparty. What you leave out is made up, the same way in every run.
+   * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
+   *   a field of a bank account or the reverse.
+   * @example sandbox.counterparties.create({ entityId, name: 'Ada', type: 'wallet', walletAddress: '0x…' })
+   */
+  create(input: SandboxCounterpartyInput): Counterparty {
+    const platform = this.#platform;
+    const report = asInput('The input of sandbox.counterparties.create is');
+    const given = checked(SandboxCounterpartyInputSchema, input, report);
+    knownEntity(platform, given.entityId);
+    const type = typeOf(given);
+    const createdAt = platform.clock.iso();
+    const row = platform.counterparties.add((id) => {
+      const digits = BigInt(`0x${fingerprint(id, 16)}`)
+        .toString()
+        .padStart(18, '0');
+      const ofType =
+        type === 'wallet'
+          ? {
+              bankName: null,
+              accountNumber: null,
+              routingNumber: null,
+              walletAddress: given.walletAddress ?? `0x${fingerprint(id, 40)}`,
+              chain: given.chain ?? platform.settings.defaultChain,
+            }
+          : {
+              bankName: given.bankName ?? 'Sandbox Bank',
+              accountNumber: masked(given.accountNumber ?? digits.slice(0, 9)),
+              routingNumber: given.routingNumber ?? digits.slice(9, 18),
+              walletAddress: null,
+              chain: null,
+            };
+      const { entityId, name = 'Counterparty' } = given;
+      return { id, entityId, name, type, ...ofType, createdAt };
+    });
+    return counterpartyView(row);
+  }
+
+  /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
+  get(id: string): Counterparty {
+    return counterpartyView(this.#platform.counterparties.get(id));
+  }
+
+  /** Every Counterparty that was not deleted, oldest first. */
+  list(): Counterparty[] {
+    return this.#platform.counterparties.all().map(counterpartyView);
+  }
+
+  /**
+   * Deletes a Counterparty, as DELETE /counterparties/{id} does: pending transfers to it fail, and
+   * their money is available at its source again.
+   * @throws SandboxError when it does not exist or was deleted.
+   */
+  delete(id: string): void {
+    deleteCounterparty(this.#platform, id);
+  }
+}

@@ -1,0 +1,60 @@
+import { SandboxError } from './problem.ts';
+import { base64url } from './fingerprint.ts';
+
+/** The two credentials that a sandbox accepts. */
+export interface Credentials {
+  /** For versioned endpoints. */
+  readonly apiKey: string;
+  /** For the instruction and transaction endpoints. */
+  readonly jwt: string;
+}
+
+/**
+ * The credentials of a sandbox: those that were chosen, or fixed ones that open nothing else.
+ * @throws TypeError when a chosen one could not be a credential of the platform.
+ */
+export function credentialsOf(options: {
+  apiKey?: string | undefined;
+  jwt?: string | undefined;
+}): Credentials {
+  const {
+    apiKey = 'sk_sandbox_0000000000000000',
+    jwt = [JSON.stringify({ alg: 'none' }), JSON.stringify({ sub: 'sandbox' }), 'no signature']
+      .map(base64url)
+      .join('.'),
+  } = options;
+  if (!/^sk_[\x21-\x7e]{1,512}$/.test(apiKey)) {
+    throw new TypeError('The apiKey of a sandbox must be "sk_" followed by visible characters.');
+  }
+  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) {
+    throw new TypeError('The jwt of a sandbox must be three base64url parts, joined by dots.');
+  }
+  return { apiKey, jwt };
+}
+
+/** The credential that an Authorization header presents, or undefined. */
+export const presented = (authorization: string | null): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+
+/** @throws SandboxError with status 401 unless the credential is the one that the endpoint wants. */
+export function authorise(
+  api: 'versioned' | 'root',
+  token: string | undefined,
+  { apiKey, jwt }: Credentials,
+): void {
+  const [wanted, other, wantedName, otherName, place] =
+    api === 'versioned'
+      ? [apiKey, jwt, 'API key', 'JWT', 'under /v0']
+      : [jwt, apiKey, 'JWT', 'API key', 'without a version segment'];
+  if (token === wanted) return;
+  const found =
+    token === undefined
+      ? 'No bearer credential arrived'
+      : token === other
+        ? `The ${otherName} arrived where the ${wantedName} belongs`
+        : 'The credential that arrived is not known';
+  throw new SandboxError(
+    `${found}. Endpoints ${place} want the header "Authorization: Bearer <${wantedName}>".`,
+    { code: 'unauthorized', status: 401 },
+  );
+}

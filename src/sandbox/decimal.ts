@@ -1,0 +1,44 @@
+import { refused } from './problem.ts';
+
+/*
+ * Money as a bigint that counts 10^-18: every amount that the API takes is a whole number of these
+ * units, so sums are exact.
+ */
+const places = 18;
+const one = 10n ** BigInt(places);
+
+/**
+ * Reads a decimal text, exactly.
+ * @throws SandboxError for anything but digits with at most 18 decimals.
+ */
+export function parseDecimal(text: string): bigint {
+  if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,18})?$/.test(text)) {
+    throw refused(
+      'invalid_amount',
+      `Expected a decimal amount as a string, such as "12.50" (digits, at most 18 of them after the point), got ${typeof text === 'string' ? JSON.stringify(text.slice(0, 80)) : typeof text}.`,
+    );
+  }
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
+}
+
+/** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */
+export function formatDecimal(units: bigint): string {
+  const sign = units < 0n ? '-' : '';
+  const size = units < 0n ? -units : units;
+  const fraction = String(size % one)
+    .padStart(places, '0')
+    .replace(/0+$/, '')
+    .padEnd(2, '0');
+  return `${sign}${size / one}.${fraction}`;
+}
+
+/**
+ * Reads a decimal text that must be above zero.
+ * @throws SandboxError for zero and for anything that {@link parseDecimal} refuses.
+ */
+export function parsePositive(text: string): bigint {
+  const units = parseDecimal(text);
+  if (units === 0n) throw refused('invalid_amount', 'Expected an amount above zero.');
+  return units;
+}

@@ -1,0 +1,97 @@
+import type { Sandbox } from './sandbox.ts';
+
+/**
+ * Fills a sandbox with a small world to look at: a verified business and an individual, funded
+ * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
+ * that has run twice.
+ */
+export function seedDemo(sandbox: Sandbox): void {
+  const { entities, accounts, transfers, counterparties, ibans, instructions } = sandbox;
+
+  const business = entities.create({
+    email: 'accounts@harbour-coffee.example',
+    businessName: 'Harbour Coffee Ltd',
+  });
+  entities.approve(business.id);
+  const person = entities.create({ email: 'ada@example.com', fullName: 'Ada Marsh' });
+  entities.update(person.id, { kycStatus: 'under_review', tosStatus: 'approved' });
+
+  const operating = accounts.create({ entityId: business.id, name: 'Operating' });
+  const payroll = accounts.create({
+    entityId: business.id,
+    name: 'Payroll',
+    metadata: { costCentre: 'HR-1' },
+  });
+  const savings = accounts.create({ entityId: person.id, name: 'Savings' });
+  accounts.fund(operating.id, '25000.00');
+  accounts.fund(payroll.id, '4000.00');
+  accounts.fund(savings.id, '120.50');
+
+  const roaster = counterparties.create({
+    entityId: business.id,
+    name: 'Green Bean Imports',
+    type: 'bank_account',
+    bankName: 'First Example Bank',
+    accountNumber: '000123456789',
+    routingNumber: '110000000',
+  });
+  const treasury = counterparties.create({
+    entityId: business.id,
+    name: 'Treasury wallet',
+    type: 'wallet',
+    walletAddress: '0x00000000000000000000000000000000000000aa',
+    chain: 'base',
+  });
+  ibans.create({ accountId: operating.id });
+
+  const sourceAccountId = operating.id;
+  transfers.create({ sourceAccountId, counterpartyId: treasury.id, amount: '250' });
+  const underWay = transfers.create({
+    sourceAccountId,
+    counterpartyId: roaster.id,
+    amount: '1830.40',
+    description: 'Invoice 1042',
+  });
+  transfers.advance(underWay.id);
+  const done = transfers.create({
+    sourceAccountId,
+    destinationAccountId: payroll.id,
+    amount: '3000.00',
+    description: 'Payroll, January',
+  });
+  transfers.advance(done.id);
+  transfers.advance(done.id);
+  const bounced = transfers.create({
+    sourceAccountId,
+    counterpartyId: roaster.id,
+    amount: '75.25',
+    description: 'Invoice 1039',
+  });
+  transfers.fail(bounced.id);
+  const withdrawn = transfers.create({
+    sourceAccountId,
+    destinationAccountId: savings.id,
+    amount: '10.00',
+  });
+  transfers.cancel(withdrawn.id);
+
+  const token = '0x00000000000000000000000000000000000000bb';
+  const refuel = instructions.create({
+    address: '0x00000000000000000000000000000000000000aa',
+    chainId: 8453,
+    salt: 1,
+    maxExecutions: 10,
+    nickname: 'Keep the treasury wallet filled',
+    actionArguments: {
+      refuelERC20: {
+        token,
+        target: '0x00000000000000000000000000000000000000cc',
+        threshold: 1_000_000,
+        endBalance: 5_000_000,
+        fee: { token, maxBaseFeePerGas: 100, maxPriorityFeePerGas: 2, executionFee: 50 },
+      },
+    },
+  });
+  instructions.execute(refuel.instructionId, { value: 4_000_000 });
+  instructions.execute(refuel.instructionId, { value: 2_500_000 });
+}

@@ -1,0 +1,132 @@
+import * as z from 'zod/mini';
+import {
+  EntityCreateInputSchema,
+  entityStatuses,
+  kycStatuses,
+  tosStatuses,
+  type Entity,
+  type EntityCreated,
+  type EntityCreateInput,
+  type KnownEntityStatus,
+  type KnownKycStatus,
+  type KnownTosStatus,
+} from '../schemas/entity.ts';
+import type { Schema } from '../schemas/primitives.ts';
+import type { Platform } from './platform.ts';
+import { refused } from './problem.ts';
+import { asInput, checked } from './validation.ts';
+
+export type EntityRow = Entity;
+
+/** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
+export interface SandboxEntityUpdate {
+  status?: KnownEntityStatus | undefined;
+  kycStatus?: KnownKycStatus | undefined;
+  tosStatus?: KnownTosStatus | undefined;
+}
+const oneOf = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
+const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
+  status: z.optional(z.enum(entityStatuses, oneOf(entityStatuses))),
+  kycStatus: z.optional(z.enum(kycStatuses, oneOf(kycStatuses))),
+  tosStatus: z.optional(z.enum(tosStatuses, oneOf(tosStatuses))),
+});
+
+/** What POST /entities does. A business name makes the Entity a business. */
+export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
+  const createdAt = platform.clock.iso();
+  return platform.entities.add((id) => ({
+    id,
+    email: input.email,
+    type: input.businessName === undefined ? 'individual' : 'business',
+    status: 'active',
+    kycStatus: 'not_started',
+    tosStatus: 'not_started',
+    kycLink: `https://verify.sandbox.invalid/kyc/${id}`,
+    tosLink: `https://verify.sandbox.invalid/tos/${id}`,
+    createdAt,
+  }));
+}
+
+/** An Entity as the create call answers it. */
+export const entityCreated = (entity: Entity): EntityCreated => ({
+  id: entity.id,
+  email: entity.email,
+  type: entity.type,
+  kycStatus: entity.kycStatus,
+  tosStatus: entity.tosStatus,
+  kycLink: entity.kycLink,
+  tosLink: entity.tosLink,
+  createdAt: entity.createdAt,
+});
+
+export const entityView = (row: EntityRow): Entity => ({ ...row });
+
+/** @throws SandboxError with status 422 when a body names an Entity that does not exist. */
+export function knownEntity(platform: Platform, id: string): EntityRow {
+  const entity = platform.entities.find(id);
+  if (entity !== undefined) return entity;
+  throw refused('unknown_entity', `entityId: no Entity "${id}" exists on this Platform.`, {
+    fields: { entityId: 'no such Entity exists' },
+  });
+}
+
+/** The Entities of a sandbox, and what only the platform itself can do with them. */
+export class SandboxEntities {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /**
+   * Creates an Entity, as POST /entities does.
+   * @throws SandboxError when a field is missing or malformed.
+   */
+  create(input: EntityCreateInput): Entity {
+    const report = asInput('The input of sandbox.entities.create is');
+    return entityView(
+      createEntity(this.#platform, checked(EntityCreateInputSchema, input, report)),
+    );
+  }
+
+  /** One Entity. @throws SandboxError when it does not exist. */
+  get(id: string): Entity {
+    return entityView(this.#platform.entities.get(id));
+  }
+
+  /** Every Entity, oldest first. */
+  list(): Entity[] {
+    return this.#platform.entities.all().map(entityView);
+  }
+
+  /**
+   * Completes verification: the KYC status and the terms of service become `approved`.
+   * @throws SandboxError when the Entity does not exist.
+   */
+  approve(id: string): Entity {
+    return this.update(id, { kycStatus: 'approved', tosStatus: 'approved' });
+  }
+
+  /**
+   * Lets identity verification fail: the KYC status becomes `rejected`.
+   * @throws SandboxError when the Entity does not exist.
+   */
+  reject(id: string): Entity {
+    return this.update(id, { kycStatus: 'rejected' });
+  }
+
+  /**
+   * Sets single statuses. The document gives no transitions, so any is allowed.
+   * @throws SandboxError when the Entity does not exist or a status is not a documented one.
+   * @example sandbox.entities.update(id, { kycStatus: 'under_review' })
+   */
+  update(id: string, patch: SandboxEntityUpdate): Entity {
+    const row = this.#platform.entities.get(id);
+    const report = asInput('The patch of sandbox.entities.update is');
+    const { status, kycStatus, tosStatus } = checked(SandboxEntityUpdateSchema, patch, report);
+    row.status = status ?? row.status;
+    row.kycStatus = kycStatus ?? row.kycStatus;
+    row.tosStatus = tosStatus ?? row.tosStatus;
+    return entityView(row);
+  }
+}

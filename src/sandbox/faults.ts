@@ -1,0 +1,220 @@
+import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
+import { checkFaultRule, suits } from './fault-rule.ts';
+import type { PageFault } from './pages.ts';
+import { SandboxError } from './problem.ts';
+import type { Route, SandboxOperation } from './routes.ts';
+
+/** Whether a fault strikes before the platform did what was asked, or after. */
+export type SandboxFaultMoment = 'before_commit' | 'after_commit';
+
+/** What goes wrong. */
+export type SandboxFault =
+  | {
+      /** An error status with the documented error body, or another status for a true answer. */
+      kind: 'status';
+      /** 200 to 599. Below 400 a committed call keeps its own body. */
+      status: number;
+      /** The Retry-After header: seconds, or a text that is sent as it is. */
+      retryAfter?: number | string | undefined;
+      /** Further headers, such as the `location` of a redirect. */
+      headers?: Record<string, string> | undefined;
+      /** @default 'injected_fault' */
+      code?: string | undefined;
+      /** The message. Default: a sentence that names the status. */
+      error?: string | undefined;
+      /** @default 'before_commit' for 300 and above, otherwise 'after_commit' */
+      when?: SandboxFaultMoment | undefined;
+    }
+  | {
+      /** The call takes effect on arrival; its answer comes `ms` milliseconds later. */
+      kind: 'delay';
+      ms: number;
+    }
+  | {
+      /** No answer ever; the caller has to give up. */
+      kind: 'hang';
+      /** @default 'before_commit' */
+      when?: SandboxFaultMoment | undefined;
+    }
+  | {
+      /** The connection is reset. */
+      kind: 'reset';
+      when: SandboxFaultMoment;
+    }
+  | {
+      /** An HTML page in place of JSON, as proxies send them. */
+      kind: 'html';
+      /** 200 to 599. @default 502 */
+      status?: number | undefined;
+      /** @default 'before_commit' */
+      when?: SandboxFaultMoment | undefined;
+    }
+  | {
+      /** The headers and half of the body, then the connection ends. */
+      kind: 'truncated_body';
+      /** @default 'after_commit' */
+      when?: SandboxFaultMoment | undefined;
+    }
+  | {
+      /** The headers and half of the body, then nothing more. */
+      kind: 'stalled_body';
+      /** @default 'after_commit' */
+      when?: SandboxFaultMoment | undefined;
+    }
+  | {
+      /**
+       * A page whose `nextCursor` is the cursor it was asked for. A first page, which is asked for
+       * without one, leads to such a page and does not use the fault up.
+       */
+      kind: 'repeated_cursor';
+    }
+  | {
+      /** A page without items that says there are more; its cursor goes on where it should. */
+      kind: 'empty_page';
+    };
+
+/** A fault, and the requests that it is for. */
+export interface SandboxFaultRule {
+  /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
+  operation: SandboxOperation | '*';
+  /** How many requests are struck; `Infinity` is all of them. @default 1 */
+  times?: number | undefined;
+  /** How many requests that it is for pass untouched first. @default 0 */
+  after?: number | undefined;
+  fault: SandboxFault;
+}
+
+/** The faults that a sandbox is told to show. */
+export interface SandboxFaults {
+  /**
+   * Adds a rule. A request meets the oldest rule that is for it and not used up: one at most.
+   * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
+   * @example
+   * sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when: 'after_commit' } });
+   */
+  add(rule: SandboxFaultRule): void;
+  /** Forgets every rule. */
+  clear(): void;
+}
+
+interface Pending {
+  readonly rule: SandboxFaultRule;
+  /** Requests that still pass. */
+  toPass: number;
+  /** Requests that are still struck. */
+  toStrike: number;
+}
+
+/** The rules of a sandbox in the order in which they were added. */
+export class FaultQueue implements SandboxFaults {
+  #pending: Pending[] = [];
+
+  add(rule: SandboxFaultRule): void {
+    checkFaultRule(rule);
+    const { times = 1, after = 0 } = rule;
+    this.#pending.push({ rule, toPass: after, toStrike: times });
+  }
+
+  clear(): void {
+    this.#pending = [];
+  }
+
+  /** The fault that this request meets, if any. Every request that passes a rule is counted. */
+  take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
+    let met: SandboxFault | undefined;
+    for (const pending of this.#pending) {
+      const { operation, fault } = pending.rule;
+      if (operation !== '*' && operation !== route?.operation) continue;
+      if (!suits(fault, route)) continue;
+      if (pending.toPass > 0) {
+        pending.toPass -= 1;
+      } else if (met === undefined) {
+        met = fault;
+        // A first page repeats nothing yet: it only leads to a page that will.
+        if (fault.kind !== 'repeated_cursor' || hasCursor) pending.toStrike -= 1;
+      }
+    }
+    this.#pending = this.#pending.filter(({ toStrike }) => toStrike > 0);
+    return met;
+  }
+}
+
+/** Whether the platform does what was asked, although the caller may never hear of it. */
+export function commits(fault: SandboxFault): boolean {
+  switch (fault.kind) {
+    case 'delay':
+    case 'repeated_cursor':
+    case 'empty_page':
+      return true;
+    case 'truncated_body':
+    case 'stalled_body':
+      return fault.when !== 'before_commit';
+    case 'status':
+      return fault.when === 'after_commit' || fault.status < 300;
+    default:
+      return fault.when === 'after_commit';
+  }
+}
+
+/** The fault as far as it concerns the making of a page. */
+export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefined {
+  return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
+}
+
+/** What the caller gets to see. `act` is called if the platform does what was asked. */
+export function spoil(fault: SandboxFault, act: () => Reply): SandboxAnswer {
+  const truth = commits(fault) ? act() : undefined;
+  switch (fault.kind) {
+    case 'hang':
+    case 'reset':
+      return { kind: fault.kind };
+    case 'html':
+      return { kind: 'complete', ...htmlPage(fault.status ?? 502) };
+    case 'status':
+      return { kind: 'complete', ...statusReply(fault, truth) };
+    case 'truncated_body':
+    case 'stalled_body':
+      return {
+        kind: fault.kind === 'truncated_body' ? 'truncated' : 'stalled',
+        ...(truth ?? injected(500)),
+      };
+    case 'delay':
+    case 'repeated_cursor':
+    case 'empty_page':
+      return { kind: 'complete', ...(truth ?? injected(500)) };
+  }
+}
+
+const injected = (status: number, code = 'injected_fault', error?: string): Reply =>
+  problemReply(
+    new SandboxError(error ?? `The sandbox was told to answer with status ${status}.`, {
+      code,
+      status,
+    }),
+  );
+
+function statusReply(
+  fault: Extract<SandboxFault, { kind: 'status' }>,
+  truth: Reply | undefined,
+): Reply {
+  const reply =
+    truth !== undefined && fault.status < 400
+      ? truth
+      : injected(fault.status, fault.code, fault.error);
+  const { retryAfter } = fault;
+  return {
+    status: fault.status,
+    headers: {
+      ...reply.headers,
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      ...fault.headers,
+    },
+    body: [204, 205, 304].includes(fault.status) ? null : reply.body,
+  };
+}
+
+const htmlPage = (status: number): Reply => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: `<!doctype html>\n<html><head><title>${status}</title></head><body><h1>${status}</h1><hr>proxy</body></html>\n`,
+});

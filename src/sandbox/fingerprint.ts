@@ -1,0 +1,29 @@
+/**
+ * Hexadecimal digits that depend on every character of a text and look like a hash. The sandbox
+ * needs addresses, ids and checksums that are the same in every run; it needs no secrecy, so this
+ * is no cryptography (which web standards offer only asynchronously).
+ */
+export function fingerprint(text: string, digits: number): string {
+  let result = '';
+  for (let round = 0; result.length < digits; round += 1) {
+    let hash = 0x811c9dc5 ^ Math.imul(round + 1, 0x9e3779b1);
+    for (let at = 0; at < text.length; at += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    }
+    // Without this mixing, texts that differ in their last character only would look alike.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    result += ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, '0');
+  }
+  return result.slice(0, digits);
+}
+
+/** ASCII text as base64url, without padding. */
+export const base64url = (ascii: string): string =>
+  btoa(ascii).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+
+/** The ASCII text behind base64url, or undefined when it is none. */
+export function fromBase64url(encoded: string): string | undefined {
+  if (!/^[\w-]+$/.test(encoded) || encoded.length % 4 === 1) return undefined;
+  return atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));
+}

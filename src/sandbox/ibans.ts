@@ -1,0 +1,138 @@
+import * as z from 'zod/mini';
+import { AccountIdSchema, type Account, type AccountId } from '../schemas/account.ts';
+import { EntityIdSchema, type EntityId } from '../schemas/entity.ts';
+import type { Iban } from '../schemas/iban.ts';
+import { filledText, type Schema } from '../schemas/primitives.ts';
+import { accountView } from './accounts.ts';
+import { parsePositive } from './decimal.ts';
+import { knownEntity } from './entities.ts';
+import type { Platform } from './platform.ts';
+import { conflict, refused } from './problem.ts';
+import { asInput, checked } from './validation.ts';
+
+export type IbanRow = Iban;
+
+/** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
+export interface SandboxIbanInput {
+  /** The Account that deposits reach. */
+  accountId: AccountId;
+  /** Default: the Entity that owns the Account; any other is refused. */
+  entityId?: EntityId | undefined;
+  /** Default: a German IBAN with right check digits, of a bank that does not exist. */
+  iban?: string | undefined;
+  /** @default 'SANDDEFFXXX' */
+  bic?: string | undefined;
+  /** @default 'Sandbox Bank' */
+  bankName?: string | undefined;
+  /** @default 'EUR' */
+  currency?: string | undefined;
+}
+const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
+  accountId: AccountIdSchema,
+  entityId: z.optional(EntityIdSchema),
+  iban: z.optional(filledText('an IBAN')),
+  bic: z.optional(filledText('a BIC')),
+  bankName: z.optional(filledText('a name')),
+  currency: z.optional(filledText('a currency code, such as "EUR"')),
+});
+
+/** What DELETE /ibans/{id} does: the IBAN becomes inactive and can no longer be found. */
+export function deleteIban(platform: Platform, id: string): void {
+  platform.closedIbans.set(id, { ...platform.ibans.remove(id), status: 'inactive' });
+}
+
+export const ibanView = (row: IbanRow): Iban => ({ ...row });
+
+/** A German IBAN: two check digits, a bank code that no bank has, and an account number. */
+function germanIban(account: number): string {
+  const bban = `99999999${String(account).padStart(10, '0')}`;
+  // ISO 7064: "DE00" at the end, letters as numbers (D is 13, E is 14), and 98 minus the remainder.
+  const check = 98n - (BigInt(`${bban}131400`) % 97n);
+  return `DE${String(check).padStart(2, '0')}${bban}`;
+}
+
+/** The IBANs of a sandbox, and the calls that the API lacks: creating one, and depositing to it. */
+export class SandboxIbans {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /**
+   * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
+   * @throws SandboxError when the Account does not exist, belongs to another Entity, or its Entity
+   *   has not completed KYC/KYB: call `sandbox.entities.approve` first.
+   */
+  create(input: SandboxIbanInput): Iban {
+    const platform = this.#platform;
+    const report = asInput('The input of sandbox.ibans.create is');
+    const given = checked(SandboxIbanInputSchema, input, report);
+    const account = platform.accounts.find(given.accountId);
+    if (account === undefined) {
+      throw refused('unknown_account', `accountId: no Account "${given.accountId}" exists.`);
+    }
+    const entity = knownEntity(platform, given.entityId ?? account.entityId);
+    if (account.entityId !== entity.id) {
+      throw refused(
+        'entity_mismatch',
+        `The Account "${account.id}" belongs to "${account.entityId}", not to "${entity.id}".`,
+      );
+    }
+    if (entity.kycStatus !== 'approved') {
+      throw refused(
+        'entity_not_verified',
+        `The Entity "${entity.id}" has the KYC status ${entity.kycStatus}; an IBAN needs approved. Call sandbox.entities.approve first.`,
+      );
+    }
+    const createdAt = platform.clock.iso();
+    const row = platform.ibans.add((id) => ({
+      id,
+      entityId: entity.id,
+      accountId: account.id,
+      iban: given.iban ?? germanIban(Number(id.slice('iban_'.length))),
+      bic: given.bic ?? 'SANDDEFFXXX',
+      bankName: given.bankName ?? 'Sandbox Bank',
+      currency: given.currency ?? 'EUR',
+      status: 'active',
+      createdAt,
+    }));
+    return ibanView(row);
+  }
+
+  /** One IBAN. @throws SandboxError when it does not exist or was deleted. */
+  get(id: string): Iban {
+    return ibanView(this.#platform.ibans.get(id));
+  }
+
+  /** Every IBAN that was not deleted, oldest first. */
+  list(): Iban[] {
+    return this.#platform.ibans.all().map(ibanView);
+  }
+
+  /**
+   * Deletes an IBAN, as DELETE /ibans/{id} does: later deposits to it are rejected.
+   * @throws SandboxError when it does not exist or was deleted.
+   */
+  delete(id: string): void {
+    deleteIban(this.#platform, id);
+  }
+
+  /**
+   * Lets a deposit arrive: the available balance of the Account grows by the same number, because
+   * the sandbox converts no currency.
+   * @param amount a decimal string, such as `'100.00'`.
+   * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is no decimal
+   *   above zero.
+   */
+  deposit(id: string, amount: string): Account {
+    const platform = this.#platform;
+    if (platform.closedIbans.has(id)) {
+      throw conflict('iban_inactive', `The IBAN "${id}" was deleted, so deposits are rejected.`);
+    }
+    const account = platform.accounts.get(platform.ibans.get(id).accountId);
+    account.available += parsePositive(amount);
+    account.updatedAt = platform.clock.iso();
+    return accountView(account);
+  }
+}

@@ -1,0 +1,28 @@
+export { Sandbox } from './sandbox.ts';
+export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
+export { SandboxError } from './problem.ts';
+export { seedDemo } from './demo.ts';
+export type { SandboxAccountInput, SandboxAccountUpdate, SandboxAccounts } from './accounts.ts';
+export type { SandboxAnswer } from './answer.ts';
+export type { SandboxClock } from './clock.ts';
+export type { SandboxCounterparties, SandboxCounterpartyInput } from './counterparties.ts';
+export type { SandboxEntities, SandboxEntityUpdate } from './entities.ts';
+export type {
+  SandboxFault,
+  SandboxFaultMoment,
+  SandboxFaultRule,
+  SandboxFaults,
+} from './faults.ts';
+export type { SandboxIbanInput, SandboxIbans } from './ibans.ts';
+export type {
+  SandboxExecution,
+  SandboxInstructionFromBuilt,
+  SandboxInstructionFromInput,
+  SandboxInstructionInput,
+  SandboxInstructions,
+} from './instructions.ts';
+export type { SandboxLogEntry } from './log.ts';
+export type { SandboxOperation } from './routes.ts';
+export type { SandboxSettings } from './settings.ts';
+export type { SandboxTransactions } from './transactions.ts';
+export type { SandboxTransfers } from './transfers.ts';

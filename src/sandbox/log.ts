@@ -1,0 +1,68 @@
+import type { SandboxFault } from './faults.ts';
+import type { SandboxOperation } from './routes.ts';
+
+/** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
+export interface SandboxLogEntry {
+  readonly method: string;
+  /** The path with whatever prefix it came with, without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The JSON value that arrived, or its text when it is not JSON; undefined when there was none. */
+  readonly body: unknown;
+  /** Undefined when the path and method belong to no operation. */
+  readonly operation: SandboxOperation | undefined;
+  /** The kind of the fault that was applied. */
+  readonly fault: SandboxFault['kind'] | undefined;
+  /** The status of the answer; undefined before it is sent, and when a fault kept it away. */
+  readonly status: number | undefined;
+}
+
+/** A long run must not fill the memory: beyond this many entries the oldest go. */
+const most = 10_000;
+
+/** Keeps what arrived, without credentials. */
+export class Log {
+  readonly entries: SandboxLogEntry[] = [];
+
+  /** Adds an entry; the returned function notes the status of the answer. */
+  add(
+    entry: Omit<SandboxLogEntry, 'status'>,
+    credentials: readonly (string | undefined)[],
+  ): (status: number) => void {
+    // A text as short as "a" is no secret, and taking it out would leave nothing to read.
+    const secrets = credentials.filter((text): text is string => (text?.length ?? 0) >= 8);
+    const noted: { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] } = {
+      ...entry,
+      path: redacted(entry.path, secrets),
+      query: Object.fromEntries(
+        Object.entries(entry.query).map(([name, value]) => [
+          redacted(name, secrets),
+          redacted(value, secrets),
+        ]),
+      ),
+      body: redactedValue(entry.body, secrets),
+      status: undefined,
+    };
+    this.entries.push(noted);
+    if (this.entries.length > most) this.entries.shift();
+    return (status) => {
+      noted.status = status;
+    };
+  }
+}
+
+const redacted = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce<string>((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+
+/** A copy without credentials; being a copy, it also stays as it arrived. */
+function redactedValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return redacted(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      redacted(key, secrets),
+      redactedValue(item, secrets),
+    ]),
+  );
+}

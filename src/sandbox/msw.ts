@@ -1,0 +1,46 @@
+import { HttpResponse, http, type HttpHandler } from 'msw';
+import { toResponse } from './response.ts';
+import type { Sandbox } from './sandbox.ts';
+
+export interface HandlersOptions {
+  /** The URL of the versioned API that your code calls. Default: that of `sandbox.clientOptions`. */
+  baseUrl?: string | undefined;
+  /** The URL of the root API. Default: `baseUrl` without its last segment. */
+  rootUrl?: string | undefined;
+}
+
+/**
+ * Handlers for msw that let a sandbox answer. Two operations stay out of reach, because msw takes
+ * the body off every GET: `instructions.list` and `transactions.list` are answered with a 400 that
+ * says so. For these, hand `sandbox.clientOptions` to the client, or use the server.
+ * @example
+ * const server = setupServer(...handlers(sandbox, { baseUrl: 'https://api.example.com/v0' }));
+ */
+export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpHandler[] {
+  const baseUrl = withoutSlash(options.baseUrl ?? sandbox.clientOptions.baseUrl);
+  const rootUrl = withoutSlash(options.rootUrl ?? baseUrl.replace(/\/[^/]*$/, ''));
+  const places = [
+    `${baseUrl}/*`,
+    `${rootUrl}/instruction/build`,
+    `${rootUrl}/instructions/all`,
+    `${rootUrl}/transactions`,
+  ];
+  return places.map((place) => http.all(place, ({ request }) => answer(sandbox, request)));
+}
+
+async function answer(sandbox: Sandbox, request: Request): Promise<Response> {
+  const { method, url, headers, signal } = request;
+  try {
+    const body = await request.text();
+    const shown = await sandbox.handle({ method, url, headers, body, signal });
+    // This is the one way to tell msw that the connection breaks.
+    if (shown.kind === 'reset') return HttpResponse.error();
+    return await toResponse(shown, { request, signal, origin: request });
+  } catch (cause) {
+    // msw would report the caller's own abort as a fault of this handler.
+    if (signal.aborted) return new Promise(() => {});
+    throw cause;
+  }
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '');

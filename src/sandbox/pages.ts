@@ -1,0 +1,89 @@
+import type { PageQuery } from '../schemas/primitives.ts';
+import type { Page } from '../schemas/page.ts';
+import { base64url, fingerprint, fromBase64url } from './fingerprint.ts';
+import { SandboxError } from './problem.ts';
+import type { Table } from './table.ts';
+
+/** The two faults that spoil a page but keep it well formed; see faults.ts. */
+export type PageFault = 'repeated_cursor' | 'empty_page';
+
+/** What a cursor stands for. */
+interface Point {
+  /** The page begins with the first row after this position. */
+  position: number;
+  /** Tells cursors of one position apart: an empty page moves on without moving. */
+  hop: number;
+}
+
+interface PageRequest<Row> {
+  /** A list and its filters; a cursor belongs to one scope and one limit. */
+  scope: string;
+  query: PageQuery;
+  pageSize: number;
+  keep: (row: Row) => boolean;
+  fault: PageFault | undefined;
+}
+
+/**
+ * One page of a table, oldest rows first. A cursor names the last row that was given, so rows that
+ * come or go meanwhile neither repeat an item nor hide one.
+ * @throws SandboxError for a cursor of another list, filter or limit, and for one that was altered.
+ */
+export function pageOf<Row extends { readonly id: `${string}_${string}` }, Item>(
+  table: Pick<Table<string, Row>, 'after'>,
+  view: (row: Row) => Item,
+  { scope, query, pageSize, keep, fault }: PageRequest<Row>,
+): Page<Item> {
+  const limit = query.limit ?? pageSize;
+  const { cursor } = query;
+  const start = cursor === undefined ? { position: 0, hop: 0 } : read(cursor, scope, limit);
+  if (fault === 'empty_page') {
+    const nextCursor = write({ position: start.position, hop: start.hop + 1 }, scope, limit);
+    return { data: [], hasMore: true, nextCursor };
+  }
+  const data: Item[] = [];
+  let { position } = start;
+  let hasMore = false;
+  for (const [at, row] of table.after(start.position)) {
+    if (!keep(row)) continue;
+    if (data.length === limit) {
+      hasMore = true;
+      break;
+    }
+    data.push(view(row));
+    position = at;
+  }
+  if (fault === 'repeated_cursor') {
+    // A first page was asked for without a cursor: it can only lead to one that will be repeated.
+    const end = write({ position, hop: start.hop }, scope, limit);
+    return { data, hasMore: true, nextCursor: cursor ?? end };
+  }
+  const nextCursor = hasMore ? write({ position, hop: 0 }, scope, limit) : null;
+  return { data, hasMore, nextCursor };
+}
+
+function write({ position, hop }: Point, scope: string, limit: number): string {
+  const content = [position, hop, limit, fingerprint(scope, 8)].join('.');
+  return base64url(`${content}.${fingerprint(content, 8)}`);
+}
+
+function read(cursor: string, scope: string, limit: number): Point {
+  const refuse = (why: string) =>
+    new SandboxError(`cursor: ${why}.`, {
+      code: 'invalid_cursor',
+      status: 400,
+      details: { fields: { cursor: why } },
+    });
+  const [content = '', seal] = (fromBase64url(cursor) ?? '').split(/\.(?=[^.]*$)/);
+  if (seal !== fingerprint(content, 8) || base64url(`${content}.${seal}`) !== cursor) {
+    throw refuse('this Platform never gave it as a nextCursor');
+  }
+  const [position, hop, itsLimit, itsScope] = content.split('.');
+  if (itsScope !== fingerprint(scope, 8)) {
+    throw refuse('it belongs to another list, or to the same list with other filters');
+  }
+  if (itsLimit !== String(limit)) {
+    throw refuse(`it belongs to pages of limit ${itsLimit}, and limit ${limit} was sent with it`);
+  }
+  return { position: Number(position), hop: Number(hop) };
+}

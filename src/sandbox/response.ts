@@ -1,0 +1,106 @@
+import type { SandboxAnswer } from './answer.ts';
+
+type Told = Extract<SandboxAnswer, { status: number }>;
+
+/**
+ * Who waits for an answer. A Request that nobody holds is collected, and its signal then never
+ * aborts; so whoever waits for the signal has to hold all of this.
+ */
+export interface Caller {
+  readonly request: Request;
+  readonly signal: AbortSignal;
+  /** What the request was made from: it may be a Request with a signal of its own. */
+  readonly origin: unknown;
+}
+
+/**
+ * An answer as `fetch` would give it.
+ * @throws TypeError `fetch failed` for a reset, in the words of Node.js; the signal's reason when it
+ *   aborts while nothing is answered.
+ */
+export async function toResponse(answer: SandboxAnswer, caller: Caller): Promise<Response> {
+  if (answer.kind === 'hang') return hang(caller);
+  if (answer.kind === 'reset') throw connectionReset();
+  return respond(answer, caller);
+}
+
+function respond({ kind, status, headers, body }: Told, caller: Caller): Response {
+  if (body === null) return new Response(null, { status, headers });
+  const bytes = new TextEncoder().encode(body);
+  const half = bytes.subarray(0, bytes.length >> 1);
+  const content =
+    kind === 'complete' ? bytes : kind === 'truncated' ? cut(half) : stall(half, caller);
+  return new Response(content, {
+    status,
+    headers: { ...headers, 'content-length': String(bytes.length) },
+  });
+}
+
+/** Callers left without an answer. They are no timers or sockets, so they keep no process alive. */
+const waiting = new Set<Caller>();
+
+/** Calls `leave` when the caller gives up; the returned function ends the wait before that. */
+function untilAborted(caller: Caller, leave: (reason: unknown) => void): () => void {
+  const { signal } = caller;
+  const end = () => {
+    waiting.delete(caller);
+    signal.removeEventListener('abort', abort);
+  };
+  const abort = () => {
+    end();
+    leave(signal.reason);
+  };
+  waiting.add(caller);
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
+  return end;
+}
+
+const hang = (caller: Caller) =>
+  new Promise<never>((_resolve, reject) => {
+    untilAborted(caller, reject);
+  });
+
+const connectionReset = () =>
+  new TypeError('fetch failed', {
+    cause: Object.assign(new Error('read ECONNRESET'), {
+      code: 'ECONNRESET',
+      errno: -104,
+      syscall: 'read',
+    }),
+  });
+
+/** Bytes, then the error of a connection that ended early. */
+function cut(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let given = false;
+  return new ReadableStream(
+    {
+      pull(controller) {
+        // An error empties the queue, so it has to wait until the bytes were read.
+        if (given) controller.error(new TypeError('terminated'));
+        else controller.enqueue(bytes);
+        given = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Bytes, then nothing until the signal aborts. */
+function stall(
+  bytes: Uint8Array<ArrayBuffer>,
+  caller: Caller,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let end: () => void;
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      end = untilAborted(caller, (reason) => {
+        controller.error(reason);
+      });
+    },
+    cancel() {
+      end();
+    },
+  });
+}

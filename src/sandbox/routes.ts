@@ -1,0 +1,252 @@
+import {
+  AccountCreateInputSchema,
+  AccountListQuerySchema,
+  AccountUpdateInputSchema,
+} from '../schemas/account.ts';
+import { CounterpartyListQuerySchema } from '../schemas/counterparty.ts';
+import {
+  EntityCreateInputSchema,
+  EntityListQuerySchema,
+  type EntityId,
+} from '../schemas/entity.ts';
+import { IbanListQuerySchema, type Iban, type IbanListQuery } from '../schemas/iban.ts';
+import { InstructionBuildInputSchema, InstructionListInputSchema } from '../schemas/instruction.ts';
+import { SettingsUpdateInputSchema } from '../schemas/settings.ts';
+import { TransactionListInputSchema } from '../schemas/transaction.ts';
+import {
+  TransferCreateInputSchema,
+  TransferListQuerySchema,
+  type Transfer,
+  type TransferListQuery,
+} from '../schemas/transfer.ts';
+import { accountCreated, accountView, createAccount, updateAccount } from './accounts.ts';
+import { withBody, withId, withPage, type Run } from './calls.ts';
+import { counterpartyView, deleteCounterparty } from './counterparties.ts';
+import { createEntity, entityCreated, entityView } from './entities.ts';
+import { deleteIban, ibanView } from './ibans.ts';
+import { buildInstruction, listInstructions } from './instructions.ts';
+import { updateSettings } from './settings.ts';
+import { listTransactions } from './transactions.ts';
+import { createTransfer, transferCreated, transferView } from './transfers.ts';
+
+/** The operations of the API, by the names that faults and the log use. */
+export type SandboxOperation =
+  | 'entities.create'
+  | 'entities.list'
+  | 'entities.get'
+  | 'accounts.create'
+  | 'accounts.list'
+  | 'accounts.get'
+  | 'accounts.update'
+  | 'transfers.create'
+  | 'transfers.list'
+  | 'transfers.get'
+  | 'counterparties.list'
+  | 'counterparties.get'
+  | 'counterparties.delete'
+  | 'ibans.list'
+  | 'ibans.get'
+  | 'ibans.delete'
+  | 'settings.update'
+  | 'instructions.build'
+  | 'instructions.list'
+  | 'transactions.list';
+
+export interface Route {
+  readonly operation: SandboxOperation;
+  readonly method: string;
+  /** Versioned paths begin with /v0 and want the API key; root paths want the JWT. */
+  readonly api: 'versioned' | 'root';
+  /** Matches a whole path and captures the id in it. */
+  readonly pattern: RegExp;
+  /** The status of a success; 204 comes without a body. */
+  readonly status: number;
+  /** Whether it answers a page with a cursor. */
+  readonly paged: boolean;
+  readonly run: Run;
+}
+function route(
+  operation: SandboxOperation,
+  place: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
+  status: number,
+  run: Run,
+): Route {
+  const [method = '', path = ''] = place.split(' ');
+  const versioned = path.startsWith('/v0/');
+  // Whatever comes before is the caller's own prefix, but a root path has no version in front.
+  const prefix = versioned ? '^.*' : '^(?!.*/v0/).*';
+  return {
+    operation,
+    method,
+    api: versioned ? 'versioned' : 'root',
+    pattern: new RegExp(`${prefix}${path.replace('{id}', '([^/]+)')}$`),
+    status,
+    // Every list of the versioned API is paged by a cursor; those of the root API are not.
+    paged: versioned && operation.endsWith('.list'),
+    run,
+  };
+}
+
+/** The filters that the document describes; their names are assumed. */
+const concerns = (row: Transfer, { accountId }: TransferListQuery) =>
+  accountId === undefined ||
+  row.sourceAccountId === accountId ||
+  row.destinationAccountId === accountId;
+const belongs = (row: { entityId: EntityId }, { entityId }: { entityId?: EntityId | undefined }) =>
+  entityId === undefined || row.entityId === entityId;
+const leadsTo = (row: Iban, { accountId }: IbanListQuery) =>
+  accountId === undefined || row.accountId === accountId;
+
+/** Every documented operation: where it is, the status of its success, and what it does. */
+export const routes: readonly Route[] = [
+  route(
+    'entities.create',
+    'POST /v0/entities',
+    201,
+    withBody(EntityCreateInputSchema, (platform, input) =>
+      entityCreated(createEntity(platform, input)),
+    ),
+  ),
+  route(
+    'entities.list',
+    'GET /v0/entities',
+    200,
+    withPage(EntityListQuerySchema, ({ entities }) => entities, entityView),
+  ),
+  route(
+    'entities.get',
+    'GET /v0/entities/{id}',
+    200,
+    withId(({ entities }, id) => entityView(entities.get(id))),
+  ),
+
+  route(
+    'accounts.create',
+    'POST /v0/accounts',
+    201,
+    withBody(AccountCreateInputSchema, (platform, input) =>
+      accountCreated(createAccount(platform, input)),
+    ),
+  ),
+  route(
+    'accounts.list',
+    'GET /v0/accounts',
+    200,
+    withPage(AccountListQuerySchema, ({ accounts }) => accounts, accountView),
+  ),
+  route(
+    'accounts.get',
+    'GET /v0/accounts/{id}',
+    200,
+    withId(({ accounts }, id) => accountView(accounts.get(id))),
+  ),
+  route(
+    'accounts.update',
+    'PATCH /v0/accounts/{id}',
+    200,
+    withBody(AccountUpdateInputSchema, (platform, patch, id) =>
+      accountView(updateAccount(platform, id, patch)),
+    ),
+  ),
+
+  route(
+    'transfers.create',
+    'POST /v0/transfers',
+    201,
+    withBody(TransferCreateInputSchema, (platform, input) =>
+      transferCreated(createTransfer(platform, input)),
+    ),
+  ),
+  route(
+    'transfers.list',
+    'GET /v0/transfers',
+    200,
+    withPage(TransferListQuerySchema, ({ transfers }) => transfers, transferView, concerns),
+  ),
+  route(
+    'transfers.get',
+    'GET /v0/transfers/{id}',
+    200,
+    withId(({ transfers }, id) => transferView(transfers.get(id))),
+  ),
+
+  route(
+    'counterparties.list',
+    'GET /v0/counterparties',
+    200,
+    withPage(
+      CounterpartyListQuerySchema,
+      ({ counterparties }) => counterparties,
+      counterpartyView,
+      belongs,
+    ),
+  ),
+  route(
+    'counterparties.get',
+    'GET /v0/counterparties/{id}',
+    200,
+    withId(({ counterparties }, id) => counterpartyView(counterparties.get(id))),
+  ),
+  route('counterparties.delete', 'DELETE /v0/counterparties/{id}', 204, withId(deleteCounterparty)),
+
+  route(
+    'ibans.list',
+    'GET /v0/ibans',
+    200,
+    withPage(
+      IbanListQuerySchema,
+      ({ ibans }) => ibans,
+      ibanView,
+      (row, query) => belongs(row, query) && leadsTo(row, query),
+    ),
+  ),
+  route(
+    'ibans.get',
+    'GET /v0/ibans/{id}',
+    200,
+    withId(({ ibans }, id) => ibanView(ibans.get(id))),
+  ),
+  route('ibans.delete', 'DELETE /v0/ibans/{id}', 204, withId(deleteIban)),
+
+  route(
+    'settings.update',
+    'PATCH /v0/platform/settings',
+    200,
+    withBody(SettingsUpdateInputSchema, updateSettings),
+  ),
+
+  route(
+    'instructions.build',
+    'POST /instruction/build',
+    200,
+    withBody(InstructionBuildInputSchema, (_platform, input) => buildInstruction(input)),
+  ),
+  route(
+    'instructions.list',
+    'GET /instructions/all',
+    200,
+    withBody(InstructionListInputSchema, (platform, { address }) =>
+      listInstructions(platform, address),
+    ),
+  ),
+  route(
+    'transactions.list',
+    'GET /transactions',
+    200,
+    withBody(TransactionListInputSchema, listTransactions),
+  ),
+];
+
+/** The routes that a path leads to, one for each method, and the id in it. */
+export function routesTo(pathname: string): { found: Route[]; id: string } {
+  const found = routes.filter(({ pattern }) => pattern.test(pathname));
+  return { found, id: decoded(found[0]?.pattern.exec(pathname)?.[1] ?? '') };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

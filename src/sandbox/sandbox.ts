@@ -1,0 +1,217 @@
+import { SandboxAccounts } from './accounts.ts';
+import { problemReply, successReply, type Reply, type SandboxAnswer } from './answer.ts';
+import type { Call } from './calls.ts';
+import type { SandboxClock } from './clock.ts';
+import { SandboxCounterparties } from './counterparties.ts';
+import { authorise, credentialsOf, presented, type Credentials } from './credentials.ts';
+import { SandboxEntities } from './entities.ts';
+import { FaultQueue, pageFaultOf, spoil, type SandboxFaults } from './faults.ts';
+import { SandboxIbans } from './ibans.ts';
+import { SandboxInstructions } from './instructions.ts';
+import { Log, type SandboxLogEntry } from './log.ts';
+import { Platform } from './platform.ts';
+import { SandboxError } from './problem.ts';
+import { toResponse, type Caller } from './response.ts';
+import { routesTo, type Route } from './routes.ts';
+import { SandboxSettings } from './settings.ts';
+import { SandboxTransactions } from './transactions.ts';
+import { SandboxTransfers } from './transfers.ts';
+import { readBody } from './validation.ts';
+
+export interface SandboxOptions {
+  /** Where every timestamp comes from. Default: the system's time. */
+  clock?: SandboxClock | undefined;
+  /** Items a page when a request names no `limit`, 1 to 100. @default 50 */
+  pageSize?: number | undefined;
+  /** The API key that is accepted. Default: a fixed one. */
+  apiKey?: string | undefined;
+  /** The JWT that is accepted. Default: a fixed one. */
+  jwt?: string | undefined;
+}
+
+/** A request as any door receives it. */
+export interface SandboxRequest {
+  method: string;
+  /** An absolute URL. The host does not matter, nor does what precedes the path of the API. */
+  url: string;
+  headers: Headers;
+  /** Undefined or empty: none. */
+  body?: string | undefined;
+  /** Ends the wait of a `delay` fault. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What a client needs to talk to a sandbox without a network. */
+export interface SandboxClientOptions extends Credentials {
+  readonly baseUrl: string;
+  readonly rootUrl: string;
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
+}
+
+/**
+ * A Platform in memory. It starts empty, remembers what it is told, and does the same in every run:
+ * ids count up (`ent_000001`), and all time comes from `clock`.
+ * @example
+ * const sandbox = new Sandbox();
+ * const payments = new PaymentsClient(sandbox.clientOptions);
+ */
+export class Sandbox {
+  readonly entities: SandboxEntities;
+  readonly accounts: SandboxAccounts;
+  readonly transfers: SandboxTransfers;
+  readonly counterparties: SandboxCounterparties;
+  readonly ibans: SandboxIbans;
+  readonly settings: SandboxSettings;
+  readonly instructions: SandboxInstructions;
+  readonly transactions: SandboxTransactions;
+  /** What is to go wrong. */
+  readonly faults: SandboxFaults;
+  /** The API key that versioned endpoints accept. */
+  readonly apiKey: string;
+  /** The JWT that the instruction and transaction endpoints accept. */
+  readonly jwt: string;
+  /** Options for `new PaymentsClient(…)`: they need no network. */
+  readonly clientOptions: SandboxClientOptions;
+
+  readonly #platform: Platform;
+  readonly #faults = new FaultQueue();
+  readonly #log = new Log();
+  #requests = 0;
+
+  /** @throws TypeError when an option is out of range. */
+  constructor(options: SandboxOptions = {}) {
+    const { clock, pageSize = 50 } = options;
+    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100) {
+      throw new TypeError('The pageSize of a sandbox must be a whole number from 1 to 100.');
+    }
+    const { apiKey, jwt } = credentialsOf(options);
+    this.apiKey = apiKey;
+    this.jwt = jwt;
+    const platform = new Platform(clock, pageSize);
+    this.#platform = platform;
+    this.entities = new SandboxEntities(platform);
+    this.accounts = new SandboxAccounts(platform);
+    this.transfers = new SandboxTransfers(platform);
+    this.counterparties = new SandboxCounterparties(platform);
+    this.ibans = new SandboxIbans(platform);
+    this.settings = new SandboxSettings(platform);
+    this.instructions = new SandboxInstructions(platform);
+    this.transactions = new SandboxTransactions(platform);
+    this.faults = this.#faults;
+    this.clientOptions = {
+      baseUrl: 'https://sandbox.invalid/v0',
+      rootUrl: 'https://sandbox.invalid',
+      apiKey,
+      jwt,
+      fetch: this.fetch,
+      getWithBody: this.getWithBody,
+    };
+  }
+
+  /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
+  get log(): readonly SandboxLogEntry[] {
+    return this.#log.entries;
+  }
+
+  /**
+   * Answers a request as `fetch` does. It is bound, so it can be passed on as a function.
+   * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
+   */
+  readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    const signal = init?.signal ?? request.signal;
+    return this.#answer({ request, signal, origin: input }, await request.text());
+  };
+
+  /**
+   * Answers a GET that has a body, which `fetch` cannot carry. It is bound, too.
+   * @throws what {@link Sandbox.fetch} throws.
+   */
+  readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
+    const request = new Request(input);
+    return this.#answer({ request, signal: request.signal, origin: input }, body);
+  };
+
+  /**
+   * The one core behind every door: does what was asked, and says what the caller gets to see.
+   * @throws the signal's reason when it aborts during a `delay` fault.
+   */
+  async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+    const url = new URL(request.url);
+    const { found, id } = routesTo(url.pathname);
+    const route = found.find(({ method }) => method === request.method);
+    const fault = this.#faults.take(route, url.searchParams.has('cursor'));
+    const token = presented(request.headers.get('authorization'));
+    const body = readBody(request.body);
+    this.#requests += 1;
+    const requestId = `req_${String(this.#requests).padStart(6, '0')}`;
+    const note = this.#log.add(
+      {
+        method: request.method,
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        body: body && ('value' in body ? body.value : request.body),
+        operation: route?.operation,
+        fault: fault?.kind,
+      },
+      [this.apiKey, this.jwt, token],
+    );
+    const act = () =>
+      route === undefined
+        ? noRoute(request.method, url.pathname, found)
+        : this.#perform(route, token, {
+            platform: this.#platform,
+            operation: route.operation,
+            id,
+            params: url.searchParams,
+            body,
+            pageFault: pageFaultOf(fault),
+          });
+    const answer: SandboxAnswer =
+      fault === undefined ? { kind: 'complete', ...act() } : spoil(fault, act);
+    if (fault?.kind === 'delay') await this.#platform.clock.wait(fault.ms, request.signal);
+    if (!('status' in answer)) return answer;
+    note(answer.status);
+    const date = this.#platform.clock.now().toUTCString();
+    return { ...answer, headers: { date, 'x-request-id': requestId, ...answer.headers } };
+  }
+
+  #perform(route: Route, token: string | undefined, call: Call): Reply {
+    try {
+      authorise(route.api, token, this);
+      return successReply(route.status, route.run(call));
+    } catch (problem) {
+      // Anything else is a defect of the sandbox or of its clock, and must not look like an answer.
+      if (problem instanceof SandboxError) return problemReply(problem);
+      throw problem;
+    }
+  }
+
+  async #answer(caller: Caller, body: string): Promise<Response> {
+    const { method, url, headers } = caller.request;
+    const { signal } = caller;
+    // What was called off before it arrived never takes effect.
+    signal.throwIfAborted();
+    return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
+  }
+}
+
+function noRoute(method: string, path: string, found: readonly Route[]): Reply {
+  if (found.length === 0) {
+    return problemReply(
+      new SandboxError(
+        `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
+        { code: 'not_found', status: 404 },
+      ),
+    );
+  }
+  const allow = found.map((route) => route.method).join(', ');
+  const reply = problemReply(
+    new SandboxError(`This path takes ${allow}, not ${method}.`, {
+      code: 'method_not_allowed',
+      status: 405,
+    }),
+  );
+  return { ...reply, headers: { ...reply.headers, allow } };
+}

@@ -1,0 +1,55 @@
+import {
+  SettingsUpdateInputSchema,
+  type Settings,
+  type SettingsUpdateInput,
+} from '../schemas/settings.ts';
+import type { Platform } from './platform.ts';
+import { asInput, checked } from './validation.ts';
+
+/** The Settings of a new Platform; the document gives no defaults. */
+export const initialSettings = (updatedAt: string): Settings => ({
+  autoEarnEnabled: false,
+  autoEarnVault: 'sandbox_usdc',
+  defaultChain: 'base',
+  webhookUrl: null,
+  updatedAt,
+});
+
+/** What PATCH /platform/settings does: fields that are absent stay as they are. */
+export function updateSettings(platform: Platform, patch: SettingsUpdateInput): Settings {
+  const { settings } = platform;
+  platform.settings = {
+    autoEarnEnabled: patch.autoEarnEnabled ?? settings.autoEarnEnabled,
+    autoEarnVault: patch.autoEarnVault ?? settings.autoEarnVault,
+    defaultChain: patch.defaultChain ?? settings.defaultChain,
+    // Null is a value here: it disables webhooks.
+    webhookUrl: patch.webhookUrl === undefined ? settings.webhookUrl : patch.webhookUrl,
+    updatedAt: platform.clock.iso(),
+  };
+  return settingsView(platform);
+}
+
+export const settingsView = (platform: Platform): Settings => ({ ...platform.settings });
+
+/** The Settings of a sandbox. The API can change them but not read them. */
+export class SandboxSettings {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /** The Settings as they are. */
+  get(): Settings {
+    return settingsView(this.#platform);
+  }
+
+  /**
+   * Changes Settings, as PATCH /platform/settings does.
+   * @throws SandboxError when a field is malformed, or auto-earn is enabled without a vault.
+   */
+  update(patch: SettingsUpdateInput): Settings {
+    const report = asInput('The patch of sandbox.settings.update is');
+    return updateSettings(this.#platform, checked(SettingsUpdateInputSchema, patch, report));
+  }
+}

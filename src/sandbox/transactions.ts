@@ -1,0 +1,96 @@
+import type { Transaction, TransactionListInput } from '../schemas/transaction.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { InstructionRow } from './instructions.ts';
+import type { Platform } from './platform.ts';
+import { asInput, misfit } from './validation.ts';
+
+/** The most records of one answer, whatever `take` asks for; the document gives no number. */
+const mostRecords = 100;
+/** The block that a new sandbox finds its chains at. Every transaction takes two blocks. */
+const firstBlock = 20_000_000;
+
+export interface TransactionRow {
+  readonly transaction: Transaction;
+  /** Milliseconds: `from` and `to` are finer than the whole seconds that a record shows. */
+  readonly at: number;
+}
+
+/** What a transaction did to its Instruction. */
+interface Deed {
+  activation?: boolean;
+  deactivation?: boolean;
+  status?: string;
+}
+
+/** Puts a transaction of an Instruction on record. */
+export function recordTransaction(
+  platform: Platform,
+  { instruction, address, chainId }: InstructionRow,
+  { activation = false, deactivation = false, status = 'Success' }: Deed,
+): Transaction {
+  const at = platform.clock.now().getTime();
+  const seconds = Math.floor(at / 1000);
+  const { instructionId } = instruction;
+  const number = platform.transactions.length + 1;
+  const startedAtBlock = firstBlock + 2 * number;
+  const transaction: Transaction = {
+    createdAtUnix: seconds,
+    updatedAtUnix: seconds,
+    startedAtUnix: seconds,
+    finishedAtUnix: seconds,
+    startedAtBlock,
+    finishedAtBlock: startedAtBlock + 1,
+    transactionHash: `0x${fingerprint(`transaction ${number} ${instructionId}`, 64)}`,
+    blockHash: `0x${fingerprint(`block ${startedAtBlock + 1}`, 64)}`,
+    instructionId,
+    chainId,
+    address,
+    activation,
+    deactivation,
+    transactionStatus: status,
+  };
+  platform.transactions.push({ transaction, at });
+  return { ...transaction };
+}
+
+/** What GET /transactions does. */
+export function listTransactions(platform: Platform, input: TransactionListInput): Transaction[] {
+  const { sort = 'Ascending', skip = 0, take = platform.pageSize } = input;
+  if (sort !== 'Ascending' && sort !== 'Descending') {
+    throw misfit(
+      { sort: 'expected "Ascending" (or "Descending", which is an assumption of the sandbox)' },
+      asInput('The body of transactions.list is'),
+    );
+  }
+  const from = input.from === undefined ? -Infinity : new Date(input.from).getTime();
+  const to = input.to === undefined ? Infinity : new Date(input.to).getTime();
+  const ids = input.instructionIds && new Set(input.instructionIds.map(sameCase));
+  const found = platform.transactions
+    .filter(
+      ({ transaction, at }) =>
+        sameCase(transaction.address) === sameCase(input.address) &&
+        (ids === undefined || ids.has(sameCase(transaction.instructionId))) &&
+        at >= from &&
+        at <= to,
+    )
+    .map(({ transaction }) => ({ ...transaction }));
+  if (sort === 'Descending') found.reverse();
+  return found.slice(skip, skip + Math.min(take, mostRecords));
+}
+
+/** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */
+export const sameCase = (hex: string): string => hex.toLowerCase();
+
+/** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
+export class SandboxTransactions {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /** Every record of every address, oldest first. */
+  list(): Transaction[] {
+    return this.#platform.transactions.map(({ transaction }) => ({ ...transaction }));
+  }
+}

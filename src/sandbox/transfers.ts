@@ -1,0 +1,238 @@
+import type { AccountId } from '../schemas/account.ts';
+import type { CounterpartyId } from '../schemas/counterparty.ts';
+import {
+  TransferCreateInputSchema,
+  type KnownTransferStatus,
+  type KnownTransferType,
+  type Transfer,
+  type TransferCreated,
+  type TransferCreateInput,
+} from '../schemas/transfer.ts';
+import type { AccountRow } from './accounts.ts';
+import { formatDecimal, parsePositive } from './decimal.ts';
+import type { Platform } from './platform.ts';
+import { conflict, refused } from './problem.ts';
+import { asInput, checked } from './validation.ts';
+
+/** A Transfer whose status can change. */
+export interface TransferRow extends Transfer {
+  status: KnownTransferStatus;
+}
+
+interface Destination {
+  type: KnownTransferType;
+  target: { destinationAccountId: AccountId } | { counterpartyId: CounterpartyId };
+  account?: AccountRow;
+}
+
+/**
+ * What POST /transfers does: the amount moves from the source's available to its locked balance,
+ * and shows as pending at a destination on the Platform.
+ */
+export function createTransfer(platform: Platform, input: TransferCreateInput): TransferRow {
+  const units = parsePositive(input.amount);
+  const currency = input.currency ?? 'USDC';
+  const source = usableAccount(platform, 'sourceAccountId', input.sourceAccountId, currency);
+  const { type, target, account } = destinationOf(platform, input, currency);
+  if (source.available < units) {
+    throw refused(
+      'insufficient_funds',
+      `The available balance of "${source.id}" is ${formatDecimal(source.available)} ${currency}, less than the amount ${input.amount}.`,
+      { availableBalance: formatDecimal(source.available), amount: input.amount },
+    );
+  }
+  const createdAt = platform.clock.iso();
+  source.available -= units;
+  source.locked += units;
+  if (account !== undefined) account.pending += units;
+  touch(createdAt, source, account);
+  return platform.transfers.add((id) => ({
+    id,
+    sourceAccountId: source.id,
+    ...target,
+    amount: input.amount,
+    currency,
+    type,
+    status: 'pending',
+    direction: 'outgoing',
+    ...(input.description === undefined ? {} : { description: input.description }),
+    createdAt,
+  }));
+}
+
+/** A Transfer as the create call answers it. */
+export const transferCreated = ({ id, status, type, createdAt }: Transfer): TransferCreated => ({
+  id,
+  status,
+  type,
+  createdAt,
+});
+
+export const transferView = (row: TransferRow): Transfer => ({ ...row });
+
+/** The document's one rule about failing: pending transfers to a deleted Counterparty do. */
+export function failTransfersTo(platform: Platform, counterpartyId: CounterpartyId): void {
+  for (const row of platform.transfers.all()) {
+    if (row.counterpartyId === counterpartyId && row.status === 'pending') {
+      giveBack(platform, row, 'failed');
+    }
+  }
+}
+
+function usableAccount(
+  platform: Platform,
+  field: string,
+  id: AccountId,
+  currency: string,
+): AccountRow {
+  const refuse = (code: string, rule: string) =>
+    refused(code, `${field}: ${rule}.`, { fields: { [field]: rule } });
+  const row = platform.accounts.find(id);
+  if (row === undefined) throw refuse('unknown_account', `no Account "${id}" exists`);
+  if (row.status !== 'active') throw refuse('inactive_account', `the Account "${id}" is inactive`);
+  if (row.currency !== currency) {
+    const rule = `the Account "${id}" holds ${row.currency}, the transfer is in ${currency}`;
+    throw refuse('currency_mismatch', rule);
+  }
+  return row;
+}
+
+function destinationOf(
+  platform: Platform,
+  input: TransferCreateInput,
+  currency: string,
+): Destination {
+  if (input.destinationAccountId !== undefined) {
+    const field = 'destinationAccountId';
+    const account = usableAccount(platform, field, input.destinationAccountId, currency);
+    if (account.id === input.sourceAccountId) {
+      const rule = 'source and destination are the same Account';
+      throw refused('same_account', `${field}: ${rule}.`, { fields: { [field]: rule } });
+    }
+    return { type: 'book', target: { destinationAccountId: account.id }, account };
+  }
+  const counterparty = platform.counterparties.find(input.counterpartyId);
+  if (counterparty === undefined) {
+    const rule = `no Counterparty "${input.counterpartyId}" exists`;
+    throw refused('unknown_counterparty', `counterpartyId: ${rule}.`, {
+      fields: { counterpartyId: rule },
+    });
+  }
+  return {
+    type: counterparty.type === 'wallet' ? 'on_chain' : 'wire',
+    target: { counterpartyId: counterparty.id },
+  };
+}
+
+/** Undoes what creating the transfer did to the balances. */
+function giveBack(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
+  const { units, source, destination } = partiesOf(platform, row);
+  source.locked -= units;
+  source.available += units;
+  if (destination !== undefined) destination.pending -= units;
+  row.status = status;
+  touch(platform.clock.iso(), source, destination);
+}
+
+/** Lets the money arrive. What goes to a Counterparty leaves the Platform. */
+function complete(platform: Platform, row: TransferRow): void {
+  const { units, source, destination } = partiesOf(platform, row);
+  source.locked -= units;
+  if (destination !== undefined) {
+    destination.pending -= units;
+    destination.available += units;
+  }
+  row.status = 'completed';
+  touch(platform.clock.iso(), source, destination);
+}
+
+function partiesOf(platform: Platform, row: TransferRow) {
+  return {
+    units: parsePositive(row.amount),
+    source: platform.accounts.get(row.sourceAccountId),
+    // Accounts are never deleted, so an id that is there finds its Account.
+    destination: platform.accounts.find(row.destinationAccountId ?? ''),
+  };
+}
+
+function touch(at: string, source: AccountRow, destination: AccountRow | undefined): void {
+  source.updatedAt = at;
+  if (destination !== undefined) destination.updatedAt = at;
+}
+
+/** The Transfers of a sandbox, and what only the platform itself can do with them. */
+export class SandboxTransfers {
+  readonly #platform: Platform;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /**
+   * Creates a Transfer, as POST /transfers does.
+   * @throws SandboxError for every reason that the API would refuse it for.
+   */
+  create(input: TransferCreateInput): Transfer {
+    const report = asInput('The input of sandbox.transfers.create is');
+    return transferView(
+      createTransfer(this.#platform, checked(TransferCreateInputSchema, input, report)),
+    );
+  }
+
+  /** One Transfer. @throws SandboxError when it does not exist. */
+  get(id: string): Transfer {
+    return transferView(this.#platform.transfers.get(id));
+  }
+
+  /** Every Transfer, oldest first. */
+  list(): Transfer[] {
+    return this.#platform.transfers.all().map(transferView);
+  }
+
+  /**
+   * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
+   * money arrives with the second step.
+   * @throws SandboxError when it does not exist, or has ended already.
+   */
+  advance(id: string): Transfer {
+    const row = this.#openTransfer(id, 'advanced');
+    if (row.status === 'pending') row.status = 'processing';
+    else complete(this.#platform, row);
+    return transferView(row);
+  }
+
+  /**
+   * Lets a `pending` or `processing` Transfer fail; the money is available at its source again.
+   * @throws SandboxError when it does not exist, or has ended already.
+   */
+  fail(id: string): Transfer {
+    const row = this.#openTransfer(id, 'failed');
+    giveBack(this.#platform, row, 'failed');
+    return transferView(row);
+  }
+
+  /**
+   * Cancels a Transfer that is still `pending`; the money is available at its source again.
+   * @throws SandboxError when it does not exist, is `processing`, or has ended already.
+   */
+  cancel(id: string): Transfer {
+    const row = this.#openTransfer(id, 'cancelled');
+    if (row.status !== 'pending') {
+      throw conflict(
+        'invalid_transition',
+        `The transfer "${id}" is processing; only a pending one can be cancelled.`,
+      );
+    }
+    giveBack(this.#platform, row, 'cancelled');
+    return transferView(row);
+  }
+
+  #openTransfer(id: string, move: string): TransferRow {
+    const row = this.#platform.transfers.get(id);
+    if (row.status === 'pending' || row.status === 'processing') return row;
+    throw conflict(
+      'invalid_transition',
+      `The transfer "${id}" is ${row.status} and can no longer be ${move}.`,
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test, vi } from 'vitest';
+import { call } from './calls.ts';
+
+const createdAt = (sandbox: Sandbox) => sandbox.entities.create({ email: 'a@b.example' }).createdAt;
+
+test.each([
+  ['a function of milliseconds', () => 1000],
+  ['a function of dates', () => new Date(1000)],
+  ['an object', { now: () => 1000 }],
+])('the clock can be %s', (_name, clock) => {
+  expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
+});
+
+test('an object is asked as its own method', () => {
+  class Ticking {
+    #now = 0;
+    now() {
+      this.#now += 1000;
+      return this.#now;
+    }
+  }
+  const sandbox = new Sandbox({ clock: new Ticking() });
+  expect(createdAt(sandbox) < createdAt(sandbox)).toBe(true);
+});
+
+test.each([undefined, Date])('without a clock, or with Date itself, it is now (%#)', (clock) => {
+  const before = Date.now();
+  const at = Date.parse(createdAt(new Sandbox({ clock })));
+  expect(at).toBeGreaterThanOrEqual(before);
+  expect(at).toBeLessThanOrEqual(Date.now());
+});
+
+test('a clock that tells no time is refused at once', () => {
+  expect(() => new Sandbox({ clock: () => Number.NaN })).toThrow(TypeError);
+  // @ts-expect-error: a text is no time
+  expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
+});
+
+test('a clock that breaks later rejects the call and is no answer of the platform', async () => {
+  let now = 0;
+  const sandbox = new Sandbox({ clock: () => now });
+  now = Number.NaN;
+  await expect(call(sandbox, 'POST', '/entities', { email: 'a@b.example' })).rejects.toThrow(
+    'must return a valid Date',
+  );
+});
+
+test('a delay waits on the timer of the clock', async () => {
+  const waits: number[] = [];
+  const timers: (() => void)[] = [];
+  const sandbox = new Sandbox({
+    clock: {
+      now: () => 0,
+      setTimeout(run, ms) {
+        waits.push(ms);
+        return timers.push(run);
+      },
+    },
+  });
+  sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 86_400_000 } });
+  const pending = call(sandbox, 'GET', '/entities');
+  await vi.waitFor(() => expect(waits).toEqual([86_400_000]));
+  timers[0]?.();
+  expect((await pending).status).toBe(200);
+});
+
+test('a delay that is called off clears the timer of the clock', async () => {
+  const cleared: unknown[] = [];
+  const clock = {
+    now: () => 0,
+    setTimeout: () => 'the timer',
+    clearTimeout: (timer: unknown) => cleared.push(timer),
+  };
+  for (const given of [clock, { now: clock.now, setTimeout: clock.setTimeout }]) {
+    const sandbox = new Sandbox({ clock: given });
+    sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 5 } });
+    const target = new AbortController();
+    const pending = sandbox.fetch('https://h/v0/entities', { signal: target.signal });
+    await vi.waitFor(() => expect(sandbox.log).toHaveLength(1));
+    target.abort(new Error('enough'));
+    await expect(pending).rejects.toThrow('enough');
+  }
+  expect(cleared).toEqual(['the timer']);
+});
+
+test('a delay waits on fake timers that were installed after the sandbox', async () => {
+  const sandbox = new Sandbox();
+  sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 3_600_000 } });
+  vi.useFakeTimers();
+  try {
+    const pending = sandbox.fetch('https://h/v0/entities');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect((await pending).status).toBe(401);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a caller who left before the delay began is not made to wait', async () => {
+  const sandbox = new Sandbox();
+  sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
+  const url = 'https://h/v0/entities';
+  const signal = AbortSignal.abort(new Error('left'));
+  await expect(
+    sandbox.handle({ method: 'GET', url, headers: new Headers(), signal }),
+  ).rejects.toThrow('left');
+});

@@ -1,0 +1,87 @@
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { answerOf } from './calls.ts';
+
+const versioned = 'https://h/v0/entities';
+const root = 'https://h/instruction/build';
+
+async function ask(sandbox: Sandbox, url: string, authorization?: string) {
+  const method = url === root ? 'POST' : 'GET';
+  const headers = authorization === undefined ? {} : { authorization };
+  const { status, body } = await answerOf(await sandbox.fetch(url, { method, headers }));
+  return { status, ...(body as { error: string; code: string }), body };
+}
+
+test('versioned endpoints take the API key, root endpoints the JWT', async () => {
+  const sandbox = new Sandbox();
+  expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
+  expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
+  // Authorised, and so told that its body is missing.
+  expect((await ask(sandbox, root, `Bearer ${sandbox.jwt}`)).code).toBe('body_required');
+});
+
+test.each([
+  [versioned, undefined, 'No bearer credential arrived'],
+  [versioned, 'Basic abc', 'No bearer credential arrived'],
+  [versioned, 'Bearer', 'No bearer credential arrived'],
+  [versioned, 'Bearer sk_other', 'is not known'],
+  [root, 'Bearer a.b.c', 'is not known'],
+  [root, '', 'No bearer credential arrived'],
+])('%s with %o is unauthorised', async (url, authorization, words) => {
+  const answer = await ask(new Sandbox(), url, authorization);
+  expect(answer).toMatchObject({ status: 401, code: 'unauthorized' });
+  expect(answer.error).toContain(words);
+  expect(answer.error).not.toContain('sk_other');
+  expect(answer.body).toMatchObject({ details: null });
+  expect(ErrorBodySchema.safeParse(answer.body).success).toBe(true);
+});
+
+test('the right credential in the wrong place is told where it belongs', async () => {
+  const sandbox = new Sandbox();
+  const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
+  expect(jwt.status).toBe(401);
+  expect(jwt.error).toBe(
+    'The JWT arrived where the API key belongs. Endpoints under /v0 want the header "Authorization: Bearer <API key>".',
+  );
+  const key = await ask(sandbox, root, `Bearer ${sandbox.apiKey}`);
+  expect(key.status).toBe(401);
+  expect(key.error).toBe(
+    'The API key arrived where the JWT belongs. Endpoints without a version segment want the header "Authorization: Bearer <JWT>".',
+  );
+});
+
+test('an unauthorised call changes nothing, and learns nothing about its body', async () => {
+  const sandbox = new Sandbox();
+  const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
+  expect(response.status).toBe(401);
+  expect(sandbox.entities.list()).toEqual([]);
+  expect((await sandbox.fetch(versioned, { method: 'POST', body: '{' })).status).toBe(401);
+});
+
+test('has fixed credentials that look like those of the platform', () => {
+  const sandbox = new Sandbox();
+  expect(sandbox.apiKey).toMatch(/^sk_sandbox_\w+$/);
+  const parts = sandbox.jwt.split('.');
+  expect(parts).toHaveLength(3);
+  for (const part of parts) expect(part).toMatch(/^[\w-]+$/);
+  expect(JSON.parse(Buffer.from(String(parts[0]), 'base64url').toString())).toHaveProperty('alg');
+  expect(new Sandbox().clientOptions.apiKey).toBe(sandbox.apiKey);
+});
+
+test('accepts other credentials if told to', async () => {
+  const sandbox = new Sandbox({ apiKey: 'sk_mine', jwt: 'a.b.' });
+  expect(sandbox.clientOptions).toMatchObject({ apiKey: 'sk_mine', jwt: 'a.b.' });
+  expect((await ask(sandbox, versioned, 'Bearer sk_mine')).status).toBe(200);
+  expect((await ask(sandbox, root, 'Bearer a.b.')).code).toBe('body_required');
+  const { apiKey } = new Sandbox();
+  expect((await ask(sandbox, versioned, `Bearer ${apiKey}`)).status).toBe(401);
+});
+
+test.each([{ apiKey: 'key' }, { apiKey: 'sk_with space' }, { jwt: 'a.b' }, { jwt: 'é.b.c' }])(
+  'refuses credentials that could not be any: %o',
+  (options) => {
+    expect(() => new Sandbox(options)).toThrow(TypeError);
+    expect(() => new Sandbox(options)).not.toThrow(Object.values(options)[0]);
+  },
+);

@@ -1,0 +1,30 @@
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { transferStatuses } from '../../src/schemas/transfer.ts';
+import { expect, test } from 'vitest';
+
+test('the demo world shows one of everything', () => {
+  const sandbox = new Sandbox();
+  seedDemo(sandbox);
+  expect(sandbox.entities.list()).toMatchObject([
+    { type: 'business', kycStatus: 'approved', tosStatus: 'approved' },
+    { type: 'individual', kycStatus: 'under_review' },
+  ]);
+  expect(
+    sandbox.transfers
+      .list()
+      .map(({ status }) => status)
+      .toSorted(),
+  ).toEqual(transferStatuses.toSorted());
+  expect(new Set(sandbox.transfers.list().map(({ type }) => type))).toEqual(
+    new Set(['book', 'wire', 'on_chain']),
+  );
+  expect(sandbox.counterparties.list().map(({ type }) => type)).toEqual(['bank_account', 'wallet']);
+  expect(sandbox.ibans.list()).toHaveLength(1);
+  expect(sandbox.instructions.list()).toMatchObject([
+    { executionState: { executionCounter: 2 }, totalInstructedValue: '6500000' },
+  ]);
+  expect(sandbox.transactions.list()).toHaveLength(3);
+  for (const { availableBalance } of sandbox.accounts.list()) {
+    expect(Number(availableBalance)).toBeGreaterThan(0);
+  }
+});

@@ -1,0 +1,435 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Sandbox, type SandboxFault, type SandboxFaultRule } from 'payments-platform-sdk/sandbox';
+import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { call, furnished, having } from './calls.ts';
+
+function world() {
+  const sandbox = new Sandbox();
+  const { source, destination } = furnished(sandbox);
+  const key = { authorization: `Bearer ${sandbox.apiKey}` };
+  const terms = {
+    sourceAccountId: source.id,
+    destinationAccountId: destination.id,
+    amount: '1',
+  };
+  return {
+    sandbox,
+    inject: (fault: SandboxFault, more: Partial<SandboxFaultRule> = {}) =>
+      sandbox.faults.add({ operation: 'transfers.create', ...more, fault }),
+    send: () => call(sandbox, 'POST', '/transfers', terms),
+    /** The plain Response, and a signal to call it off. */
+    raw: (signal?: AbortSignal) =>
+      sandbox.fetch('https://h/v0/transfers', {
+        method: 'POST',
+        headers: key,
+        body: JSON.stringify(terms),
+        ...(signal && { signal }),
+      }),
+    committed: () => sandbox.transfers.list().length,
+  };
+}
+
+function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
+  if (body === null) throw new Error('the response has a body');
+  return (body as ReadableStream<Uint8Array>).getReader();
+}
+const textOf = (response: Response) => response.text();
+
+test('a status fault answers the error body and changes nothing', async () => {
+  const { inject, send, committed } = world();
+  inject({ kind: 'status', status: 503, retryAfter: 2 });
+  const { status, headers, body } = await send();
+  expect(status).toBe(503);
+  expect(headers.get('retry-after')).toBe('2');
+  expect(headers.get('content-type')).toBe('application/json');
+  expect(headers.get('x-request-id')).toBe('req_000001');
+  expect(body).toEqual({
+    error: 'The sandbox was told to answer with status 503.',
+    code: 'injected_fault',
+    details: null,
+  });
+  expect(ErrorBodySchema.safeParse(body).success).toBe(true);
+  expect(committed()).toBe(0);
+  expect((await send()).status).toBe(201);
+});
+
+test('a status fault can strike after the commit, with words and headers of its own', async () => {
+  const { inject, send, committed } = world();
+  inject({
+    kind: 'status',
+    status: 429,
+    retryAfter: 'Thu, 01 Jan 2026 00:00:00 GMT',
+    code: 'slow_down',
+    error: 'Too fast.',
+    headers: { 'x-note': 'n' },
+    when: 'after_commit',
+  });
+  const { status, headers, body } = await send();
+  expect(status).toBe(429);
+  expect(headers.get('retry-after')).toBe('Thu, 01 Jan 2026 00:00:00 GMT');
+  expect(headers.get('x-note')).toBe('n');
+  expect(body).toEqual({ error: 'Too fast.', code: 'slow_down', details: null });
+  expect(committed()).toBe(1);
+});
+
+test('a status below 400 keeps the true body of a call that took effect', async () => {
+  const { inject, send, committed } = world();
+  inject({ kind: 'status', status: 202 });
+  expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
+  inject({ kind: 'status', status: 302, headers: { location: '/x' }, when: 'after_commit' });
+  const redirect = await send();
+  expect(redirect).toMatchObject({ status: 302, body: { id: 'txfr_000002' } });
+  expect(redirect.headers.get('location')).toBe('/x');
+  inject({ kind: 'status', status: 204 });
+  expect(await send()).toMatchObject({ status: 204, body: undefined });
+  expect(committed()).toBe(3);
+  inject({ kind: 'status', status: 307 });
+  expect(await send()).toMatchObject({ status: 307, body: { code: 'injected_fault' } });
+  expect(committed()).toBe(3);
+});
+
+test.each([
+  [{ kind: 'html' }, 502, 0],
+  [{ kind: 'html', status: 200 }, 200, 0],
+  [{ kind: 'html', status: 504, when: 'after_commit' }, 504, 1],
+] as const)('an html fault answers a page: %o', async (fault, status, count) => {
+  const { inject, raw, committed } = world();
+  inject(fault);
+  const response = await raw();
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toContain('text/html');
+  expect(await response.text()).toMatch(/^<!doctype html>/);
+  expect(committed()).toBe(count);
+});
+
+test.each([
+  ['before_commit', 0],
+  ['after_commit', 1],
+] as const)('a reset %s rejects as Node.js does', async (when, count) => {
+  const { inject, raw, committed } = world();
+  inject({ kind: 'reset', when });
+  const error: unknown = await raw().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error).toMatchObject({
+    message: 'fetch failed',
+    cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
+  });
+  expect(committed()).toBe(count);
+});
+
+test.each([
+  [{ kind: 'truncated_body' }, 1, 201],
+  [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
+  [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
+] as const)('a truncated body breaks off in the middle: %o', async (fault, count, status) => {
+  const { inject, raw, committed } = world();
+  inject(fault);
+  const response = await raw();
+  expect(response.status).toBe(status);
+  const reader = readerOf(response);
+  const first = await reader.read();
+  const size = first.value?.length ?? 0;
+  expect(size).toBeGreaterThan(10);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(size);
+  const half = new TextDecoder().decode(first.value);
+  expect(half).toMatch(/^\{"/);
+  expect(() => void JSON.parse(half)).toThrow(SyntaxError);
+  const error: unknown = await reader.read().catch((reason: unknown) => reason);
+  expect(error).toEqual(new TypeError('terminated'));
+  expect(committed()).toBe(count);
+});
+
+test.each([
+  [{ kind: 'stalled_body' }, 1, 201],
+  [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
+] as const)(
+  'a stalled body stops in the middle until it is called off: %o',
+  async (fault, count, status) => {
+    const { inject, raw, committed } = world();
+    inject(fault);
+    const { signal, abort } = controller();
+    const response = await raw(signal);
+    expect(response.status).toBe(status);
+    const reader = readerOf(response);
+    expect((await reader.read()).value?.length).toBeGreaterThan(10);
+    const rest = reader.read();
+    expect(await Promise.race([rest, sleep(20, 'still waiting')])).toBe('still waiting');
+    const reason = new Error('enough');
+    abort(reason);
+    await expect(rest).rejects.toBe(reason);
+    expect(committed()).toBe(count);
+  },
+);
+
+test('a stalled body that nobody reads any more leaves no listener behind', async () => {
+  const { inject, raw } = world();
+  inject({ kind: 'stalled_body' });
+  const { signal } = controller();
+  const response = await raw(signal);
+  expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0);
+  const before = getEventListeners(signal, 'abort').length;
+  await response.body?.cancel();
+  expect(getEventListeners(signal, 'abort').length).toBe(before - 1);
+});
+
+test.each([
+  [{ kind: 'hang' }, 0],
+  [{ kind: 'hang', when: 'after_commit' }, 1],
+] as const)('a hang answers nothing until it is called off: %o', async (fault, count) => {
+  const { inject, raw, committed } = world();
+  inject(fault);
+  const { signal, abort } = controller();
+  const pending = raw(signal);
+  expect(await Promise.race([pending, sleep(20, 'still waiting')])).toBe('still waiting');
+  expect(committed()).toBe(count);
+  const reason = new Error('enough');
+  abort(reason);
+  await expect(pending).rejects.toBe(reason);
+  expect(committed()).toBe(count);
+});
+
+test('a hang whose caller left already ends at once', async () => {
+  const { sandbox, inject } = world();
+  inject({ kind: 'hang' }, { operation: 'entities.list' });
+  const { signal, abort } = controller();
+  const request = new Request('https://h/v0/entities', { signal });
+  // The core decides in the same turn, so this abort comes after the fault was met.
+  const pending = sandbox.fetch(request);
+  queueMicrotask(() => abort(new Error('left')));
+  await expect(pending).rejects.toThrow('left');
+});
+
+test.each(['hang', 'stalled_body'] as const)(
+  'garbage collection does not make a %s forget its signal',
+  async (kind) => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { sandbox, inject } = world();
+    inject({ kind }, { operation: 'entities.list' });
+    const { signal, abort } = controller();
+    const pending = sandbox
+      .fetch(new Request('https://h/v0/entities', { signal }))
+      .then(textOf)
+      .catch((reason: unknown) => reason);
+    for (let round = 0; round < 5; round += 1) {
+      await sleep(5);
+      collect();
+    }
+    abort(new Error('enough'));
+    expect(await Promise.race([pending, sleep(1000, 'forgotten')])).toEqual(new Error('enough'));
+  },
+);
+
+test('a delay takes effect at once and answers late', async () => {
+  const { inject, send, committed } = world();
+  inject({ kind: 'delay', ms: 60 });
+  const started = performance.now();
+  const pending = send();
+  await sleep(10);
+  expect(committed()).toBe(1);
+  expect((await pending).status).toBe(201);
+  expect(performance.now() - started).toBeGreaterThan(55);
+});
+
+test('a delay ends when it is called off', async () => {
+  const { sandbox, inject, raw } = world();
+  inject({ kind: 'delay', ms: 60_000 });
+  const { signal, abort } = controller();
+  const pending = raw(signal);
+  await sleep(10);
+  abort(new Error('enough'));
+  await expect(pending).rejects.toThrow('enough');
+  expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
+});
+
+test('strikes once by default, or as often as told, after as many as told', async () => {
+  const { inject, send } = world();
+  const statuses = async (count: number) => {
+    const seen: number[] = [];
+    for (let turn = 0; turn < count; turn += 1) seen.push((await send()).status);
+    return seen;
+  };
+  inject({ kind: 'status', status: 500 });
+  expect(await statuses(2)).toEqual([500, 201]);
+  inject({ kind: 'status', status: 500 }, { times: 2, after: 1 });
+  expect(await statuses(4)).toEqual([201, 500, 500, 201]);
+  inject({ kind: 'status', status: 500 }, { times: Infinity });
+  expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
+});
+
+test('a request meets one fault, of the oldest rule, and counts for every rule', async () => {
+  const { inject, send } = world();
+  inject({ kind: 'status', status: 500 });
+  inject({ kind: 'status', status: 501 }, { after: 1 });
+  inject({ kind: 'status', status: 502 }, { operation: '*' });
+  inject({ kind: 'status', status: 503 }, { operation: 'transfers.get' });
+  expect((await send()).status).toBe(500);
+  expect((await send()).status).toBe(501);
+  expect((await send()).status).toBe(502);
+  expect((await send()).status).toBe(201);
+});
+
+test('clear forgets every rule', async () => {
+  const { sandbox, inject, send } = world();
+  inject({ kind: 'status', status: 500 }, { times: Infinity });
+  sandbox.faults.clear();
+  expect((await send()).status).toBe(201);
+});
+
+test('a rule is for one operation, and "*" for every request', async () => {
+  const { sandbox, inject, send } = world();
+  inject({ kind: 'status', status: 500 }, { operation: 'transfers.list' });
+  expect((await send()).status).toBe(201);
+  expect((await call(sandbox, 'GET', '/transfers')).status).toBe(500);
+  inject({ kind: 'status', status: 500 }, { operation: '*', times: 2 });
+  expect((await call(sandbox, 'GET', '/nothing')).status).toBe(500);
+  expect((await send()).status).toBe(500);
+});
+
+test('a fault strikes whatever the platform would have answered', async () => {
+  const { sandbox, inject } = world();
+  inject({ kind: 'status', status: 503 });
+  const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
+  expect(unauthorised.status).toBe(503);
+  inject({ kind: 'truncated_body' });
+  const refused = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
+  expect(refused.status).toBe(401);
+  await expect(refused.text()).rejects.toThrow('terminated');
+});
+
+test('the faults of a body pass over answers that have none', async () => {
+  const { sandbox, inject } = world();
+  const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
+  sandbox.counterparties.create({ entityId: 'ent_000001' });
+  inject({ kind: 'truncated_body' }, { operation: '*' });
+  inject({ kind: 'empty_page' }, { operation: '*' });
+  expect((await remove()).status).toBe(204);
+  await expect(call(sandbox, 'GET', '/entities/ent_000001')).rejects.toThrow('terminated');
+  expect((await call(sandbox, 'GET', '/entities')).body).toMatchObject({ data: [], hasMore: true });
+  inject({ kind: 'reset', when: 'before_commit' }, { operation: 'counterparties.delete' });
+  await expect(remove()).rejects.toThrow('fetch failed');
+});
+
+interface Page {
+  data: { id: string }[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+const listed = async (sandbox: Sandbox, query: string) =>
+  (await call(sandbox, 'GET', `/accounts?${query}`)).body as Page;
+
+test('repeated_cursor answers the cursor that was asked for, and a first page leads to it', async () => {
+  const { sandbox, inject } = world();
+  inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list' });
+  const first = await listed(sandbox, 'limit=1');
+  expect(first.data.map(({ id }) => id)).toEqual(['acc_000001']);
+  const second = await listed(sandbox, `limit=1&cursor=${first.nextCursor}`);
+  expect(second).toEqual({
+    data: [having({ id: 'acc_000002' })],
+    hasMore: true,
+    nextCursor: first.nextCursor,
+  });
+  const third = await listed(sandbox, `limit=1&cursor=${second.nextCursor}`);
+  expect(third).toMatchObject({ hasMore: false, nextCursor: null });
+});
+
+test('repeated_cursor shows even when everything fits on the first page', async () => {
+  const { sandbox, inject } = world();
+  inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list', times: Infinity });
+  const first = await listed(sandbox, '');
+  expect(first.data).toHaveLength(2);
+  expect(first.hasMore).toBe(true);
+  for (let turn = 0; turn < 3; turn += 1) {
+    expect(await listed(sandbox, `cursor=${first.nextCursor}`)).toEqual({
+      data: [],
+      hasMore: true,
+      nextCursor: first.nextCursor,
+    });
+  }
+});
+
+test('empty pages lose nothing, and no two of their cursors are the same', async () => {
+  const { sandbox, inject } = world();
+  inject({ kind: 'empty_page' }, { operation: 'accounts.list', times: 2 });
+  inject({ kind: 'empty_page' }, { operation: 'accounts.list', after: 3, times: 2 });
+  const seen: string[] = [];
+  const cursors: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: Page = await listed(sandbox, `limit=1${cursor && `&cursor=${cursor}`}`);
+    seen.push(page.data.map(({ id }) => id).join() || '(empty)');
+    cursor = page.nextCursor;
+    cursors.push(String(cursor));
+  }
+  expect(seen).toEqual(['(empty)', '(empty)', 'acc_000001', '(empty)', '(empty)', 'acc_000002']);
+  expect(new Set(cursors).size).toBe(cursors.length);
+});
+
+test.each([
+  [{ operation: 'transfers.make', fault: { kind: 'hang' } }, /operation: expected "\*" or one of/],
+  [
+    { operation: '*', fault: { kind: 'explode' } },
+    /fault.kind: expected a fault whose kind is one of status, delay/,
+  ],
+  [{ operation: '*' }, /fault: this field is required/],
+  [
+    { operation: '*', fault: { kind: 'reset' } },
+    /fault.when: this field is required; expected one of before_commit/,
+  ],
+  [{ operation: '*', fault: { kind: 'reset', when: 'later' } }, /fault.when: expected one of/],
+  [{ operation: '*', fault: { kind: 'status' } }, /fault.status: this field is required/],
+  [{ operation: '*', fault: { kind: 'status', status: 600 } }, /fault.status: expected a status/],
+  [{ operation: '*', fault: { kind: 'status', status: 199 } }, /fault.status: expected a status/],
+  [
+    { operation: '*', fault: { kind: 'status', status: 200, when: 'before_commit' } },
+    /fault.when: a status below 300 says that the call took effect/,
+  ],
+  [{ operation: '*', fault: { kind: 'status', status: 500, retryAfter: true } }, /retryAfter/],
+  [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
+  [{ operation: '*', fault: { kind: 'delay' } }, /fault.ms: this field is required/],
+  [{ operation: '*', fault: { kind: 'delay', ms: -1 } }, /fault.ms: expected milliseconds/],
+  [{ operation: '*', fault: { kind: 'delay', ms: 2 ** 31 } }, /fault.ms: expected milliseconds/],
+  [{ operation: '*', fault: { kind: 'hang', ms: 5 } }, /fault.ms: this field is not known/],
+  [{ operation: '*', times: 0, fault: { kind: 'hang' } }, /times: expected a whole number, 1 or/],
+  [{ operation: '*', times: 1.5, fault: { kind: 'hang' } }, /times: expected a whole number/],
+  [{ operation: '*', after: -1, fault: { kind: 'hang' } }, /after: expected a whole number, 0 or/],
+  [{ operation: '*', once: true, fault: { kind: 'hang' } }, /once: this field is not known/],
+  [
+    { operation: 'transfers.create', fault: { kind: 'empty_page' } },
+    /could never apply: transfers.create answers no page with a cursor/,
+  ],
+  [
+    { operation: 'transactions.list', fault: { kind: 'repeated_cursor' } },
+    /could never apply: transactions.list answers no page with a cursor/,
+  ],
+  [{ operation: 'ibans.delete', fault: { kind: 'stalled_body' } }, /and no body, so/],
+])('refuses the rule %o', (rule, message) => {
+  const { faults } = new Sandbox();
+  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(TypeError);
+  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(message);
+});
+
+test('accepts every documented fault', () => {
+  const { faults } = new Sandbox();
+  const all: SandboxFault[] = [
+    { kind: 'status', status: 500, retryAfter: 1, code: 'c', error: 'e', headers: {} },
+    { kind: 'delay', ms: 0 },
+    { kind: 'hang' },
+    { kind: 'reset', when: 'before_commit' },
+    { kind: 'html' },
+    { kind: 'truncated_body' },
+    { kind: 'stalled_body' },
+    { kind: 'repeated_cursor' },
+    { kind: 'empty_page' },
+  ];
+  for (const fault of all)
+    faults.add({ operation: 'ibans.list', after: Infinity, times: 3, fault });
+});
+
+function controller() {
+  const target = new AbortController();
+  return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
+}

@@ -1,0 +1,220 @@
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { BuiltInstructionSchema, InstructionSchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { parseJson } from '../../src/json.ts';
+import { call, matching } from './calls.ts';
+
+const owner = '0x00000000000000000000000000000000000000Aa';
+const token = '0x00000000000000000000000000000000000000bb';
+const huge = 123456789012345678901234567890n;
+const input = {
+  address: owner,
+  chainId: 8453,
+  salt: huge,
+  maxExecutions: 2,
+  actionArguments: {
+    refuelERC20: {
+      token,
+      target: '0x00000000000000000000000000000000000000cc',
+      threshold: 1,
+      endBalance: huge,
+      fee: { token, maxBaseFeePerGas: 1, maxPriorityFeePerGas: 2, executionFee: 3 },
+    },
+  },
+} as const;
+const decoded = (blob: string) => parseJson(Buffer.from(blob.slice(2), 'hex').toString('utf8'));
+
+test('builds an instruction whose arguments can be read back, digit by digit', async () => {
+  const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', input);
+  expect(status).toBe(200);
+  expect(BuiltInstructionSchema.safeParse(body).success).toBe(true);
+  expect(body).toEqual({
+    salt: huge,
+    maxExecutions: 2,
+    action: matching(/^0x[0-9a-f]{40}$/),
+    arguments: matching(/^0x([0-9a-f]{2})+$/),
+  });
+  expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
+});
+
+test('the action has one address for each kind', async () => {
+  const actionOf = async (actionArguments: unknown) => {
+    const answer = await call(new Sandbox(), 'POST', '/instruction/build', {
+      ...input,
+      actionArguments,
+    });
+    return (answer.body as { action: string }).action;
+  };
+  const refuel = await actionOf(input.actionArguments);
+  expect(await actionOf(input.actionArguments)).toBe(refuel);
+  expect(await actionOf({ sweep: { to: 'é' } })).not.toBe(refuel);
+  expect(await actionOf({ sweep: 1 })).toBe(await actionOf({ sweep: 2 }));
+});
+
+test.each([
+  [{ ...input, address: '0x1' }, 'address'],
+  [{ ...input, salt: 1.5 }, 'salt'],
+  [{ ...input, actionArguments: {} }, 'actionArguments'],
+  [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
+  [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
+  [{ ...input, nickname: 'x' }, 'nickname'],
+])('building refuses what does not fit (%#)', async (body, field) => {
+  const answer = await call(new Sandbox(), 'POST', '/instruction/build', body);
+  expect(answer.status).toBe(422);
+  expect(answer.body).toMatchObject({ code: 'validation_failed' });
+  expect(Object.keys((answer.body as { details: { fields: object } }).details.fields)).toContain(
+    field,
+  );
+});
+
+test('registers what was built, and lists it by its address in any case', async () => {
+  const sandbox = new Sandbox();
+  const built = await call(sandbox, 'POST', '/instruction/build', input);
+  const {
+    salt,
+    maxExecutions,
+    action,
+    arguments: blob,
+  } = built.body as {
+    salt: bigint;
+    maxExecutions: number;
+    action: `0x${string}`;
+    arguments: `0x${string}`;
+  };
+  const created = sandbox.instructions.create({
+    address: owner,
+    salt,
+    maxExecutions,
+    action,
+    arguments: blob,
+    nickname: 'Gas',
+  });
+  expect(created).toEqual({
+    action,
+    arguments: blob,
+    executionState: { executionCounter: 0, executionStatus: 'Active', lastExecuted: 0 },
+    instructedTokenAddress: token,
+    instructionId: matching(/^0x[0-9a-f]{64}$/),
+    lastInstructedValue: '0',
+    maxExecutions: 2,
+    nickname: 'Gas',
+    salt: huge,
+    totalInstructedValue: '0',
+  });
+  sandbox.instructions.create({ ...input, address: `0x${'1'.repeat(40)}` });
+  for (const address of [owner, owner.toLowerCase()]) {
+    const listed = await call(sandbox, 'GET', '/instructions/all', { address });
+    expect(listed.status).toBe(200);
+    expect(listed.body).toEqual([created]);
+  }
+  expect(InstructionSchema.safeParse(created).success).toBe(true);
+  const nobody = await call(sandbox, 'GET', '/instructions/all', {
+    address: `0x${'9'.repeat(40)}`,
+  });
+  expect(nobody.body).toEqual([]);
+  expect(sandbox.instructions.list()).toHaveLength(2);
+});
+
+test('registers from the input of a build, too, which gives the same Instruction', () => {
+  const [one, two] = [new Sandbox(), new Sandbox()];
+  const fromInput = one.instructions.create(input);
+  const fromBuilt = two.instructions.create({
+    address: owner,
+    chainId: 8453,
+    salt: huge,
+    maxExecutions: 2,
+    action: fromInput.action,
+    arguments: fromInput.arguments,
+  });
+  expect(fromBuilt).toEqual(fromInput);
+  expect(one.instructions.get(fromInput.instructionId)).toEqual(fromInput);
+  expect(fromInput.nickname).toBe('');
+});
+
+test('refuses the same Instruction twice; another salt makes it distinct', () => {
+  const sandbox = new Sandbox();
+  const { instructionId } = sandbox.instructions.create(input);
+  expect(() => sandbox.instructions.create({ ...input, nickname: 'again' })).toThrow(
+    'another salt makes it distinct',
+  );
+  const other = sandbox.instructions.create({ ...input, salt: 1 });
+  expect(other.instructionId).not.toBe(instructionId);
+});
+
+test.each([
+  ['0xff00', 'bytes that are no text'],
+  ['0x7b7d', 'an object without the kind'],
+  ['0x5', 'half a byte'],
+] as const)('arguments that no sandbox built are opaque: %s, %s', (blob, _what) => {
+  const { instructedTokenAddress } = new Sandbox().instructions.create({
+    address: owner,
+    salt: 1,
+    maxExecutions: 1,
+    action: token,
+    arguments: blob,
+  });
+  expect(instructedTokenAddress).toBe(`0x${'0'.repeat(40)}`);
+});
+
+test('running counts, adds up and keeps the time, as often as allowed', () => {
+  let now = 1_700_000_000_000;
+  const sandbox = new Sandbox({ clock: () => (now += 60_000) });
+  const { instructionId } = sandbox.instructions.create(input);
+  const first = sandbox.instructions.execute(instructionId, { value: 2n ** 70n });
+  expect(sandbox.instructions.get(instructionId)).toMatchObject({
+    executionState: {
+      executionCounter: 1,
+      executionStatus: 'Active',
+      lastExecuted: first.finishedAtUnix,
+    },
+    lastInstructedValue: String(2n ** 70n),
+    totalInstructedValue: String(2n ** 70n),
+  });
+  sandbox.instructions.execute(instructionId.toUpperCase().replace('0X', '0x'), { value: '10' });
+  expect(sandbox.instructions.get(instructionId)).toMatchObject({
+    executionState: { executionCounter: 2 },
+    lastInstructedValue: '10',
+    totalInstructedValue: String(2n ** 70n + 10n),
+  });
+  expect(() => sandbox.instructions.execute(instructionId)).toThrow('has run 2 times');
+  expect(sandbox.transactions.list()).toHaveLength(3);
+});
+
+test('deactivating ends an Instruction', async () => {
+  const sandbox = new Sandbox();
+  const { instructionId } = sandbox.instructions.create(input);
+  sandbox.instructions.execute(instructionId);
+  const deactivated = sandbox.instructions.deactivate(instructionId);
+  expect(deactivated.executionState).toMatchObject({
+    executionStatus: 'Deactivated',
+    executionCounter: 1,
+  });
+  const listed = await call(sandbox, 'GET', '/instructions/all', { address: owner });
+  expect(listed.body).toEqual([deactivated]);
+  expect(() => sandbox.instructions.execute(instructionId)).toThrow('is deactivated');
+  expect(() => sandbox.instructions.deactivate(instructionId)).toThrow('is deactivated');
+});
+
+test('the direct methods check their input', () => {
+  const sandbox = new Sandbox();
+  const { instructionId } = sandbox.instructions.create(input);
+  const { instructions } = sandbox;
+  expect(() => instructions.get('0x00')).toThrow('No instruction "0x00" exists');
+  expect(() => instructions.create({ ...input, chainId: 1.5 })).toThrow(
+    'chainId: expected a whole',
+  );
+  expect(() =>
+    instructions.create({
+      address: owner,
+      salt: 1,
+      maxExecutions: 1,
+      action: token,
+      arguments: '0xzz',
+    }),
+  ).toThrow('arguments: expected hexadecimal text');
+  for (const value of [-1, 1.5, '1.0', '', 'x', -1n]) {
+    expect(() => instructions.execute(instructionId, { value })).toThrow('value: expected a whole');
+  }
+  expect(() => instructions.execute(instructionId, { status: '' })).toThrow('status: expected');
+  expect(instructions.get(instructionId).executionState.executionCounter).toBe(0);
+});

@@ -1,0 +1,159 @@
+// The default import, because msw replaces members of this object.
+import http from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setupServer } from 'msw/node';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { handlers, type HandlersOptions } from 'payments-platform-sdk/sandbox/msw';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { answerOf } from './calls.ts';
+
+function world(options?: HandlersOptions) {
+  const sandbox = new Sandbox();
+  const server = setupServer(...handlers(sandbox, options));
+  server.listen({ onUnhandledFrame: 'error' });
+  onTestFinished(() => {
+    server.close();
+  });
+  return {
+    sandbox,
+    key: { authorization: `Bearer ${sandbox.apiKey}` },
+    jwt: { authorization: `Bearer ${sandbox.jwt}` },
+  };
+}
+
+test('answers the calls of a client that knows nothing of the sandbox', async () => {
+  const { sandbox, key, jwt } = world();
+  const { baseUrl, rootUrl } = sandbox.clientOptions;
+  const created = await fetch(`${baseUrl}/entities`, {
+    method: 'POST',
+    headers: key,
+    body: '{"email":"a@b.example"}',
+  });
+  expect(created.status).toBe(201);
+  expect(await created.json()).toMatchObject({ id: 'ent_000001' });
+  const listed = await answerOf(await fetch(`${baseUrl}/entities?limit=1`, { headers: key }));
+  expect(listed.body).toMatchObject({ data: [{ id: 'ent_000001', status: 'active' }] });
+  expect(listed.headers.get('x-request-id')).toBe('req_000002');
+  const built = await fetch(`${rootUrl}/instruction/build`, {
+    method: 'POST',
+    headers: jwt,
+    body: '{}',
+  });
+  expect(built.status).toBe(422);
+  sandbox.counterparties.create({ entityId: 'ent_000001' });
+  const init = { method: 'DELETE', headers: key };
+  const deleted = await fetch(`${baseUrl}/counterparties/cpty_000001`, init);
+  expect([deleted.status, await deleted.text()]).toEqual([204, '']);
+  const unknown = await answerOf(await fetch(`${baseUrl}/nothing`, { headers: key }));
+  expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
+});
+
+test.each([
+  [{ baseUrl: 'https://api.example.com/v0' }, 'https://api.example.com'],
+  [{ baseUrl: 'https://api.example.com/pay/v0/' }, 'https://api.example.com/pay'],
+  [
+    { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
+    'http://127.0.0.1:4011',
+  ],
+])('answers at the URLs of %o', async (options, rootUrl) => {
+  const { key, jwt } = world(options);
+  const baseUrl = options.baseUrl.replace(/\/$/, '');
+  expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);
+  const init = { method: 'POST', headers: jwt, body: '{}' };
+  expect((await fetch(`${rootUrl}/instruction/build`, init)).status).toBe(422);
+});
+
+test.each(['/instructions/all', '/transactions'])(
+  'GET %s loses its body to msw, and the answer says what to do instead',
+  async (path) => {
+    const { sandbox } = world({ baseUrl: 'http://api.example.com/v0' });
+    const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });
+    const request = http.request(`http://api.example.com${path}`, {
+      headers: { authorization: `Bearer ${sandbox.jwt}`, 'content-length': body.length },
+    });
+    const answered = new Promise<{ status: number | undefined; body: string }>(
+      (resolve, reject) => {
+        request.on('error', reject).on('response', (response) => {
+          text(response).then((answer) => {
+            resolve({ status: response.statusCode, body: answer });
+          }, reject);
+        });
+      },
+    );
+    request.end(body);
+    const { status, body: answer } = await answered;
+    expect(status).toBe(400);
+    expect(JSON.parse(answer)).toMatchObject({ code: 'body_required' });
+    expect(answer).toMatch(/neither can msw.*sandbox\.getWithBody/);
+  },
+);
+
+test('a reset breaks the connection', async () => {
+  const { sandbox, key } = world();
+  sandbox.faults.add({
+    operation: 'entities.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  const url = `${sandbox.clientOptions.baseUrl}/entities`;
+  const init = { method: 'POST', headers: key, body: '{"email":"a@b.example"}' };
+  await expect(fetch(url, init)).rejects.toThrow(TypeError);
+  expect(sandbox.entities.list()).toHaveLength(1);
+});
+
+test('a hang answers nothing until the caller gives up', async () => {
+  const { sandbox, key } = world();
+  sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
+  const target = new AbortController();
+  const url = `${sandbox.clientOptions.baseUrl}/entities`;
+  const pending = fetch(url, { headers: key, signal: target.signal });
+  const seen = pending.catch((reason: unknown) => reason);
+  expect(await Promise.race([seen, sleep(50, 'still waiting')])).toBe('still waiting');
+  target.abort(new Error('enough'));
+  expect(await seen).toEqual(new Error('enough'));
+});
+
+test('a caller who gives up is no error of msw', async () => {
+  const { sandbox, key } = world();
+  const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const url = `${sandbox.clientOptions.baseUrl}/entities`;
+  for (const fault of [{ kind: 'hang' }, { kind: 'delay', ms: 60_000 }] as const) {
+    sandbox.faults.add({ operation: '*', fault });
+    const target = new AbortController();
+    const arrived = sandbox.log.length + 1;
+    const pending = fetch(url, { headers: key, signal: target.signal });
+    await expect.poll(() => sandbox.log.length).toBe(arrived);
+    target.abort(new Error('enough'));
+    await expect(pending).rejects.toThrow('enough');
+  }
+  await sleep(20);
+  expect(complaints).not.toHaveBeenCalled();
+  expect((await fetch(url, { headers: key })).status).toBe(200);
+});
+
+test('a defect of the sandbox is no answer of the platform', async () => {
+  let now = 0;
+  const sandbox = new Sandbox({ clock: () => now });
+  const server = setupServer(...handlers(sandbox));
+  server.listen({ onUnhandledFrame: 'error' });
+  onTestFinished(() => {
+    server.close();
+  });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  now = Number.NaN;
+  const response = await fetch(`${sandbox.clientOptions.baseUrl}/entities`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).toContain('must return a valid Date');
+});
+
+test('the faults of a body show through msw', async () => {
+  const { sandbox, key } = world();
+  const url = `${sandbox.clientOptions.baseUrl}/entities`;
+  sandbox.faults.add({ operation: '*', fault: { kind: 'truncated_body' } });
+  const cut = await fetch(url, { headers: key });
+  expect(cut.status).toBe(200);
+  await expect(cut.text()).rejects.toThrow(TypeError);
+  sandbox.faults.add({ operation: '*', fault: { kind: 'status', status: 429, retryAfter: 3 } });
+  const limited = await fetch(url, { headers: key });
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3']);
+});

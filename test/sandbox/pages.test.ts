@@ -1,0 +1,203 @@
+import * as fc from 'fast-check';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { EntitySchema, pageSchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { call, containing } from './calls.ts';
+
+interface Page {
+  data: { id: string }[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+async function page(sandbox: Sandbox, path: string): Promise<Page> {
+  const { status, body } = await call(sandbox, 'GET', path);
+  expect(status).toBe(200);
+  return body as Page;
+}
+
+async function refusal(sandbox: Sandbox, path: string): Promise<unknown[]> {
+  const { status, body } = await call(sandbox, 'GET', path);
+  const { code, error } = body as { code: string; error: string };
+  return [status, code, error];
+}
+
+function entities(count: number, options?: ConstructorParameters<typeof Sandbox>[0]): Sandbox {
+  const sandbox = new Sandbox(options);
+  for (let made = 0; made < count; made += 1) sandbox.entities.create({ email: 'a@b.example' });
+  return sandbox;
+}
+
+const idsOf = ({ data }: Page) => data.map(({ id }) => id);
+
+test('pages hold 50 items by default, oldest first', async () => {
+  const sandbox = entities(51);
+  const first = await page(sandbox, '/entities');
+  expect(pageSchema(EntitySchema).safeParse(first).success).toBe(true);
+  expect(first.data).toHaveLength(50);
+  expect(first.hasMore).toBe(true);
+  const second = await page(sandbox, `/entities?cursor=${first.nextCursor}`);
+  expect(second).toMatchObject({ hasMore: false, nextCursor: null });
+  expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
+});
+
+test('pageSize changes the default, and limit overrides it', async () => {
+  const sandbox = entities(5, { pageSize: 2 });
+  expect((await page(sandbox, '/entities')).data).toHaveLength(2);
+  expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);
+  expect((await page(sandbox, '/entities?limit=100')).data).toHaveLength(5);
+  for (const pageSize of [0, 101, 1.5, Number.NaN]) {
+    expect(() => new Sandbox({ pageSize })).toThrow('pageSize of a sandbox must be');
+  }
+});
+
+test('a page that ends exactly at the last item says so', async () => {
+  const sandbox = entities(4);
+  const first = await page(sandbox, '/entities?limit=2');
+  expect(first.hasMore).toBe(true);
+  const last = await page(sandbox, `/entities?limit=2&cursor=${first.nextCursor}`);
+  expect(last).toMatchObject({ hasMore: false, nextCursor: null });
+  expect(last.data).toHaveLength(2);
+  expect(await page(new Sandbox(), '/entities')).toEqual({
+    data: [],
+    hasMore: false,
+    nextCursor: null,
+  });
+});
+
+test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '1000000000000'])(
+  'refuses the limit %o',
+  async (limit) => {
+    const [status, code, error] = await refusal(entities(1), `/entities?limit=${limit}`);
+    expect([status, code]).toEqual([400, 'invalid_query']);
+    expect(error).toContain('limit: expected a whole number from 1 to 100');
+  },
+);
+
+test('refuses query parameters that are unknown, malformed or given twice', async () => {
+  const sandbox = entities(1);
+  expect(await refusal(sandbox, '/entities?page=2')).toEqual([
+    400,
+    'invalid_query',
+    'The query parameters are not valid. page: this field is not known.',
+  ]);
+  expect(await refusal(sandbox, '/transfers?accountId=ent_1')).toEqual([
+    400,
+    'invalid_query',
+    containing('accountId: expected the id of an Account'),
+  ]);
+  expect(await refusal(sandbox, '/entities?limit=1&limit=1')).toEqual([
+    400,
+    'invalid_query',
+    containing('limit: expected once'),
+  ]);
+  expect(await refusal(sandbox, '/entities?cursor=')).toEqual([
+    400,
+    'invalid_query',
+    containing('cursor: expected'),
+  ]);
+  expect(await refusal(sandbox, '/entities/ent_000001?limit=1')).toEqual([
+    400,
+    'invalid_query',
+    containing('limit: this operation takes no query parameters'),
+  ]);
+  const write = await call(sandbox, 'PATCH', '/platform/settings?dry=1', {});
+  expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
+});
+
+test('a cursor belongs to its list, its filters and its limit', async () => {
+  const sandbox = entities(1);
+  const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
+  for (let made = 0; made < 4; made += 1) {
+    sandbox.counterparties.create({ entityId });
+    sandbox.accounts.create({ entityId });
+  }
+  const { nextCursor } = await page(sandbox, `/counterparties?limit=2&entityId=${entityId}`);
+  const asking = (path: string) => refusal(sandbox, `${path}cursor=${nextCursor}`);
+  const otherScope = [400, 'invalid_cursor', containing('another list')];
+  expect(await asking('/accounts?limit=2&')).toEqual(otherScope);
+  expect(await asking('/counterparties?limit=2&')).toEqual(otherScope);
+  expect(await asking('/counterparties?limit=2&entityId=ent_000001&')).toEqual(otherScope);
+  const otherLimit = [400, 'invalid_cursor', containing('of limit 2')];
+  expect(await asking(`/counterparties?limit=3&entityId=${entityId}&`)).toEqual(otherLimit);
+  expect(await asking(`/counterparties?entityId=${entityId}&`)).toEqual(otherLimit);
+  const rest = await page(
+    sandbox,
+    `/counterparties?entityId=${entityId}&cursor=${nextCursor}&limit=2`,
+  );
+  expect(idsOf(rest)).toEqual(['cpty_000003', 'cpty_000004']);
+});
+
+test('a cursor is opaque, and any change to it is refused', async () => {
+  const sandbox = entities(3);
+  const { nextCursor } = await page(sandbox, '/entities?limit=2');
+  const cursor = String(nextCursor);
+  expect(cursor).toMatch(/^[\w-]{16,}$/);
+  expect(cursor).not.toMatch(/^\d+$/);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string({ minLength: 1, maxLength: 60 }),
+        fc.base64String({ minLength: 4, maxLength: 60 }),
+        fc
+          .tuple(fc.nat({ max: cursor.length - 1 }), fc.constantFrom(...'Aa0z_-'))
+          .map(([at, letter]) => cursor.slice(0, at) + letter + cursor.slice(at + 1)),
+        fc.nat({ max: cursor.length - 1 }).map((at) => cursor.slice(0, at) || 'x'),
+        fc.constantFrom(`${cursor}A`, `${cursor}=`, ` ${cursor}`, `${cursor}${cursor}`),
+      ),
+      async (altered) => {
+        fc.pre(altered !== cursor);
+        const path = `/entities?limit=2&cursor=${encodeURIComponent(altered)}`;
+        expect((await refusal(sandbox, path)).slice(0, 2)).toEqual([400, 'invalid_cursor']);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('whatever comes or goes meanwhile, every item that stays is seen exactly once', async () => {
+  const step = fc.record({
+    added: fc.nat({ max: 3 }),
+    removed: fc.array(fc.nat({ max: 1000 }), { maxLength: 4 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 15 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(step, { minLength: 30, maxLength: 30 }),
+      fc.boolean(),
+      async (count, limit, steps, filtered) => {
+        const sandbox = entities(2);
+        const add = (entityId: `ent_${string}`) => sandbox.counterparties.create({ entityId });
+        for (let made = 0; made < count; made += 1) {
+          add(made % 3 === 0 ? 'ent_000001' : 'ent_000002');
+        }
+        const concerns = ({ entityId }: { entityId: string }) =>
+          !filtered || entityId === 'ent_000002';
+        const initial = sandbox.counterparties.list().filter(concerns);
+        const query = `/counterparties?limit=${limit}${filtered ? '&entityId=ent_000002' : ''}`;
+        const seen: string[] = [];
+        let cursor: string | null = '';
+        for (let turn = 0; cursor !== null; turn += 1) {
+          const answer: Page = await page(sandbox, query + (cursor && `&cursor=${cursor}`));
+          expect(answer.data.length).toBeLessThanOrEqual(limit);
+          expect(answer.nextCursor !== null).toBe(answer.hasMore);
+          seen.push(...idsOf(answer));
+          cursor = answer.nextCursor;
+          const { added, removed } = steps[turn] ?? { added: 0, removed: [] };
+          for (let made = 0; made < added; made += 1) add('ent_000002');
+          for (const at of removed) {
+            const rows = sandbox.counterparties.list();
+            const victim = rows[at % Math.max(1, rows.length)];
+            if (victim !== undefined) sandbox.counterparties.delete(victim.id);
+          }
+        }
+        expect(seen).toEqual([...new Set(seen)].toSorted());
+        const left = new Set(sandbox.counterparties.list().map(({ id }) => id));
+        const stayed = initial.map(({ id }) => id).filter((id) => left.has(id));
+        expect(seen).toEqual(expect.arrayContaining(stayed));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

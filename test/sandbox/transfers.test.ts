@@ -1,0 +1,341 @@
+import { Sandbox, SandboxError } from 'payments-platform-sdk/sandbox';
+import { TransferCreatedSchema, TransferSchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { call, containing, furnished } from './calls.ts';
+
+function world() {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 1, 1) });
+  const parts = furnished(sandbox);
+  const { id: entityId } = parts.entity;
+  const wallet = sandbox.counterparties.create({ entityId, type: 'wallet' });
+  const bank = sandbox.counterparties.create({ entityId, type: 'bank_account' });
+  const balances = (id: string) => {
+    const account = sandbox.accounts.get(id);
+    return [account.availableBalance, account.pendingBalance, account.lockedBalance];
+  };
+  return {
+    ...parts,
+    sandbox,
+    wallet,
+    bank,
+    balances,
+    bothBalances: () => [balances(parts.source.id), balances(parts.destination.id)],
+    book: (amount: string) =>
+      sandbox.transfers.create({
+        sourceAccountId: parts.source.id,
+        destinationAccountId: parts.destination.id,
+        amount,
+      }),
+  };
+}
+
+test('creates a book transfer and answers four fields', async () => {
+  const { sandbox, source, destination } = world();
+  const { status, body } = await call(sandbox, 'POST', '/transfers', {
+    sourceAccountId: source.id,
+    destinationAccountId: destination.id,
+    amount: '12.50',
+    description: 'Rent',
+  });
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: 'txfr_000001',
+    status: 'pending',
+    type: 'book',
+    createdAt: '2026-02-01T00:00:00.000Z',
+  });
+  expect(TransferCreatedSchema.safeParse(body).success).toBe(true);
+  const one = await call(sandbox, 'GET', '/transfers/txfr_000001');
+  expect(one.body).toEqual({
+    id: 'txfr_000001',
+    sourceAccountId: source.id,
+    destinationAccountId: destination.id,
+    amount: '12.50',
+    currency: 'USDC',
+    type: 'book',
+    status: 'pending',
+    direction: 'outgoing',
+    description: 'Rent',
+    createdAt: '2026-02-01T00:00:00.000Z',
+  });
+  expect(TransferSchema.safeParse(one.body).success).toBe(true);
+});
+
+test('the kind of the Counterparty decides the type of the transfer', async () => {
+  const { sandbox, source, wallet, bank } = world();
+  const terms = { sourceAccountId: source.id, amount: '1' };
+  await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: wallet.id });
+  await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: bank.id });
+  const [toWallet, toBank] = sandbox.transfers.list();
+  expect(toWallet).toMatchObject({ type: 'on_chain', counterpartyId: wallet.id });
+  expect(toBank).toMatchObject({ type: 'wire', counterpartyId: bank.id });
+  expect(toWallet).not.toHaveProperty('destinationAccountId');
+  expect(toWallet).not.toHaveProperty('description');
+});
+
+test('a book transfer moves the money step by step', () => {
+  const { sandbox, book, bothBalances } = world();
+  const { id } = book('12.345');
+  expect(bothBalances()).toEqual([
+    ['87.655', '0.00', '12.345'],
+    ['5.00', '12.345', '0.00'],
+  ]);
+  expect(sandbox.transfers.advance(id).status).toBe('processing');
+  expect(bothBalances()[0]).toEqual(['87.655', '0.00', '12.345']);
+  expect(sandbox.transfers.advance(id).status).toBe('completed');
+  expect(bothBalances()).toEqual([
+    ['87.655', '0.00', '0.00'],
+    ['17.345', '0.00', '0.00'],
+  ]);
+  expect(sandbox.transfers.get(id).amount).toBe('12.345');
+});
+
+test('money for a Counterparty leaves the Platform when the transfer completes', () => {
+  const { sandbox, source, bank, balances } = world();
+  const { id } = sandbox.transfers.create({
+    sourceAccountId: source.id,
+    counterpartyId: bank.id,
+    amount: '100.00',
+  });
+  expect(balances(source.id)).toEqual(['0.00', '0.00', '100.00']);
+  sandbox.transfers.advance(id);
+  sandbox.transfers.advance(id);
+  expect(balances(source.id)).toEqual(['0.00', '0.00', '0.00']);
+});
+
+test.each([
+  ['fail a pending one', 0, 'fail', 'failed'],
+  ['fail a processing one', 1, 'fail', 'failed'],
+  ['cancel a pending one', 0, 'cancel', 'cancelled'],
+] as const)('to %s gives the money back', (_name, steps, move, status) => {
+  const { sandbox, book, bothBalances } = world();
+  const before = bothBalances();
+  const { id } = book('40');
+  for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
+  expect(sandbox.transfers[move](id).status).toBe(status);
+  expect(sandbox.transfers.get(id).status).toBe(status);
+  expect(bothBalances()).toEqual(before);
+});
+
+test('a transfer that has ended moves no more', () => {
+  const { sandbox, book, bothBalances } = world();
+  const completed = book('1').id;
+  sandbox.transfers.advance(completed);
+  sandbox.transfers.advance(completed);
+  const failed = book('1').id;
+  sandbox.transfers.fail(failed);
+  const cancelled = book('1').id;
+  sandbox.transfers.cancel(cancelled);
+  const before = bothBalances();
+  for (const id of [completed, failed, cancelled]) {
+    for (const move of ['advance', 'fail', 'cancel'] as const) {
+      expect(() => sandbox.transfers[move](id)).toThrow(/can no longer be/);
+    }
+  }
+  expect(bothBalances()).toEqual(before);
+});
+
+test('a processing transfer can no longer be cancelled', () => {
+  const { sandbox, book, bothBalances } = world();
+  const { id } = book('1');
+  sandbox.transfers.advance(id);
+  const before = bothBalances();
+  expect(() => sandbox.transfers.cancel(id)).toThrow(
+    `The transfer "${id}" is processing; only a pending one can be cancelled.`,
+  );
+  expect(bothBalances()).toEqual(before);
+  try {
+    sandbox.transfers.cancel(id);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SandboxError);
+    expect(error).toMatchObject({ name: 'SandboxError', code: 'invalid_transition', status: 409 });
+  }
+});
+
+test('refuses more than is available, to the last decimal, and changes nothing', async () => {
+  const { sandbox, source, destination, bothBalances } = world();
+  const before = bothBalances();
+  const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
+  const { status, body } = await call(sandbox, 'POST', '/transfers', {
+    ...terms,
+    amount: '100.000000000000000001',
+  });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({
+    code: 'insufficient_funds',
+    details: { availableBalance: '100.00', amount: '100.000000000000000001' },
+  });
+  expect(bothBalances()).toEqual(before);
+  expect(sandbox.transfers.list()).toEqual([]);
+  expect((await call(sandbox, 'POST', '/transfers', { ...terms, amount: '100' })).status).toBe(201);
+  expect((await call(sandbox, 'POST', '/transfers', { ...terms, amount: '0.01' })).status).toBe(
+    422,
+  );
+});
+
+test('only available money can be sent: neither locked nor pending money counts', async () => {
+  const { sandbox, source, destination, book } = world();
+  book('60');
+  const back = await call(sandbox, 'POST', '/transfers', {
+    sourceAccountId: destination.id,
+    destinationAccountId: source.id,
+    amount: '6',
+  });
+  expect(back.body).toMatchObject({ code: 'insufficient_funds' });
+  expect(() => book('41')).toThrow(/available balance/);
+});
+
+test.each([
+  ['both destinations', { destinationAccountId: 'acc_000002', counterpartyId: 'cpty_000001' }],
+  ['no destination', {}],
+])('refuses %s', async (_name, destinations) => {
+  const { sandbox, source } = world();
+  const { status, body } = await call(sandbox, 'POST', '/transfers', {
+    sourceAccountId: source.id,
+    amount: '1',
+    ...destinations,
+  });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({
+    code: 'validation_failed',
+    details: { fields: { destinationAccountId: containing('exactly one of') } },
+  });
+});
+
+test('names the Account or Counterparty that does not fit', async () => {
+  const { sandbox, entity, source, destination } = world();
+  const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
+  const closed = sandbox.accounts.create({ entityId: entity.id });
+  sandbox.accounts.update(closed.id, { status: 'inactive' });
+  const refusal = async (terms: Record<string, string>) => {
+    const answer = await call(sandbox, 'POST', '/transfers', {
+      sourceAccountId: source.id,
+      amount: '1',
+      ...terms,
+    });
+    expect(answer.status).toBe(422);
+    const { code, error, details } = answer.body as {
+      code: string;
+      error: string;
+      details: { fields: Record<string, string> };
+    };
+    const [field = ''] = Object.keys(details.fields);
+    expect(error).toContain(field);
+    return [code, field];
+  };
+  const to = { destinationAccountId: destination.id };
+  expect(await refusal({ ...to, sourceAccountId: 'acc_9' })).toEqual([
+    'unknown_account',
+    'sourceAccountId',
+  ]);
+  expect(await refusal({ destinationAccountId: 'acc_9' })).toEqual([
+    'unknown_account',
+    'destinationAccountId',
+  ]);
+  expect(await refusal({ counterpartyId: 'cpty_9' })).toEqual([
+    'unknown_counterparty',
+    'counterpartyId',
+  ]);
+  expect(await refusal({ destinationAccountId: source.id })).toEqual([
+    'same_account',
+    'destinationAccountId',
+  ]);
+  expect(await refusal({ ...to, sourceAccountId: closed.id })).toEqual([
+    'inactive_account',
+    'sourceAccountId',
+  ]);
+  expect(await refusal({ destinationAccountId: closed.id })).toEqual([
+    'inactive_account',
+    'destinationAccountId',
+  ]);
+  expect(await refusal({ ...to, sourceAccountId: euros.id })).toEqual([
+    'currency_mismatch',
+    'sourceAccountId',
+  ]);
+  expect(await refusal({ destinationAccountId: euros.id })).toEqual([
+    'currency_mismatch',
+    'destinationAccountId',
+  ]);
+  expect(await refusal({ ...to, currency: 'EUR' })).toEqual([
+    'currency_mismatch',
+    'sourceAccountId',
+  ]);
+  expect(sandbox.transfers.list()).toEqual([]);
+});
+
+test('sends other currencies between Accounts that hold them', () => {
+  const { sandbox, entity } = world();
+  const [one, two] = [1, 2].map(() =>
+    sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' }),
+  );
+  if (one === undefined || two === undefined) throw new Error('two Accounts were created');
+  sandbox.accounts.fund(one.id, '3');
+  const { currency } = sandbox.transfers.create({
+    sourceAccountId: one.id,
+    destinationAccountId: two.id,
+    amount: '3',
+    currency: 'EUR',
+  });
+  expect(currency).toBe('EUR');
+});
+
+test('lists the transfers of an Account, whether it sent or received', async () => {
+  const { sandbox, entity, source, destination, bank, book } = world();
+  const third = sandbox.accounts.create({ entityId: entity.id });
+  const toDestination = book('1').id;
+  const toBank = sandbox.transfers.create({
+    sourceAccountId: source.id,
+    counterpartyId: bank.id,
+    amount: '1',
+  }).id;
+  const toThird = sandbox.transfers.create({
+    sourceAccountId: destination.id,
+    destinationAccountId: third.id,
+    amount: '1',
+  }).id;
+  const idsOf = async (query: string) => {
+    const { body } = await call(sandbox, 'GET', `/transfers${query}`);
+    return (body as { data: { id: string }[] }).data.map(({ id }) => id);
+  };
+  expect(await idsOf('')).toEqual([toDestination, toBank, toThird]);
+  expect(await idsOf(`?accountId=${source.id}`)).toEqual([toDestination, toBank]);
+  expect(await idsOf(`?accountId=${destination.id}`)).toEqual([toDestination, toThird]);
+  expect(await idsOf(`?accountId=${third.id}`)).toEqual([toThird]);
+  expect(await idsOf('?accountId=acc_9')).toEqual([]);
+});
+
+test('touches updatedAt of the Accounts that take part', () => {
+  let now = 0;
+  const sandbox = new Sandbox({ clock: () => (now += 1000) });
+  const { source, destination } = furnished(sandbox);
+  const stamps = () => [source, destination].map(({ id }) => sandbox.accounts.get(id).updatedAt);
+  let last = stamps();
+  const moved = (step: () => unknown) => {
+    step();
+    const next = stamps();
+    expect(next[0]).not.toBe(last[0]);
+    expect(next[0]).toBe(next[1]);
+    last = next;
+  };
+  const create = () =>
+    sandbox.transfers.create({
+      sourceAccountId: source.id,
+      destinationAccountId: destination.id,
+      amount: '1',
+    });
+  moved(create);
+  moved(() => sandbox.transfers.fail('txfr_000001'));
+  moved(create);
+  sandbox.transfers.advance('txfr_000002');
+  moved(() => sandbox.transfers.advance('txfr_000002'));
+});
+
+test('the direct methods check their input', () => {
+  const { sandbox } = world();
+  expect(() => sandbox.transfers.advance('txfr_9')).toThrow('No transfer "txfr_9" exists');
+  expect(() => sandbox.transfers.get('acc_000001')).toThrow('its id would start with "txfr_"');
+  expect(() =>
+    // @ts-expect-error: a destination is missing, and an amount is no number
+    sandbox.transfers.create({ sourceAccountId: 'acc_000001', amount: 1 }),
+  ).toThrow(/amount: expected a decimal amount as a string/);
+});
