@@ -92,12 +92,11 @@ export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
       typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
     value,
   );
-  const message =
-    isUnworded(issue)
-      ? `expected ${expectation(issue)}, got ${kindOf(found)}`
-      : found === undefined && issue.code === 'invalid_type'
-        ? `missing; ${issue.message}`
-        : issue.message;
+  const message = isUnworded(issue)
+    ? `expected ${expectation(issue)}, got ${kindOf(found)}`
+    : found === undefined && issue.code === 'invalid_type'
+      ? `missing; ${issue.message}`
+      : issue.message;
   return [{ path: join(at, issue.path), message }];
 }
 

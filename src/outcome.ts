@@ -154,6 +154,11 @@ function leavesOf(error: unknown, depth = 0): unknown[] {
 }
 
 function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : undefined;
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return code;
+  // Deno has no codes, only words.
+  if (!error.message.includes('client error (Connect)')) return undefined;
+  if (error.message.includes('dns error')) return 'ENOTFOUND';
+  return error.message.includes('Connection refused') ? 'ECONNREFUSED' : undefined;
 }

@@ -26,6 +26,20 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
+const firstFetch = globalThis.fetch;
+
+/**
+ * Whether a fetch is the runtime's own. One that a test, a framework or the user has put in its
+ * place may do anything before it fails, so its errors prove nothing. Node's says where it comes
+ * from; elsewhere it is the one that was there when this module was loaded.
+ */
+export function isRuntimesOwn(fetch: unknown): boolean {
+  if (typeof fetch !== 'function') return false;
+  return runtime() === 'node'
+    ? Function.prototype.toString.call(fetch).includes('internal/deps/undici/undici')
+    : fetch === firstFetch;
+}
+
 /**
  * A module of Node without an import, so that bundlers for browsers and Workers have nothing to
  * resolve.

@@ -287,7 +287,10 @@ export class Transport {
   #wireFor<T, A>(call: Call<T, A>, prepared: Prepared): Wire {
     const { fetch, getWithBody } = this.#setup;
     if (call.method !== 'GET' || prepared.body === undefined) {
-      return (fetch === undefined ? dispatcherWire() : undefined) ?? fetchWire(fetch, call.kind);
+      return (
+        (fetch === undefined || fetch === globalThis.fetch ? dispatcherWire() : undefined) ??
+        fetchWire(fetch, call.kind)
+      );
     }
     const wire =
       getWithBody === undefined

@@ -1,5 +1,5 @@
 import type * as NodeZlib from 'node:zlib';
-import { builtin } from '../runtime.ts';
+import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
 import { decoderFor, type Decoder } from './decode.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer, WireRequest } from './wire.ts';
 
@@ -73,17 +73,13 @@ const isDispatcher = (value: unknown): value is Dispatcher =>
   value !== null &&
   typeof Reflect.get(value, 'dispatch') === 'function';
 
-/** Node's own fetch says where it comes from; one that was put in its place does not. */
-const isNodesOwn = (fetch: unknown): boolean =>
-  typeof fetch === 'function' &&
-  Function.prototype.toString.call(fetch).includes('internal/deps/undici/undici');
-
 let checked: { readonly fetch: unknown; readonly own: boolean } | undefined;
 
 /** The wire on Node's own dispatcher; undefined where there is none or fetch was replaced. */
 export function dispatcherWire(): Wire | undefined {
   const { fetch } = globalThis;
-  if (checked?.fetch !== fetch) checked = { fetch, own: isNodesOwn(fetch) };
+  if (checked?.fetch !== fetch)
+    checked = { fetch, own: runtime() === 'node' && isRuntimesOwn(fetch) };
   if (!checked.own || zlib() === undefined) return undefined;
   if (currentDispatcher() === undefined) {
     // undici is loaded with the first class of fetch that is used.

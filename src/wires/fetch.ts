@@ -1,21 +1,17 @@
 import type { Kind } from '../outcome.ts';
-import { host, runtime } from '../runtime.ts';
+import { host, isRuntimesOwn, runtime } from '../runtime.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
-
-/** To tell whether somebody has replaced fetch since: its errors then prove nothing. */
-const originalFetch = globalThis.fetch;
 
 /**
  * The wire for everything but GET with a body. `given` is the user's own fetch; without one, the
  * global fetch is looked up at each call, so that one installed later (a test stub) is seen.
  */
 export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
-  const replaced = given !== undefined || globalThis.fetch !== originalFetch;
   const here = runtime();
-  const known = !replaced && (here === 'node' || here === 'bun' || here === 'deno');
   const send = given ?? globalThis.fetch;
+  const known = here === 'node' || here === 'bun' || here === 'deno';
   return {
-    runtime: known ? here : 'other',
+    runtime: known && isRuntimesOwn(send) ? here : 'other',
     // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
     // unless it is sent as below.
     sealed: here === 'node' || kind !== 'safe',
