@@ -34,8 +34,14 @@ export interface Answer {
 export type AttemptResult =
   | { readonly type: 'answer'; readonly answer: Answer }
   /** Time ran out or the caller left; `answer` when the headers had arrived by then. */
-  | { readonly type: 'stopped'; readonly why: StopReason; readonly status: number | undefined }
-  /** No headers arrived. `dispatched` is false when the request was never handed to the wire. */
+  | {
+      readonly type: 'stopped';
+      readonly why: StopReason;
+      readonly status: number | undefined;
+      /** False when the request was never handed to the wire. */
+      readonly dispatched: boolean;
+    }
+  /** No headers arrived. */
   | { readonly type: 'failed'; readonly error: unknown; readonly dispatched: boolean };
 
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
@@ -43,6 +49,8 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   let dispatched = false;
   let wireError: unknown;
   const overWire = async (request: Request): Promise<Response> => {
+    // Nothing goes out that was called off while the request was being made.
+    deadline.check();
     dispatched = true;
     try {
       return await outgoing.wire.send(request, outgoing.body);
@@ -73,7 +81,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
     status = response.status;
     return { type: 'answer', answer: await read(response, outgoing, deadline) };
   } catch (error) {
-    if (error instanceof Stopped) return { type: 'stopped', why: error.why, status };
+    if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, dispatched };
     // ky's own errors hold the Request, and with it the credential; the wire's error is kept.
     return { type: 'failed', error: wireError ?? undefinedIfKy(error), dispatched };
   }

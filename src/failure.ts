@@ -158,7 +158,8 @@ export function silentFailure(
   limits: { readonly timeout: number; readonly totalTimeout: number },
 ): Failure {
   if (result.type === 'stopped') {
-    const outcome = result.status === undefined ? 'unknown' : seenOutcome(result.status, kind);
+    const seen = result.status === undefined ? 'unknown' : seenOutcome(result.status, kind);
+    const outcome = result.dispatched ? seen : 'not_sent';
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome, result.status);
