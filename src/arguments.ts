@@ -74,7 +74,12 @@ export function validate<T>(
 ): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) issues.push(...describe(issue, value, at));
+  for (const found of result.error.issues.flatMap((issue) => describe(issue, value, at))) {
+    // One value can break two rules that share a sentence; it is said once.
+    if (!issues.some(({ path, message }) => path === found.path && message === found.message)) {
+      issues.push(found);
+    }
+  }
   return undefined;
 }
 
@@ -174,7 +179,11 @@ export function jsonIssues(
     case 'bigint':
       return;
   }
-  if (value === null || value instanceof Date) return;
+  if (value === null) return;
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) refuse('an invalid date cannot be written as JSON');
+    return;
+  }
   if (ancestors.includes(value)) {
     refuse('this object contains itself');
     return;
@@ -191,11 +200,17 @@ export function jsonIssues(
     }
     if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not sent');
   }
-  for (const [key, inner] of Object.entries(value)) {
-    jsonIssues(inner, join(at, [Array.isArray(value) ? Number(key) : key]), issues, [
-      ...ancestors,
-      value,
-    ]);
+  // Of a list every place counts: JSON.stringify would turn undefined and holes into null.
+  const entries: Iterable<[PropertyKey, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(value);
+  for (const [key, inner] of entries) {
+    const place = join(at, [key]);
+    if (inner === undefined && Array.isArray(value)) {
+      issues.push({ path: place, message: 'undefined in a list would be sent as null' });
+    } else {
+      jsonIssues(inner, place, issues, [...ancestors, value]);
+    }
   }
 }
 

@@ -52,6 +52,8 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   let dispatched = false;
   let wireError: unknown;
   const overWire = async (built: Request): Promise<WireAnswer> => {
+    // Nothing goes out that was called off while the request was being made.
+    deadline.check();
     dispatched = true;
     delete trace.started;
     try {

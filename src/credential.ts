@@ -38,6 +38,9 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
 /** A token is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
 
+/** A function that has not answered for this long is asked again, in milliseconds. */
+const longestCall = 30_000;
+
 /**
  * One credential of one client. A function is asked once; its answer is kept until the platform
  * refuses it (401) or, for a JWT, until shortly before it expires. Callers who need a new one at
@@ -48,7 +51,9 @@ export class Credential {
   readonly #source: CredentialSource;
   readonly #clock: Required<Clock>;
   #token: { readonly value: string; readonly expiresAt: number } | undefined;
-  #fetching: Promise<string> | undefined;
+  #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
+  /** How often the function was asked. */
+  #calls = 0;
   /** Tokens that may still turn up in a late answer, for redaction. */
   readonly #seen: string[] = [];
 
@@ -84,7 +89,13 @@ export class Credential {
   }
 
   #fetch(source: () => string | Promise<string>): Promise<string> {
-    this.#fetching ??= (async () => {
+    const now = this.#clock.elapsed();
+    if (this.#fetching !== undefined && now - this.#fetching.since < longestCall) {
+      return this.#fetching.token;
+    }
+    this.#calls += 1;
+    const call = this.#calls;
+    const token = (async () => {
       try {
         // Through a promise, so that a function that throws at once takes the same way.
         const value: unknown = await Promise.resolve().then(source);
@@ -93,13 +104,15 @@ export class Credential {
         if (typeof value !== 'string' || problem !== undefined) {
           throw new UnusableCredential(problem);
         }
-        this.#token = { value, expiresAt: this.#expiry(value) };
+        // One that was given up may answer after its successor; then it is the older one.
+        if (this.#calls === call) this.#token = { value, expiresAt: this.#expiry(value) };
         return value;
       } finally {
-        this.#fetching = undefined;
+        if (this.#calls === call) this.#fetching = undefined;
       }
     })();
-    return this.#fetching;
+    this.#fetching = { token, since: now };
+    return token;
   }
 
   #remember(value: string): void {

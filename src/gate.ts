@@ -54,8 +54,9 @@ export class Gate {
     });
     return (ms) => {
       this.#probe = undefined;
-      if (ms === undefined) this.#closedUntil = undefined;
-      else this.#close(ms);
+      if (ms !== undefined) this.#close(ms);
+      // A call that was on its way before may have been told to wait longer meanwhile.
+      else if ((this.#closedUntil ?? 0) <= this.#clock.elapsed()) this.#closedUntil = undefined;
       end();
     };
   }

@@ -259,8 +259,9 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
     ['query', query],
     ['body', body],
   ] as const) {
-    if (part !== undefined && !isRecord(part)) {
-      issues.push({ path: `options.${name}`, message: 'expected an object' });
+    // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
+    if (part !== undefined && (!isRecord(part) || Symbol.iterator in part)) {
+      issues.push({ path: `options.${name}`, message: 'expected a plain object' });
     }
   }
   return {

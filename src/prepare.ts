@@ -86,11 +86,14 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
-      issues.push({
-        path: `options.query.${name}`,
-        message: 'expected a string, a number or a boolean',
-      });
+    const path = `options.query.${name}`;
+    if (
+      !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
+      (typeof value === 'number' && !Number.isFinite(value))
+    ) {
+      issues.push({ path, message: 'expected a string, a number or a boolean' });
+    } else if (!String(value).isWellFormed()) {
+      issues.push({ path, message: 'this text holds half of a surrogate pair' });
     } else {
       search.set(name, String(value));
     }

@@ -67,7 +67,7 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Number(value) * 1_000;
+  if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Math.round(Number(value) * 1_000);
   if (!httpDate.test(value)) return undefined;
   const sentAt = headers.get('date')?.trim() ?? '';
   const start = httpDate.test(sentAt) ? Date.parse(sentAt) : now;

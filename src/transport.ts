@@ -309,13 +309,14 @@ export class Transport {
     timeout: number,
     story: () => Story,
   ): Promise<string> {
+    const allowed = Math.min(timeout, total.remaining);
     const deadline = new Deadline(this.#clock, timeout, 'attempt', total);
     try {
       return await deadline.race(credential.get());
     } catch (error) {
       if (error instanceof Stopped) {
         if (error.why.by === 'caller') throw error;
-        throw timedOut('credential', 'not_sent', timeout).toError(story());
+        throw timedOut('credential', 'not_sent', allowed).toError(story());
       }
       throw credentialError(credential, error, story());
     } finally {

@@ -1,5 +1,5 @@
 import { check, type Checker, type Path } from '../arguments.ts';
-import { hasData } from '../call.ts';
+import { hasData, isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { cursorPager, type Pager } from '../pager.ts';
@@ -18,7 +18,7 @@ export function listOf<T, Q extends PageQuery>(
 ): Pager<T> {
   const answer = pageChecker(item);
   // Copied now: the caller may change the object while the list is being read.
-  const filters = { ...query };
+  const filters = query === undefined ? {} : isObject(query) ? { ...query } : query;
   const call = { operation: target.operation, method: 'GET' as const, path: target.path };
   return cursorPager<T>({ ...call, path: target.path.template }, filters, (cursor, cancel) =>
     api.call<Page<T>, PageBody<T>>(

@@ -87,8 +87,11 @@ function problems(request: unknown): Issue[] {
       message: `expected 'versioned' (API key) or 'root' (JWT)`,
     });
   }
-  if (query !== undefined && (typeof query !== 'object' || query === null)) {
-    issues.push({ path: 'query', message: 'expected an object' });
+  if (
+    query !== undefined &&
+    (typeof query !== 'object' || query === null || Symbol.iterator in query)
+  ) {
+    issues.push({ path: 'query', message: 'expected a plain object' });
   }
   if (schema !== undefined && typeof Reflect.get(Object(schema), '~standard') !== 'object') {
     issues.push({ path: 'schema', message: 'expected a Standard Schema, such as a zod schema' });

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { check, path } from '../arguments.ts';
+import { isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
@@ -31,7 +32,7 @@ export class Transactions {
     const call = { operation: 'transactions.list', method: 'GET' as const };
     const target = path`/transactions`;
     // Copied now: the caller may change the object while the list is being read.
-    const filters = { ...input };
+    const filters = isObject(input) ? { ...input } : input;
     return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
       this.#api.call<OffsetPage<Transaction>, Transaction[]>(
         {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { seedDemo } from './demo.ts';
+import { wordsOf } from './problem.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 
@@ -69,8 +70,6 @@ function fail(status: number, message: string): void {
   process.stderr.write(message);
   process.exitCode = status;
 }
-
-const wordsOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause));
 
 function main(args: string[]): void {
   let wishes: Wishes;

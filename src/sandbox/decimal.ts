@@ -24,13 +24,11 @@ export function parseDecimal(text: string): bigint {
 
 /** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */
 export function formatDecimal(units: bigint): string {
-  const sign = units < 0n ? '-' : '';
-  const size = units < 0n ? -units : units;
-  const fraction = String(size % one)
+  const fraction = String(units % one)
     .padStart(places, '0')
     .replace(/0+$/, '')
     .padEnd(2, '0');
-  return `${sign}${size / one}.${fraction}`;
+  return `${units / one}.${fraction}`;
 }
 
 /**

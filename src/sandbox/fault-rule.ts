@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { SandboxFault, SandboxFaultRule } from './faults.ts';
+import { wordsOf } from './problem.ts';
 import { routes, type Route } from './routes.ts';
 import { asInput, checked } from './validation.ts';
 
@@ -70,13 +71,13 @@ export function checkFaultRule(rule: SandboxFaultRule): void {
   try {
     checked(FaultRuleSchema, rule, asInput('The rule of sandbox.faults.add is'));
   } catch (cause) {
-    throw new TypeError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new TypeError(wordsOf(cause), { cause });
   }
   const { operation, fault } = rule;
   const route = routes.find((candidate) => candidate.operation === operation);
   if (route !== undefined && !suits(fault, route)) {
     throw new TypeError(
-      `The rule of sandbox.faults.add could never apply: ${operation} answers ${route.paged ? 'a page' : 'no page with a cursor'}${route.status === 204 ? ' and no body' : ''}, so it has no place for ${fault.kind}.`,
+      `The rule of sandbox.faults.add could never apply: ${operation} answers ${route.status === 204 ? 'no body' : 'no page with a cursor'}, so it has no place for ${fault.kind}.`,
     );
   }
 }

@@ -164,6 +164,7 @@ export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefi
 /** What the caller gets to see. `act` is called if the platform does what was asked. */
 export function spoil(fault: SandboxFault, act: () => Reply): SandboxAnswer {
   const truth = commits(fault) ? act() : undefined;
+  const reply = truth ?? injected(500);
   switch (fault.kind) {
     case 'hang':
     case 'reset':
@@ -173,15 +174,13 @@ export function spoil(fault: SandboxFault, act: () => Reply): SandboxAnswer {
     case 'status':
       return { kind: 'complete', ...statusReply(fault, truth) };
     case 'truncated_body':
+      return { kind: 'truncated', ...reply };
     case 'stalled_body':
-      return {
-        kind: fault.kind === 'truncated_body' ? 'truncated' : 'stalled',
-        ...(truth ?? injected(500)),
-      };
+      return { kind: 'stalled', ...reply };
     case 'delay':
     case 'repeated_cursor':
     case 'empty_page':
-      return { kind: 'complete', ...(truth ?? injected(500)) };
+      return { kind: 'complete', ...reply };
   }
 }
 

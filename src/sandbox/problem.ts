@@ -61,3 +61,7 @@ export const conflict = (code: string, message: string): SandboxError =>
   new SandboxError(message, { code, status: 409 });
 
 const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** What somebody else's error says. */
+export const wordsOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
 import type { Credentials } from './credentials.ts';
-import { SandboxError } from './problem.ts';
+import { SandboxError, wordsOf } from './problem.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** More than any documented request needs. */
@@ -156,10 +156,10 @@ const tooLarge = () =>
 
 const defect = (cause: unknown) =>
   problemReply(
-    new SandboxError(
-      `The sandbox itself failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { code: 'sandbox_defect', status: 500 },
-    ),
+    new SandboxError(`The sandbox itself failed: ${wordsOf(cause)}`, {
+      code: 'sandbox_defect',
+      status: 500,
+    }),
   );
 
 function cannotListen(port: number, host: string, cause: NodeJS.ErrnoException): SandboxError {

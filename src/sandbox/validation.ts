@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { parseJson } from '../json.ts';
 import type { Schema } from '../schemas/primitives.ts';
-import { SandboxError } from './problem.ts';
+import { SandboxError, wordsOf } from './problem.ts';
 
 /** How a value that does not fit is reported. */
 interface Report {
@@ -55,9 +55,8 @@ export function readBody(text: string | undefined): Body | undefined {
   try {
     return { value: parseJson(text) };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     const problem = { code: 'invalid_json', status: 400, cause };
-    return { problem: new SandboxError(`The body is not JSON: ${reason}`, problem) };
+    return { problem: new SandboxError(`The body is not JSON: ${wordsOf(cause)}`, problem) };
   }
 }
 
@@ -96,14 +95,12 @@ function fieldsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Record<s
 }
 
 function sentence(issue: z.core.$ZodIssue, value: unknown): string {
-  const rule = issue.message.startsWith('Invalid') ? unworded(issue) : issue.message;
+  // The schemas word their own rules; what they leave to zod would read "Invalid input".
+  const rule =
+    issue.code === 'invalid_type' && issue.message.startsWith('Invalid')
+      ? `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`
+      : issue.message;
   return value === undefined && issue.code !== 'custom' ? `this field is required; ${rule}` : rule;
-}
-
-/** The schemas word their own rules; what they leave to zod would read "Invalid input". */
-function unworded(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type') return 'this value is out of range';
-  return `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`;
 }
 
 const pathText = (path: readonly PropertyKey[]) =>
@@ -114,8 +111,4 @@ const pathText = (path: readonly PropertyKey[]) =>
   );
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (at, key): unknown =>
-      typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined,
-    value,
-  );
+  path.reduce<unknown>((at, key): unknown => Reflect.get(Object(at) as object, key), value);

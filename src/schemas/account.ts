@@ -7,6 +7,7 @@ import {
   idOf,
   known,
   metadata,
+  metadataInput,
   pageQueryShape,
   type Metadata,
   type OpenEnum,
@@ -109,7 +110,7 @@ export interface AccountCreateInput {
 export const accountCreateInputShape = {
   entityId: EntityIdSchema,
   name: z.optional(filledText('a display name')),
-  metadata: z.optional(z.record(z.string(), z.unknown(), 'expected an object of keys and values')),
+  metadata: z.optional(metadataInput()),
 };
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   z.strictObject(accountCreateInputShape);

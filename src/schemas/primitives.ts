@@ -25,6 +25,18 @@ export const anyString = <T extends string>(): Schema<T> => z.string() as unknow
 export const integer: Schema<Integer> = z.union([z.int(), z.bigint()]);
 export const metadata: Schema<Metadata> = z.record(z.string(), z.unknown());
 
+/** Data to send. A `__proto__` key is refused here: a record would lose it without a word. */
+export const metadataInput = (): Schema<Metadata> => {
+  const rule = 'expected an object of keys and values';
+  return z.pipe(
+    z.custom<Metadata>(
+      (value) => typeof value !== 'object' || value === null || !Object.hasOwn(value, '__proto__'),
+      'the key "__proto__" is not sent',
+    ),
+    z.record(z.string(), z.unknown(), rule),
+  );
+};
+
 /*
  * Requests: closed. Each schema carries its own sentence, because zod/mini ships none and because
  * the sentence has to say what to do.
@@ -78,18 +90,19 @@ export const positiveAmount = (): z.ZodMiniString =>
           : amountRule,
     })
     .check(
-      z.regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountRule),
+      z.regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/, { error: amountRule, abort: true }),
       z.refine((value) => /[1-9]/.test(value), 'expected an amount above zero'),
     );
 
 /** A whole number to send. An unsafe `number` has lost digits already, so it is refused. */
 export const wholeNumber = (): Schema<Integer> =>
-  z.union([z.int(), z.bigint()], {
-    error: (issue) =>
-      typeof issue.input === 'number' && Number.isInteger(issue.input)
-        ? 'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n'
-        : 'expected a whole number (number or bigint)',
-  });
+  // The range is checked inside the union, the type outside of it: both need the sentence.
+  z.union([z.int({ error: wholeNumberRule }), z.bigint()], { error: wholeNumberRule });
+
+const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
+  typeof issue.input === 'number' && Number.isInteger(issue.input)
+    ? 'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n'
+    : 'expected a whole number (number or bigint)';
 
 export const count = (error: string): Schema<number> => z.int(error).check(z.gte(0, error));
 
@@ -107,10 +120,10 @@ export const moment = (): Schema<Date | string> =>
     [
       z.date(momentRule),
       z.string(momentRule).check(
-        z.regex(
-          /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/,
-          momentRule,
-        ),
+        z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/, {
+          error: momentRule,
+          abort: true,
+        }),
         z.refine((value) => !Number.isNaN(Date.parse(value)), momentRule),
       ),
     ],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
 
@@ -116,4 +116,42 @@ test('a port that is taken is answered with status 1', async () => {
   expect(err).toBe(
     `The sandbox cannot listen on port ${port} of 127.0.0.1: something else listens there. Choose another port, or 0 for any free one.\n`,
   );
+});
+
+/** Runs the same file in this process, where coverage sees it; signals are not really sent. */
+async function runHere(...args: string[]) {
+  const [argv, before] = [process.argv, process.listeners('SIGTERM')];
+  process.argv = ['node', 'payments-sandbox', ...args];
+  const texts = { out: '', err: '' };
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((texts.out += text), true));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((texts.err += text), true));
+  onTestFinished(() => {
+    process.argv = argv;
+    process.exitCode = undefined;
+  });
+  vi.resetModules();
+  await import('../../src/sandbox/bin.ts');
+  const own = () => process.listeners('SIGTERM').filter((listener) => !before.includes(listener));
+  return { texts, stop: () => own().forEach((listener) => listener('SIGTERM')) };
+}
+
+test('the port is free again after a signal', async () => {
+  const { texts, stop } = await runHere('--port', '0', '--seed', 'demo');
+  await expect.poll(() => texts.out).toContain('PAYMENTS_BASE_URL=');
+  const url = String(/PAYMENTS_BASE_URL=(.+)/.exec(texts.out)?.[1]);
+  expect((await fetch(url)).status).toBe(404);
+  stop();
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+  expect(texts.err).toBe('');
+});
+
+test('sets the exit status and does not exit by force', async () => {
+  const wrong = await runHere('--port', 'x');
+  expect(process.exitCode).toBe(2);
+  expect(wrong.texts.err).toContain('--port takes');
+  const help = await runHere('--help');
+  expect(help.texts.out).toContain('Usage');
+  const taken = await runHere('--host', 'no-such-host.invalid');
+  await expect.poll(() => taken.texts.err).toContain('cannot listen');
+  expect(process.exitCode).toBe(1);
 });

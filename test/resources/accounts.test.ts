@@ -1,0 +1,112 @@
+import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+
+test('creates an account on the default chain, with the auto-earn of the settings', async () => {
+  const { payments } = start();
+  await payments.settings.update({
+    autoEarnEnabled: true,
+    autoEarnVault: 'example_usds',
+    defaultChain: 'arbitrum',
+  });
+  const account = await payments.accounts.create({ entityId: 'ent_000001', name: 'Payroll' });
+  expect(account).toEqual({
+    id: 'acc_000003',
+    entityId: 'ent_000001',
+    name: 'Payroll',
+    type: 'wallet',
+    chain: 'arbitrum',
+    status: 'active',
+    autoEarn: true,
+    availableBalance: expect.stringMatching(/^0(\.0+)?$/),
+    currency: 'USDC',
+    createdAt: '2026-01-15T00:00:00.000Z',
+  });
+});
+
+test('gets an account with its four balances', async () => {
+  const { payments } = start();
+  const account = await payments.accounts.get('acc_000001');
+  // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
+  expect(account).toMatchObject({ availableBalance: '997.00', lockedBalance: '3.00' });
+  expect(typeof account.pendingBalance).toBe('string');
+  expect(typeof account.holdingBalance).toBe('string');
+});
+
+test('brings metadata back as it was given', async () => {
+  const { payments } = start();
+  const metadata = {
+    text: 'Ünïcode 🦊 "quoted" \\ \u2028',
+    none: null,
+    flag: false,
+    number: -1.5e-7,
+    huge: 9_007_199_254_740_993n,
+    list: [1, 'two', [true], {}],
+    nested: { deeper: { deepest: '' } },
+  };
+  const { id } = await payments.accounts.create({ entityId: 'ent_000001', metadata });
+  const account = await payments.accounts.get(id);
+  expect(account.metadata).toEqual(metadata);
+});
+
+test('drops undefined inside metadata and keeps null', async () => {
+  const { payments, sent } = start();
+  await payments.accounts.create({
+    entityId: 'ent_000001',
+    name: undefined,
+    metadata: { gone: undefined, kept: null },
+  });
+  expect(sent[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
+});
+
+test('sends a date in metadata as ISO 8601 text', async () => {
+  const { payments, sent } = start();
+  const since = new Date(Date.UTC(2026, 4, 1));
+  await payments.accounts.update('acc_000001', { metadata: { since } });
+  expect(sent[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
+});
+
+test('changes the name and leaves the rest', async () => {
+  const { payments } = start();
+  const { id } = await payments.accounts.create({
+    entityId: 'ent_000001',
+    name: 'Before',
+    metadata: { colour: 'blue' },
+  });
+  const changed = await payments.accounts.update(id, { name: 'After' });
+  expect(changed).toMatchObject({ id, name: 'After', metadata: { colour: 'blue' } });
+  expect(await payments.accounts.get(id)).toEqual(changed);
+});
+
+test('lists accounts with full balances', async () => {
+  const { payments } = start();
+  const { data, hasMore, nextCursor } = await payments.accounts.list();
+  expect(data.map(({ id }) => id)).toEqual(['acc_000001', 'acc_000002']);
+  expect(data[1]).toMatchObject({ availableBalance: '1000.00', pendingBalance: '3.00' });
+  expect({ hasMore, nextCursor }).toEqual({ hasMore: false, nextCursor: null });
+});
+
+test('refuses an account for an entity that does not exist', async () => {
+  const { payments } = start();
+  const error = await payments.accounts
+    .create({ entityId: 'ent_999999' })
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(UnprocessableEntityError);
+  expect(error).toMatchObject({ status: 422, code: 'unknown_entity', outcome: 'rejected' });
+});
+
+test('says so when there is no such account', async () => {
+  const { payments } = start();
+  for (const call of [
+    payments.accounts.get('acc_999999'),
+    payments.accounts.update('acc_999999', { name: 'Nobody' }),
+  ]) {
+    await expect(call).rejects.toThrow(NotFoundError);
+  }
+});

@@ -1,0 +1,270 @@
+import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
+import { describe, expect, test } from 'vitest';
+import { newTransfer } from '../support/answers.ts';
+import { endpoints, invoke } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
+import { refusal, table, type Row } from './refusal.ts';
+
+describe('transfers.create refuses', () => {
+  const rule = /expected a decimal amount as a string, such as "12\.50"/;
+  const amounts: readonly (readonly [string, unknown, RegExp])[] = [
+    ['a number', 12.5, /JavaScript number cannot hold every decimal.*quote it/],
+    ['a whole number', 12, /quote it/],
+    ['a bigint', 12n, /quote it/],
+    ['NaN', Number.NaN, /quote it/],
+    ['nothing', undefined, /^missing; expected a decimal amount/],
+    ['null', null, rule],
+    ['an object with a text of its own', { toString: () => '1' }, rule],
+    ['a String object', new String('1'), rule],
+    ...[
+      '1e3',
+      '1E3',
+      '-1',
+      '+1',
+      '1.',
+      '.5',
+      '',
+      ' 1',
+      '1 ',
+      '1\n',
+      '01',
+      '00.1',
+      '1,5',
+      '1,000.00',
+      '1_000',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '١٢',
+      '１',
+      '$1',
+      '1 USDC',
+      '1'.repeat(31),
+      `1.${'1'.repeat(19)}`,
+      '1.2.3',
+    ].map((text) => [JSON.stringify(text), text, rule] as const),
+    ...['0', '0.0', '0.000', `0.${'0'.repeat(18)}`].map(
+      (text) => [JSON.stringify(text), text, /above zero/] as const,
+    ),
+  ];
+  table(
+    amounts.map(([what, amount, says]): Row => [
+      `an amount of ${what}`,
+      { ...newTransfer, amount },
+      'amount',
+      says,
+    ]),
+    'transfers.create',
+  );
+
+  const { destinationAccountId: _, ...nowhere } = newTransfer;
+  const one = /exactly one of destinationAccountId .* and counterpartyId/;
+  table(
+    [
+      [
+        'both destinations',
+        { ...newTransfer, counterpartyId: 'cpty_1' },
+        'destinationAccountId',
+        one,
+      ],
+      ['no destination', nowhere, 'destinationAccountId', one],
+      [
+        'a destination of undefined',
+        { ...newTransfer, destinationAccountId: undefined },
+        'destinationAccountId',
+        one,
+      ],
+      ['a counterparty of null', { ...nowhere, counterpartyId: null }, 'counterpartyId', /"cpty_"/],
+      ['no source', { ...newTransfer, sourceAccountId: undefined }, 'sourceAccountId', /^missing;/],
+      ['an empty currency', { ...newTransfer, currency: '' }, 'currency', /such as "USDC"/],
+      ['a currency of null', { ...newTransfer, currency: null }, 'currency', /currency code/],
+      [
+        'a description that is a number',
+        { ...newTransfer, description: 7 },
+        'description',
+        /string/,
+      ],
+      [
+        'a description with half a character',
+        { ...newTransfer, description: 'a\ud800b' },
+        'description',
+        /surrogate/,
+      ],
+      [
+        'a misspelt field',
+        { ...newTransfer, ammount: '1' },
+        'ammount',
+        /unknown field.*options\.body/,
+      ],
+      [
+        'an idempotency key in the body',
+        { ...newTransfer, idempotencyKey: 'k' },
+        'idempotencyKey',
+        /unknown field/,
+      ],
+      ['nothing', undefined, '', /expected an object, got nothing/],
+      ['null', null, '', /expected an object, got null/],
+      ['text', '{"amount":"1"}', '', /expected an object, got a string/],
+      ['a function', () => newTransfer, '', /expected an object, got a function/],
+    ],
+    'transfers.create',
+  );
+
+  test('everything that is wrong at once', async () => {
+    const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
+    const error = await refusal((payments) =>
+      payments.transfers.create(input as unknown as TransferCreateInput, {
+        timeout: -1,
+        headers: { host: 'x' },
+      }),
+    );
+    expect(error.issues.map(({ path }) => path).toSorted()).toEqual([
+      'amount',
+      'counterpartyId',
+      'memo',
+      'options.headers.host',
+      'options.timeout',
+      'sourceAccountId',
+    ]);
+  });
+
+  test('with a message that can be read', async () => {
+    const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
+    const error = await refusal((payments) => payments.transfers.create(input));
+    expect(String(error)).toMatchInlineSnapshot(`
+      "ValidationError: The arguments of transfers.create are not valid.
+        amount: expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
+      Nothing was sent."
+    `);
+  });
+});
+
+describe('entities.create refuses', () => {
+  const rule = /expected an email address, such as "ada@example\.com"/;
+  table(
+    [
+      ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
+        (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', rule],
+      ),
+      ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', rule],
+      ['an email that is a number', { email: 5 }, 'email', rule],
+      ['no email', {}, 'email', /^missing; expected an email address/],
+      ['an empty name', { email: 'a@b.c', fullName: '' }, 'fullName', /expected a name/],
+      ['a name of null', { email: 'a@b.c', fullName: null }, 'fullName', /expected a name/],
+      ['a business that is a number', { email: 'a@b.c', businessName: 1 }, 'businessName', /name/],
+      [
+        'a type, which cannot be chosen',
+        { email: 'a@b.c', type: 'business' },
+        'type',
+        /unknown field/,
+      ],
+      ['nothing', undefined, '', /expected an object/],
+    ],
+    'entities.create',
+  );
+});
+
+describe('accounts.create refuses', () => {
+  table(
+    [
+      ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity: "ent_"/],
+      ['an empty name', { entityId: 'ent_1', name: '' }, 'name', /expected a display name/],
+      ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
+      ['a chain, which cannot be chosen', { entityId: 'ent_1', chain: 'base' }, 'chain', /unknown/],
+    ],
+    'accounts.create',
+  );
+});
+
+describe('accounts.update refuses', () => {
+  table(
+    [
+      ['an empty name', { name: '' }, 'name', /expected a display name/],
+      ['a balance, which cannot be set', { availableBalance: '9' }, 'availableBalance', /unknown/],
+      ['nothing', undefined, '', /expected an object/],
+    ],
+    'accounts.update',
+    ['acc_1'],
+  );
+});
+
+describe('settings.update refuses', () => {
+  const vault = /"<protocol>_usdc" or "<protocol>_usds"/;
+  table(
+    [
+      [
+        'auto-earn without a vault',
+        { autoEarnEnabled: true },
+        'autoEarnVault',
+        /vault is required/,
+      ],
+      [
+        'auto-earn with a vault of undefined',
+        { autoEarnEnabled: true, autoEarnVault: undefined },
+        'autoEarnVault',
+        /vault is required/,
+      ],
+      ...[
+        '',
+        'usdc',
+        '_usdc',
+        'Example_usdc',
+        'example_usdt',
+        'ex-ample_usdc',
+        'x_usdc ',
+        'x_usdc_usdc',
+      ].map((name): Row => [
+        `the vault ${JSON.stringify(name)}`,
+        { autoEarnEnabled: true, autoEarnVault: name },
+        'autoEarnVault',
+        vault,
+      ]),
+      ['a vault of null', { autoEarnVault: null }, 'autoEarnVault', vault],
+      ['a switch that is text', { autoEarnEnabled: 'true' }, 'autoEarnEnabled', /true or false/],
+      ['another chain', { defaultChain: 'solana' }, 'defaultChain', /ethereum, base, arbitrum/],
+      ['a chain in capitals', { defaultChain: 'Base' }, 'defaultChain', /expected one of/],
+      ...[
+        '',
+        'hooks',
+        '/hooks',
+        'ftp://x.example',
+        'javascript:alert(1)',
+        'https://',
+        'http//x',
+        5,
+      ].map((webhookUrl): Row => [
+        `the webhook ${JSON.stringify(webhookUrl)}`,
+        { webhookUrl },
+        'webhookUrl',
+        /absolute http\(s\) URL, or null to disable/,
+      ]),
+      ['an unknown setting', { autoEarn: true }, 'autoEarn', /unknown field/],
+    ],
+    'settings.update',
+  );
+
+  test('nothing that the document allows', async () => {
+    const { payments, sent } = observed(undefined, { validation: 'report' });
+    const allowed: SettingsUpdateInput[] = [
+      { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
+      { autoEarnEnabled: false },
+      { autoEarnVault: 'x_usdc' },
+      { webhookUrl: 'http://localhost:8080/x?y#z' },
+    ];
+    for (const patch of allowed) {
+      await payments.settings.update(patch).catch(() => undefined);
+      expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual(patch);
+    }
+    expect(sent).toHaveLength(allowed.length);
+  });
+});
+
+test.each(endpoints.filter(({ body }) => body.length > 0))(
+  '$operation does not throw at once, whatever it is given',
+  async ({ operation, path }) => {
+    for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
+      const first = path.includes('{id}') ? ['acc_1'] : [];
+      await refusal((payments) => invoke(payments, operation, [...first, input]));
+    }
+  },
+);

@@ -1,0 +1,64 @@
+import { NotFoundError } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+
+test('gets a counterparty, its account number masked', async () => {
+  const { payments, sandbox } = start();
+  const { id } = sandbox.counterparties.create({
+    entityId: 'ent_000001',
+    bankName: 'First Example Bank',
+    accountNumber: '000123456789',
+    routingNumber: '110000000',
+  });
+  const counterparty = await payments.counterparties.get(id);
+  expect(counterparty).toMatchObject({
+    type: 'bank_account',
+    bankName: 'First Example Bank',
+    routingNumber: '110000000',
+    walletAddress: null,
+    chain: null,
+  });
+  expect(counterparty.accountNumber).toMatch(/6789$/);
+  expect(counterparty.accountNumber).not.toContain('12345');
+});
+
+test('lists the counterparties of an entity', async () => {
+  const { payments, sandbox } = start();
+  const { id } = sandbox.counterparties.create({ entityId: 'ent_000002' });
+  const page = await payments.counterparties.list({ entityId: 'ent_000002' });
+  expect(page.data.map((counterparty) => counterparty.id)).toEqual([id]);
+  expect(await payments.counterparties.list().toArray({ max: 10 })).toHaveLength(3);
+});
+
+test('deletes a counterparty, and a pending transfer to it fails', async () => {
+  const { payments } = start();
+  const transfer = await payments.transfers.create({
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '1',
+  });
+  expect(await payments.counterparties.delete('cpty_000001')).toBeUndefined();
+  expect(await payments.transfers.get(transfer.id)).toMatchObject({ status: 'failed' });
+  await expect(payments.counterparties.get('cpty_000001')).rejects.toThrow(NotFoundError);
+});
+
+test('a second deletion finds nothing', async () => {
+  const { payments } = start();
+  await payments.counterparties.delete('cpty_000002');
+  const error = await payments.counterparties
+    .delete('cpty_000002')
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect(error).toMatchObject({
+    code: 'counterparty_not_found',
+    operation: 'counterparties.delete',
+    path: '/counterparties/{id}',
+    outcome: 'rejected',
+  });
+});

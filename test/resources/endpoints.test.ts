@@ -1,0 +1,206 @@
+import { PaymentsClient } from 'payments-platform-sdk';
+import type { Sandbox } from 'payments-platform-sdk/sandbox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import {
+  argumentsOf,
+  endpoints,
+  furnishedPlatform,
+  invoke,
+  type Endpoint,
+  type Example,
+} from '../support/interface.ts';
+import { loopback, observed, observedSandbox, type Sent } from '../support/recorder.ts';
+
+const filled = (path: string, id: string | undefined): string => path.replace('{id}', id ?? '');
+
+/** Every example of every endpoint, with a name for the report. */
+const examples = endpoints.flatMap((endpoint) =>
+  endpoint.examples.map((example, index) => ({
+    name: `${endpoint.method} ${endpoint.path} (${endpoint.operation} ${index + 1})`,
+    endpoint,
+    example,
+  })),
+);
+
+describe('the examples', () => {
+  test.each(endpoints)('of $operation use every documented parameter and field', (endpoint) => {
+    const used = (part: 'query' | 'body') =>
+      new Set(endpoint.examples.flatMap((example) => Object.keys(example[part] ?? {})));
+    expect(used('query')).toEqual(new Set(endpoint.query));
+    expect(used('body')).toEqual(new Set(endpoint.body));
+  });
+});
+
+describe('the client', () => {
+  test('has a method for every endpoint, and no other', () => {
+    const payments = new PaymentsClient(furnishedPlatform().clientOptions);
+    const beyondTheDocument = ['transfers.waitFor', 'transfers.reconcile'];
+    const found = Object.entries(payments).flatMap(([noun, resource]) =>
+      methodsOf(resource).map((verb) => `${noun}.${verb}`),
+    );
+    expect(found.toSorted()).toEqual(
+      [...endpoints.map(({ operation }) => operation), ...beyondTheDocument].toSorted(),
+    );
+  });
+
+  test('itself offers the general request, a clone, and nothing else', () => {
+    const payments = new PaymentsClient(furnishedPlatform().clientOptions);
+    // toJSON is for JSON.stringify, which must not show a credential.
+    expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
+  });
+});
+
+const methodsOf = (value: object): string[] =>
+  Object.getOwnPropertyNames(Object.getPrototypeOf(value))
+    .filter((name) => name !== 'constructor')
+    .toSorted();
+
+describe('the bytes', () => {
+  let sandbox: Sandbox;
+  let server: Awaited<ReturnType<typeof loopback>>;
+
+  beforeAll(async () => {
+    // A real server: Node's fetch and node:http both write to it as they do in production.
+    server = await loopback((request, body) =>
+      request.method === 'GET' && body !== ''
+        ? sandbox.getWithBody(request, body)
+        : sandbox.fetch(request),
+    );
+  });
+  afterAll(() => server.close());
+
+  /** What arrives when the example is called; whether it succeeds is not the question here. */
+  async function arriving(
+    { operation }: Endpoint,
+    example: Example,
+    bases: { baseUrl: string; rootUrl?: string },
+  ): Promise<Sent> {
+    sandbox = furnishedPlatform();
+    const { apiKey, jwt } = sandbox;
+    const payments = new PaymentsClient({ ...bases, apiKey, jwt, maxRetries: 0 });
+    const before = server.sent.length;
+    await invoke(payments, operation, argumentsOf(example)).then(undefined, () => undefined);
+    expect(server.sent.length - before).toBe(1);
+    const [sent] = server.sent.slice(before);
+    if (sent === undefined) throw new Error('nothing arrived');
+    return sent;
+  }
+
+  test.each(examples)('of $name are those of the document', async ({ endpoint, example }) => {
+    const { origin } = server;
+    const sent = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
+    const prefix = endpoint.base === 'versioned' ? '/v0' : '';
+    expect(sent.method).toBe(endpoint.method);
+    expect(sent.url).toBe(
+      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+    );
+
+    const [right, wrong] =
+      endpoint.credential === 'apiKey'
+        ? [sandbox.apiKey, sandbox.jwt]
+        : [sandbox.jwt, sandbox.apiKey];
+    expect(sent.headers['authorization']).toBe(`Bearer ${right}`);
+    expect(JSON.stringify(sent)).not.toContain(wrong);
+
+    expect(sent.headers['accept']).toBe('application/json');
+    expect(sent.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
+    if (example.body === undefined) {
+      expect(sent.body).toBe('');
+      expect(sent.headers['content-type']).toBeUndefined();
+    } else {
+      expect(JSON.parse(sent.body)).toEqual(example.body);
+      expect(sent.headers['content-type']).toBe('application/json');
+      expect(sent.headers['content-length']).toBe(String(Buffer.byteLength(sent.body)));
+      // A GET whose body has no frame would be read as two requests.
+      expect(sent.headers['transfer-encoding']).toBeUndefined();
+    }
+  });
+
+  test.each(examples)('of $name follow a base URL with a prefix', async (one) => {
+    const { endpoint, example } = one;
+    const { origin } = server;
+    const sent = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
+    const prefix = endpoint.base === 'versioned' ? '/platform/api/v0' : '/platform/api';
+    expect(sent.url).toBe(
+      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+    );
+  });
+
+  test.each(examples)('of $name follow a root URL of its own', async ({ endpoint, example }) => {
+    const { origin } = server;
+    const sent = await arriving(endpoint, example, {
+      baseUrl: `${origin}/v0`,
+      rootUrl: `${origin}/automation//`,
+    });
+    const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
+    expect(sent.url).toBe(
+      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+    );
+  });
+});
+
+test.each(examples)('each credential goes to its own host: $name', async (one) => {
+  const { endpoint, example } = one;
+  const { payments, sent } = observed(undefined, {
+    baseUrl: 'https://versioned.example.com/v0',
+    rootUrl: 'https://root.example.org',
+    validation: 'report',
+    apiKey: 'sk_for_versioned',
+    jwt: 'only.for.root',
+  });
+  await invoke(payments, endpoint.operation, argumentsOf(example)).then(undefined, () => undefined);
+  expect(sent).toHaveLength(1);
+  const [host, token] =
+    endpoint.base === 'versioned'
+      ? ['versioned.example.com', 'sk_for_versioned']
+      : ['root.example.org', 'only.for.root'];
+  expect(new URL(sent[0]?.url ?? '').host).toBe(host);
+  expect(sent[0]?.headers['authorization']).toBe(`Bearer ${token}`);
+});
+
+describe('the sandbox', () => {
+  /** A cursor has to come from the platform, so the made-up one stays out of it. */
+  const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
+
+  test.each(possible)('answers $name in the documented shape', async ({ endpoint, example }) => {
+    const sandbox = furnishedPlatform();
+    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const { data, response } = await invoke(
+      payments,
+      endpoint.operation,
+      argumentsOf(example),
+    ).withResponse();
+    expect(sandbox.log).toHaveLength(1);
+    expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
+    if (endpoint.answer === undefined) {
+      expect(data).toBeUndefined();
+    } else {
+      const raw: unknown = await response.json();
+      expect(z.safeParse(endpoint.answer, raw).error?.issues).toBeUndefined();
+    }
+  });
+
+  const paged = endpoints.filter(({ query }) => query.includes('cursor'));
+
+  test.each(paged)('pages through $operation with the cursor it gave', async (endpoint) => {
+    const { operation, path } = endpoint;
+    const { payments, sent } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
+    const EnvelopeSchema = z.object({
+      data: z.array(z.object({ id: z.string() })),
+      hasMore: z.boolean(),
+      nextCursor: z.nullable(z.string()),
+    });
+    const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
+    expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
+    const query = { limit: 1, cursor: first.nextCursor };
+    const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
+    expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
+    expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
+    const asked = new URL(sent[1]?.url ?? '');
+    expect(asked.pathname).toBe(`/v0${path}`);
+    expect(asked.searchParams.get('cursor')).toBe(first.nextCursor);
+    // The document asks for the same limit on every page.
+    expect(asked.searchParams.get('limit')).toBe('1');
+  });
+});

@@ -1,0 +1,67 @@
+import { NotFoundError, PaymentsClient } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+
+const start = () => {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
+  return { sandbox, payments: new PaymentsClient(sandbox.clientOptions) };
+};
+
+test('creates an individual, whose verification has not started', async () => {
+  const { payments } = start();
+  const entity = await payments.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
+  expect(entity).toMatchObject({
+    id: 'ent_000001',
+    email: 'ada@example.com',
+    type: 'individual',
+    kycStatus: 'not_started',
+    tosStatus: 'not_started',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  });
+  expect(entity.kycLink).toMatch(/^https:/);
+  expect(entity.tosLink).toMatch(/^https:/);
+  // The document leaves the status out of this one answer.
+  expect(entity).not.toHaveProperty('status');
+});
+
+test('creates a business', async () => {
+  const { payments } = start();
+  const entity = await payments.entities.create({
+    email: 'till@example.com',
+    businessName: 'Corner Shop Ltd',
+  });
+  expect(entity.type).toBe('business');
+});
+
+test('gets an entity with its verification as it is now', async () => {
+  const { payments, sandbox } = start();
+  const { id } = await payments.entities.create({ email: 'ada@example.com' });
+  expect(await payments.entities.get(id)).toMatchObject({
+    status: 'active',
+    kycStatus: 'not_started',
+  });
+  sandbox.entities.approve(id);
+  expect(await payments.entities.get(id)).toMatchObject({
+    kycStatus: 'approved',
+    tosStatus: 'approved',
+  });
+});
+
+test('lists every entity once', async () => {
+  const { payments, sandbox } = start();
+  const made = ['a', 'b', 'c', 'd', 'e'].map(
+    (name) => sandbox.entities.create({ email: `${name}@example.com` }).id,
+  );
+  const first = await payments.entities.list({ limit: 2 });
+  expect(first.data.map(({ id }) => id)).toEqual(made.slice(0, 2));
+  expect(first.hasMore).toBe(true);
+  const all = await payments.entities.list({ limit: 2 }).toArray({ max: 100 });
+  expect(all.map(({ id }) => id)).toEqual(made);
+});
+
+test('says so when there is no such entity', async () => {
+  const { payments } = start();
+  const error = await payments.entities.get('ent_999999').catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect(error).toMatchObject({ status: 404, code: 'entity_not_found', outcome: 'rejected' });
+});

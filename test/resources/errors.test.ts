@@ -1,0 +1,204 @@
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  isApiError,
+  isPaymentsError,
+  NotFoundError,
+  PaymentsClient,
+  PaymentsError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  UnprocessableEntityError,
+} from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { furnishedPlatform, owner } from '../support/interface.ts';
+import { observed, observedSandbox } from '../support/recorder.ts';
+
+const caught = (call: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(call).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+const allClasses = [
+  BadRequestError,
+  AuthenticationError,
+  PermissionDeniedError,
+  NotFoundError,
+  ConflictError,
+  UnprocessableEntityError,
+  RateLimitError,
+  ServerError,
+];
+
+test.each([
+  [400, BadRequestError],
+  [401, AuthenticationError],
+  [403, PermissionDeniedError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [422, UnprocessableEntityError],
+  [429, RateLimitError],
+  [500, ServerError],
+  [501, ServerError],
+  [503, ServerError],
+  [599, ServerError],
+  [402, ApiError],
+  [405, ApiError],
+  [418, ApiError],
+  [499, ApiError],
+  [302, ApiError],
+] as const)('status %i is its own class of error', async (status, expected) => {
+  const sandbox = furnishedPlatform();
+  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+  sandbox.faults.add({
+    operation: 'accounts.get',
+    fault: { kind: 'status', status, code: 'some_code', error: 'Some words' },
+  });
+  const error = await caught(payments.accounts.get('acc_000001'));
+  if (!isApiError(error)) throw new Error('expected an ApiError');
+  expect(error).toBeInstanceOf(PaymentsError);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(isPaymentsError(error)).toBe(true);
+  expect(error.name).toBe(expected.name);
+  expect(allClasses.filter((other) => error instanceof other)).toEqual(
+    expected === ApiError ? [] : [expected],
+  );
+  expect(error).toMatchObject({
+    status,
+    code: 'some_code',
+    details: null,
+    requestId: 'req_000001',
+    operation: 'accounts.get',
+    method: 'GET',
+    path: '/accounts/{id}',
+    attempts: [{ status, requestId: 'req_000001', reason: `status ${status}` }],
+  });
+  expect(error.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(error.body)).toEqual({ error: 'Some words', code: 'some_code', details: null });
+});
+
+test('the message says what happened, what was asked and what to do', async () => {
+  const { payments } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
+  const error = await caught(payments.counterparties.delete('cpty_999999'));
+  expect(String(error)).toMatchInlineSnapshot(`
+    "NotFoundError: The platform answered 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
+    Asked: DELETE /counterparties/{id} (counterparties.delete), request req_000001.
+    Check the id, and that the credential belongs to the Platform that holds it.
+    It did not take effect."
+  `);
+});
+
+test('a wrong API key and a wrong JWT are refused', async () => {
+  const sandbox = furnishedPlatform();
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    apiKey: 'sk_somebody_else',
+    jwt: 'not.the.one',
+  });
+  for (const call of [
+    payments.entities.list(),
+    payments.entities.get('ent_000001'),
+    payments.ibans.delete('iban_000001'),
+    payments.instructions.list({ address: owner }),
+    payments.transactions.list({ address: owner }),
+  ]) {
+    const error = await caught(call);
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(error).toMatchObject({ status: 401, code: 'unauthorized', outcome: 'rejected' });
+    expect(String(error)).toContain('Check the credential');
+  }
+});
+
+test('a call without its credential is refused before anything is sent', async () => {
+  const { payments, sent } = observed(undefined, { jwt: undefined });
+  const error = await caught(payments.instructions.list({ address: owner }));
+  expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
+  expect(String(error)).toContain('PAYMENTS_JWT');
+  const keyless = observed(undefined, { apiKey: undefined });
+  await expect(keyless.payments.entities.list()).rejects.toMatchObject({
+    name: 'ConfigurationError',
+    outcome: 'not_sent',
+  });
+  expect([...sent, ...keyless.sent]).toEqual([]);
+});
+
+test('the request id is the first of four headers', async () => {
+  const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
+  for (const [index, name] of names.entries()) {
+    const headers = Object.fromEntries(names.slice(index).map((each) => [each, `id in ${each}`]));
+    const { payments } = observed(() => new Response('{}', { status: 404, headers }));
+    const error = await caught(payments.entities.get('ent_1'));
+    expect(error).toMatchObject({ requestId: `id in ${name}` });
+  }
+  const { payments } = observed(() => new Response('{}', { status: 404 }));
+  expect(await caught(payments.entities.get('ent_1'))).toMatchObject({ requestId: undefined });
+});
+
+test.each([
+  ['{"error":5,"code":["a"],"details":"text"}', { code: undefined, details: 'text' }],
+  ['{"error":"","code":""}', { code: undefined, details: undefined }],
+  [
+    '{"code":"c","details":{"n":12345678901234567890}}',
+    { code: 'c', details: { n: 12345678901234567890n } },
+  ],
+  ['[1,2]', { code: undefined, details: undefined }],
+  ['null', { code: undefined, details: undefined }],
+  ['"text"', { code: undefined, details: undefined }],
+  ['', { code: undefined, details: undefined }],
+  ['<html><h1>Bad gateway</h1></html>', { code: undefined, details: undefined }],
+])('an error body of another form is kept as text: %s', async (body, expected) => {
+  const { payments } = observed(() => new Response(body, { status: 422 }));
+  const error = await caught(payments.entities.get('ent_1'));
+  expect(error).toBeInstanceOf(UnprocessableEntityError);
+  expect(error).toMatchObject({ ...expected, body });
+  // A log must be able to take it, bigints included.
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+    name: 'UnprocessableEntityError',
+    status: 422,
+    operation: 'entities.get',
+  });
+});
+
+test('a rate limit says how long to wait', async () => {
+  const sandbox = furnishedPlatform();
+  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'status', status: 429, retryAfter: 7 },
+  });
+  const error = await caught(
+    payments.transfers.create({
+      sourceAccountId: 'acc_000001',
+      destinationAccountId: 'acc_000002',
+      amount: '1',
+    }),
+  );
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'rejected', retryable: true });
+});
+
+test('a creation that answers 500 is unknown, and not to be repeated', async () => {
+  const sandbox = furnishedPlatform();
+  const { payments, sent } = observedSandbox(sandbox);
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'status', status: 500, when: 'after_commit' },
+  });
+  const before = sandbox.transfers.list().length;
+  const error = await caught(
+    payments.transfers.create({
+      sourceAccountId: 'acc_000001',
+      destinationAccountId: 'acc_000002',
+      amount: '1',
+    }),
+  );
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(String(error)).toContain('payments.transfers.reconcile');
+  expect(sent).toHaveLength(1);
+  expect(sandbox.transfers.list()).toHaveLength(before + 1);
+});

@@ -1,0 +1,44 @@
+import { NotFoundError } from 'payments-platform-sdk';
+import { SandboxError } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+
+test('gets an IBAN and where its deposits go', async () => {
+  const { payments } = start();
+  expect(await payments.ibans.get('iban_000001')).toMatchObject({
+    entityId: 'ent_000001',
+    accountId: 'acc_000001',
+    currency: 'EUR',
+    status: 'active',
+  });
+});
+
+test('lists IBANs by entity and by account', async () => {
+  const { payments, sandbox } = start();
+  const { id: accountId } = sandbox.accounts.create({ entityId: 'ent_000002' });
+  const { id } = sandbox.ibans.create({ accountId });
+  const idsOf = async (query?: Parameters<typeof payments.ibans.list>[0]) =>
+    (await payments.ibans.list(query)).data.map((iban) => iban.id);
+  expect(await idsOf({ entityId: 'ent_000002' })).toEqual([id]);
+  expect(await idsOf({ accountId: 'acc_000001' })).toEqual(['iban_000001', 'iban_000002']);
+  expect(await idsOf({ accountId: 'acc_000001', entityId: 'ent_000002' })).toEqual([]);
+  expect(await idsOf()).toHaveLength(3);
+});
+
+test('deletes an IBAN, and deposits to it are rejected', async () => {
+  const { payments, sandbox } = start();
+  expect(await payments.ibans.delete('iban_000001')).toBeUndefined();
+  await expect(payments.ibans.get('iban_000001')).rejects.toThrow(NotFoundError);
+  expect(() => sandbox.ibans.deposit('iban_000001', '10')).toThrow(SandboxError);
+  await expect(payments.ibans.delete('iban_000001')).rejects.toMatchObject({
+    name: 'NotFoundError',
+    operation: 'ibans.delete',
+    code: 'iban_not_found',
+  });
+});

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { PaymentsClient, ValidationError, type AnyRequest } from 'payments-platform-sdk';
+import { describe, expect, test } from 'vitest';
+import { newTransfer } from '../support/answers.ts';
+import { endpoints, invoke } from '../support/interface.ts';
+import { observed, recorder } from '../support/recorder.ts';
+import { refusal } from './refusal.ts';
+
+/** What is wrong with an id, whatever it is the id of. */
+const wrong = (prefix: string): readonly (readonly [string, unknown])[] => [
+  ['an empty text', ''],
+  ['the prefix alone', prefix],
+  ['no prefix', '000001'],
+  ['another prefix', prefix === 'acc_' ? 'ent_1' : 'acc_1'],
+  ['the prefix in capitals', `${prefix.toUpperCase()}1`],
+  ['something before the prefix', `x${prefix}1`],
+  ['a dot', '.'],
+  ['two dots', '..'],
+  ['a way up', `${prefix}1/../../x`],
+  ['a way up at once', `../${prefix}1`],
+  ['a slash', `${prefix}1/2`],
+  ['a slash at the end', `${prefix}1/`],
+  ['a backslash', `${prefix}1\\2`],
+  ['a question mark', `${prefix}1?limit=1`],
+  ['a hash', `${prefix}1#2`],
+  ['a percent sign', `${prefix}1%2f`],
+  ['a space inside', `${prefix}1 2`],
+  ['a space before', ` ${prefix}1`],
+  ['a space behind', `${prefix}1 `],
+  ['a line break', `${prefix}1\n`],
+  ['a tab', `${prefix}\t1`],
+  ['a null character', `${prefix}1\0`],
+  ['a delete character', `${prefix}1\u007f`],
+  ['a no-break space', `${prefix}1\u00a0`],
+  ['a line separator', `${prefix}1\u2028`],
+  ['the first half of a pair', `${prefix}\ud83e`],
+  ['the second half of a pair', `${prefix}\udd8a1`],
+  ['257 characters', `${prefix}${'1'.repeat(257 - prefix.length)}`],
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 5],
+  ['a bigint', 5n],
+  ['a boolean', true],
+  ['a list', [`${prefix}1`]],
+  ['an object with a text of its own', { toString: () => `${prefix}1` }],
+  ['a String object', new String(`${prefix}1`)],
+  ['a symbol', Symbol(`${prefix}1`)],
+  ['a function', () => `${prefix}1`],
+];
+
+/** Every place that takes an id: in a path, in a query and in a body. */
+interface Place {
+  readonly name: string;
+  readonly prefix: string;
+  readonly path: string;
+  readonly required: boolean;
+  send(payments: PaymentsClient, id: unknown): PromiseLike<unknown>;
+}
+const prefixOf: Readonly<Record<string, string>> = {
+  entities: 'ent_',
+  accounts: 'acc_',
+  transfers: 'txfr_',
+  counterparties: 'cpty_',
+  ibans: 'iban_',
+};
+const inPaths: readonly Place[] = [
+  ...endpoints.filter(({ path }) => path.includes('{id}')).map(({ operation }) => operation),
+  'transfers.waitFor',
+].map((operation) => ({
+  name: operation,
+  prefix: prefixOf[operation.split('.')[0] ?? ''] ?? '',
+  path: 'id',
+  required: true,
+  send: (payments, id) =>
+    invoke(payments, operation, operation === 'accounts.update' ? [id, { name: 'x' }] : [id]),
+}));
+const requiredFields = new Set(['accounts.create entityId', 'transfers.create sourceAccountId']);
+const { destinationAccountId: _, ...nowhere } = newTransfer;
+const inFields = (
+  [
+    ['accounts.create', 'entityId', 'ent_', {}],
+    ['transfers.create', 'sourceAccountId', 'acc_', newTransfer],
+    ['transfers.create', 'destinationAccountId', 'acc_', newTransfer],
+    ['transfers.create', 'counterpartyId', 'cpty_', nowhere],
+    ['transfers.list', 'accountId', 'acc_', {}],
+    ['counterparties.list', 'entityId', 'ent_', {}],
+    ['ibans.list', 'entityId', 'ent_', {}],
+    ['ibans.list', 'accountId', 'acc_', {}],
+  ] as const
+).map(([operation, field, prefix, rest]): Place => ({
+  name: `${operation} (${field})`,
+  prefix,
+  path: field,
+  required: requiredFields.has(`${operation} ${field}`),
+  send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
+}));
+
+test('the table knows every method that takes an id', () => {
+  expect(inPaths.map(({ name }) => name)).toEqual([
+    'entities.get',
+    'accounts.get',
+    'accounts.update',
+    'transfers.get',
+    'counterparties.get',
+    'counterparties.delete',
+    'ibans.get',
+    'ibans.delete',
+    'transfers.waitFor',
+  ]);
+});
+
+describe.each([...inPaths, ...inFields])('$name refuses', ({ prefix, path, required, send }) => {
+  // A field that may be absent is absent when it is undefined.
+  const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
+
+  test.each(rows)('%s', async (_what, id) => {
+    const error = await refusal((payments) => send(payments, id));
+    expect(error.issues.map((issue) => issue.path)).toContain(path);
+  });
+});
+
+test.each([...inPaths, ...inFields])('$name accepts an id of 256 characters', async (place) => {
+  const { payments, sent } = observed(() => new Response('{}', { status: 401 }));
+  const id = `${place.prefix}${'1'.repeat(256 - place.prefix.length)}`;
+  await Promise.resolve(place.send(payments, id)).catch(() => undefined);
+  expect(sent).toHaveLength(1);
+  expect(`${sent[0]?.url}${sent[0]?.body}`).toContain(id);
+});
+
+test('an issue says which id is expected and never repeats the value', async () => {
+  const error = await refusal((payments) =>
+    payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
+  );
+  expect(error.issues[0]?.message).toMatch(/^expected the id of a Transfer: "txfr_" followed by/);
+  expect(JSON.stringify(error)).not.toContain('pasted_by_mistake');
+});
+
+const base = 'https://api.example.com/v0';
+/** Text that is good at being misunderstood. */
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc
+    .array(
+      fc.constantFrom(
+        '.',
+        '..',
+        '/',
+        '\\',
+        '%2e',
+        '%2F',
+        '%',
+        '?',
+        '#',
+        ';',
+        ':',
+        '@',
+        ' ',
+        '\t',
+        '\n',
+        '\0',
+        '\u202e',
+        '\ud800',
+        'é',
+        '🦊',
+        'a',
+        '0',
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join('')),
+);
+
+test('no id leads out of the place that it belongs to', async () => {
+  const { fetch, sent } = recorder(() => new Response('{}', { status: 404 }));
+  const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('entities', 'accounts', 'transfers', 'counterparties', 'ibans'),
+      fc.boolean(),
+      nasty,
+      async (noun, prefixed, text) => {
+        const id = prefixed ? `${prefixOf[noun]}${text}` : text;
+        sent.length = 0;
+        const error = await Promise.resolve(invoke(payments, `${noun}.get`, [id])).catch(
+          (reason: unknown) => reason,
+        );
+        if (error instanceof ValidationError) {
+          expect(sent).toEqual([]);
+          return;
+        }
+        accepted += 1;
+        const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+        expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
+        expect(pathname).toMatch(new RegExp(`^/v0/${noun}/[^/]+$`));
+        expect(decodeURIComponent(pathname.split('/').at(-1) ?? '')).toBe(id);
+      },
+    ),
+    { numRuns: 1_500 },
+  );
+  // Otherwise the property would hold because nothing ever got through.
+  expect(accepted).toBeGreaterThan(50);
+});
+
+test('no path of a request leads out of the API that it is for', async () => {
+  const { fetch, sent } = recorder(() => Response.json({}));
+  const payments = new PaymentsClient({
+    baseUrl: base,
+    apiKey: 'sk_x',
+    jwt: 'a.b.c',
+    fetch,
+    maxRetries: 0,
+  });
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(nasty, async (text) => {
+      const path = `/${text}`;
+      sent.length = 0;
+      const request: AnyRequest = { method: 'POST', path, api: 'versioned' };
+      const error = await payments.request(request).catch((reason: unknown) => reason);
+      if (error instanceof ValidationError) {
+        expect(sent).toEqual([]);
+        return;
+      }
+      accepted += 1;
+      const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+      expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
+      expect(pathname.startsWith('/v0/')).toBe(true);
+      expect(decodeURI(pathname.replaceAll('%', '%25'))).toBe(`/v0${path}`);
+    }),
+    { numRuns: 1_500 },
+  );
+  expect(accepted).toBeGreaterThan(50);
+});
+
+test('any cursor reaches the platform as it was', async () => {
+  const { fetch, sent } = recorder(() => Response.json({ data: [], hasMore: false }));
+  const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch });
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (cursor) => {
+      await payments.entities.list({ cursor });
+      expect(new URL(sent.at(-1)?.url ?? '').searchParams.get('cursor')).toBe(cursor);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,73 @@
+import { NotFoundError } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
+import { observed, observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+
+test('builds a payload that can be registered', async () => {
+  const { payments, sandbox } = start();
+  const built = await payments.instructions.build({ ...buildInput, salt: 99 });
+  expect(built).toMatchObject({ salt: 99, maxExecutions: 10 });
+  expect(built.action).toMatch(/^0x[0-9a-f]{40}$/);
+  expect(built.arguments).toMatch(/^0x[0-9a-f]+$/);
+  const { instructionId } = sandbox.instructions.create({ address: owner, ...built });
+  const listed = await payments.instructions.list({ address: owner });
+  expect(listed.map((instruction) => instruction.instructionId)).toContain(instructionId);
+});
+
+test('lists all instructions of an address at once', async () => {
+  const { payments, sandbox } = start();
+  const [first, second] = sandbox.instructions.list();
+  sandbox.instructions.execute(first?.instructionId ?? '', { value: '250000' });
+  sandbox.instructions.deactivate(second?.instructionId ?? '');
+  const listed = await payments.instructions.list({ address: owner });
+  expect(listed).toHaveLength(2);
+  expect(listed[0]).toMatchObject({
+    lastInstructedValue: '250000',
+    executionState: { executionCounter: 1 },
+  });
+  expect(listed[1]?.executionState.executionStatus).toBe('Deactivated');
+  expect(await payments.instructions.list({ address: `0x${'0'.repeat(40)}` })).toEqual([]);
+});
+
+test('writes a bigint as bare digits, and reads one back without losing any', async () => {
+  const huge = 2n ** 64n + 1n;
+  const { payments, sent } = observed(
+    () => new Response(`{"salt":${huge},"maxExecutions":1,"action":"0xa","arguments":"0xb"}`),
+  );
+  const built = await payments.instructions.build({ ...buildInput, salt: huge });
+  expect(sent[0]?.body).toContain(`"salt":${huge},`);
+  expect(built.salt).toBe(huge);
+  expect(built.maxExecutions).toBe(1);
+});
+
+test('passes an action kind through that the document does not name', async () => {
+  const { payments, sent } = start();
+  const actionArguments = { stakeETH: { amount: 5n, when: 'soon', nested: [null] } };
+  await payments.instructions.build({ ...buildInput, actionArguments });
+  expect(sent[0]?.body).toContain(
+    '"actionArguments":{"stakeETH":{"amount":5,"when":"soon","nested":[null]}}',
+  );
+});
+
+test('an error of the root API is told apart by its operation and path', async () => {
+  const { payments, sandbox } = start();
+  sandbox.faults.add({
+    operation: 'instructions.list',
+    fault: { kind: 'status', status: 404, code: 'nobody' },
+  });
+  const error = await payments.instructions
+    .list({ address: owner })
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect(error).toMatchObject({
+    code: 'nobody',
+    operation: 'instructions.list',
+    method: 'GET',
+    path: '/instructions/all',
+  });
+});

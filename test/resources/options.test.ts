@@ -1,0 +1,357 @@
+import { inspect } from 'node:util';
+import {
+  ConfigurationError,
+  isPaymentsError,
+  PaymentsClient,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { owner } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
+
+const baseUrl = 'https://api.example.com/v0';
+const apiKey = 'sk_test_1';
+const variables = [
+  'PAYMENTS_BASE_URL',
+  'PAYMENTS_ROOT_URL',
+  'PAYMENTS_API_KEY',
+  'PAYMENTS_JWT',
+] as const;
+
+beforeEach(() => {
+  // Whoever runs these tests may have set them.
+  for (const name of variables) vi.stubEnv(name, undefined);
+});
+
+/** The error of options that must be refused. */
+function refusal(options: unknown): ConfigurationError {
+  try {
+    new PaymentsClient(options as ClientOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(isPaymentsError(error)).toBe(true);
+    const refused = error as ConfigurationError;
+    expect(refused).toMatchObject({ outcome: 'not_sent', attempts: [], retryable: false });
+    return refused;
+  }
+  throw new Error('These options were accepted.');
+}
+
+/** Part of a value that must never come back; no error would say it by chance. */
+const mark = 'Qx7Zk9';
+
+describe('a credential', () => {
+  const apiKeys: readonly (readonly [string, unknown])[] = [
+    ['is empty', ''],
+    ['is the prefix alone', 'sk_'],
+    ['has no prefix', `pk_${mark}`],
+    ['has the prefix in capitals', `SK_${mark}`],
+    ['comes with its scheme', `Bearer sk_${mark}`],
+    ['is a JWT', `eyJ${mark}.e30.c2ln`],
+    ['ends in a line break, as a file does', `sk_${mark}\n`],
+    ['has a line break inside', `sk_${mark}\r\nx-evil: 1`],
+    ['has a space before it', ` sk_${mark}`],
+    ['has a space behind it', `sk_${mark} `],
+    ['has a tab inside', `sk_\t${mark}`],
+    ['has a null character inside', `sk_\0${mark}`],
+    ['has a character beyond ASCII', `sk_é${mark}`],
+    ['is too long', `sk_${mark.repeat(2_000)}`],
+    ['is null', null],
+    ['is a number', 5],
+    ['is an object', { key: `sk_${mark}` }],
+    ['is a list', [`sk_${mark}`]],
+    ['is a String object', new String(`sk_${mark}`)],
+    ['is a promise', Promise.resolve(`sk_${mark}`)],
+  ];
+
+  test.each(apiKeys)('for the versioned API that %s', (_, value) => {
+    const error = refusal({ baseUrl, apiKey: value });
+    expect(error.message).toMatch(/API key cannot be used: .*option apiKey .*PAYMENTS_API_KEY/);
+    expect(inspect(error)).not.toContain(mark);
+  });
+
+  test.each<[string, unknown]>([
+    ['is empty', ''],
+    ['is an API key', `sk_${mark}`],
+    ['ends in a line break', `eyJ.${mark}.x\n`],
+    ['comes with its scheme', `Bearer eyJ.${mark}.x`],
+    ['is null', null],
+    ['is an object', { token: mark }],
+  ])('for the root API that %s', (_, value) => {
+    const error = refusal({ baseUrl, apiKey, jwt: value });
+    expect(error.message).toMatch(/JWT cannot be used: .*option jwt .*PAYMENTS_JWT/);
+    expect(inspect(error)).not.toContain(mark);
+  });
+
+  test.each(['PAYMENTS_API_KEY', 'PAYMENTS_JWT'] as const)(
+    'from %s is checked alike',
+    (variable) => {
+      vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+      vi.stubEnv(variable, `sk_${mark}\n`);
+      const error = refusal({ baseUrl });
+      expect(error.message).toContain(variable);
+      expect(inspect(error)).not.toContain(mark);
+    },
+  );
+
+  test('is missing altogether', () => {
+    expect(refusal({ baseUrl }).message).toMatch(/option apiKey, .*PAYMENTS_API_KEY/);
+  });
+
+  test('of one kind is enough', () => {
+    expect(() => new PaymentsClient({ baseUrl, apiKey })).not.toThrow();
+    expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
+  });
+
+  test('may be a function, which is not called yet', () => {
+    const fetchKey = vi.fn(() => apiKey);
+    new PaymentsClient({ baseUrl, apiKey: fetchKey, jwt: () => Promise.resolve('a.b.c') });
+    expect(fetchKey).not.toHaveBeenCalled();
+  });
+});
+
+describe.each([
+  ['baseUrl', 'PAYMENTS_BASE_URL', '/v0'],
+  ['rootUrl', 'PAYMENTS_ROOT_URL', ''],
+] as const)('the option %s', (name, variable, path) => {
+  const refused = (value: unknown): ConfigurationError =>
+    refusal({ baseUrl, apiKey, [name]: value });
+
+  test.each<[string, unknown]>([
+    ['empty', ''],
+    ['relative', path === '' ? '/root' : path],
+    ['without a scheme', `${mark}.example.com${path}`],
+    ['a number', 5],
+    ['null', null],
+    ['a URL object', new URL(`https://${mark}.example.com${path}`)],
+    ['half of one', 'https://'],
+  ])('is no URL when it is %s', (_, value) => {
+    const error = refused(value);
+    expect(error.message).toContain(`The option ${name} (${variable}) is not an absolute URL`);
+    expect(inspect(error)).not.toContain(mark);
+  });
+
+  test.each([
+    `http://${mark}.example.com`,
+    'http://10.0.0.1',
+    'http://192.168.1.1',
+    'http://0.0.0.0',
+    'http://[::]',
+    'http://[::2]',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+    'http://notlocalhost',
+    'ftp://api.example.com',
+    'ws://localhost',
+    'file:///etc',
+  ])('refuses %s, where a credential would be in the open', (origin) => {
+    const error = refused(`${origin}${path}`);
+    expect(error.message).toContain(`The option ${name} (${variable}) must use https`);
+    expect(inspect(error)).not.toContain(mark);
+  });
+
+  test.each([
+    'http://localhost',
+    'http://LOCALHOST:8080',
+    'http://api.localhost',
+    'http://127.0.0.1:3000',
+    'http://127.8.9.10',
+    'http://[::1]:3000',
+    'https://10.0.0.1',
+    'https://api.example.com:8443',
+  ])('takes %s', (origin) => {
+    const client = new PaymentsClient({ baseUrl, apiKey, [name]: `${origin}${path}` });
+    const shown = JSON.parse(JSON.stringify(client)) as Record<string, string>;
+    expect(shown[name]).toBe(`${origin.toLowerCase()}${path}`);
+  });
+
+  test.each([
+    [`https://user:${mark}@api.example.com${path}`, /user name or password/],
+    [`https://${mark}@api.example.com${path}`, /user name or password/],
+    [`https://api.example.com${path}?key=${mark}`, /query or a fragment/],
+    [`https://api.example.com${path}#${mark}`, /query or a fragment/],
+    [`https://api.example.com${path}?`, /query or a fragment/],
+    [`https://api.example.com${path}#`, /query or a fragment/],
+  ])('refuses %s', (url, says) => {
+    const error = refused(url);
+    expect(error.message).toMatch(says);
+    expect(error.message).toContain(`The option ${name} (${variable})`);
+    expect(inspect(error)).not.toContain(mark);
+  });
+});
+
+test('the base URL must end in the version', () => {
+  for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
+    const { message } = refusal({ baseUrl: `https://api.example.com${path}`, apiKey });
+    expect(message).toContain('baseUrl (PAYMENTS_BASE_URL) must end in /v0');
+  }
+  expect(refusal({ apiKey }).message).toMatch(/option baseUrl, .*PAYMENTS_BASE_URL/);
+});
+
+test.each([
+  ['https://api.example.com/v0', 'https://api.example.com/v0', 'https://api.example.com'],
+  ['https://api.example.com/v0/', 'https://api.example.com/v0', 'https://api.example.com'],
+  [
+    'https://api.example.com/pay/v0//',
+    'https://api.example.com/pay/v0',
+    'https://api.example.com/pay',
+  ],
+  ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
+])('the base URL %s gives %s and %s', (given, base, root) => {
+  expect(new PaymentsClient({ baseUrl: given, apiKey }).toJSON()).toEqual({
+    baseUrl: base,
+    rootUrl: root,
+  });
+});
+
+describe('an option', () => {
+  test.each([
+    ['apikey', 'apiKey'],
+    ['baseURL', 'baseUrl'],
+    ['root_url', 'rootUrl'],
+    ['maxRetry', undefined],
+    ['maxretries', 'maxRetries'],
+    ['timeOut', 'timeout'],
+    ['hook', 'hooks'],
+    ['token', undefined],
+    ['accessKeySecret', undefined],
+  ])('called %s does not exist', (name, meant) => {
+    const { message } = refusal({ baseUrl, apiKey, [name]: mark });
+    expect(message).toContain(`no option called ${name}`);
+    if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
+    else expect(message).toMatch(/did you mean|there are baseUrl, rootUrl, apiKey/);
+    expect(message).not.toContain(mark);
+  });
+
+  const wrongTypes: Readonly<Record<keyof ClientOptions, readonly unknown[]>> = {
+    baseUrl: [5],
+    rootUrl: [5],
+    apiKey: [5],
+    jwt: [5],
+    timeout: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '30000', null],
+    totalTimeout: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '30000', null],
+    maxRetries: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '2', null],
+    headers: [
+      null,
+      'a: b',
+      new Headers(),
+      [['a', 'b']],
+      { 'a b': 'c' },
+      { a: `${mark}\n` },
+      { a: 1 },
+      { Authorization: `Bearer ${mark}` },
+      { host: mark },
+    ],
+    fetch: [null, {}, 'fetch'],
+    getWithBody: [null, {}, 'node:http'],
+    validation: [null, 'lax', true],
+    hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
+    idempotencyHeader: [null, true, '', 'Idempotency Key', 'a:b'],
+    clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
+  };
+
+  test.each(
+    Object.entries(wrongTypes).flatMap(([name, values]) =>
+      values.map((value) => [name, value] as const),
+    ),
+  )('%s cannot be %o', (name, value) => {
+    const error = refusal({ baseUrl, apiKey, [name]: value });
+    expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
+    expect(inspect(error)).not.toContain(mark);
+  });
+
+  test('is not there when its value is undefined', () => {
+    const names = Object.keys(wrongTypes).filter((name) => !['baseUrl', 'apiKey'].includes(name));
+    const nothing = Object.fromEntries(names.map((name) => [name, undefined]));
+    expect(() => new PaymentsClient({ baseUrl, apiKey, ...nothing })).not.toThrow();
+  });
+
+  test('can be no more than an object holds', () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', baseUrl);
+    vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+    expect(() => new PaymentsClient()).not.toThrow();
+    for (const options of [null, 5, true, 'sk_test_1']) {
+      expect(refusal(options).message).toContain('must be an object');
+    }
+    const payments = new PaymentsClient();
+    for (const options of [null, 5, 'sk_test_1', undefined]) {
+      expect(() => payments.withOptions(options as ClientOptions)).toThrow(ConfigurationError);
+    }
+  });
+});
+
+describe('the environment', () => {
+  const sentBy = async (options: ClientOptions) => {
+    const { payments, sent } = observed(() => Response.json([]), {
+      baseUrl: undefined,
+      apiKey: undefined,
+      jwt: undefined,
+      ...options,
+    });
+    await payments.entities.get('ent_1').catch(() => undefined);
+    await payments.instructions.list({ address: owner });
+    return {
+      sent: sent.map(({ url, headers }) => `${url} ${headers['authorization']}`),
+      payments,
+      again: async () => {
+        await payments.instructions.list({ address: owner });
+        const last = sent.at(-1);
+        return `${last?.url} ${last?.headers['authorization']}`;
+      },
+    };
+  };
+
+  test('fills in what the options leave out', async () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
+    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
+    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
+    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    expect((await sentBy({})).sent).toEqual([
+      'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
+      'https://root.example.com/r/instructions/all Bearer e.n.v',
+    ]);
+  });
+
+  test('gives way to the options', async () => {
+    for (const name of variables) vi.stubEnv(name, 'unusable');
+    const options = {
+      baseUrl: 'https://given.example.com/v0',
+      rootUrl: 'https://given.example.com/r',
+      apiKey: 'sk_given',
+      jwt: 'g.i.ven',
+    };
+    expect((await sentBy(options)).sent).toEqual([
+      'https://given.example.com/v0/entities/ent_1 Bearer sk_given',
+      'https://given.example.com/r/instructions/all Bearer g.i.ven',
+    ]);
+  });
+
+  test('is read when the client is made, and never again', async () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
+    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
+    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    const { payments, again } = await sentBy({});
+    const before = await again();
+    vi.stubEnv('PAYMENTS_BASE_URL', 'https://later.example.com/v0');
+    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://later.example.com');
+    vi.stubEnv('PAYMENTS_API_KEY', 'sk_later');
+    vi.stubEnv('PAYMENTS_JWT', 'l.a.ter');
+    expect(await again()).toBe(before);
+    expect(payments.toJSON()).toEqual({
+      baseUrl: 'https://env.example.com/v0',
+      rootUrl: 'https://env.example.com',
+    });
+    expect(payments.withOptions({ timeout: 5 }).toJSON()).toEqual(payments.toJSON());
+  });
+
+  test('counts as silent where a variable is empty', () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', '');
+    vi.stubEnv('PAYMENTS_API_KEY', '');
+    vi.stubEnv('PAYMENTS_ROOT_URL', '');
+    expect(refusal({ apiKey }).message).toContain('No base URL was given');
+    expect(refusal({ baseUrl }).message).toContain('No API key was given');
+    expect(new PaymentsClient({ baseUrl, apiKey }).toJSON().rootUrl).toBe(
+      'https://api.example.com',
+    );
+  });
+});

@@ -1,0 +1,240 @@
+import {
+  isOutcomeUnknown,
+  ValidationError,
+  type ReconcileOptions,
+  type Transfer,
+  type TransferCreateInput,
+} from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { failureOf, newTransfer, page, transfer } from '../support/answers.ts';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observed, observedSandbox } from '../support/recorder.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const since = '2026-01-01T00:00:00.000Z';
+const minutes = (count: number): string =>
+  new Date(Date.parse(since) + count * 60_000).toISOString();
+
+/** A platform that lists these transfers, on one page. */
+function listing(...transfers: readonly object[]) {
+  const { payments, sent } = observed(() => Response.json(page(transfers)));
+  const look = (
+    input: TransferCreateInput = newTransfer,
+    options: Partial<ReconcileOptions> = {},
+  ) => payments.transfers.reconcile(input, { since, ...options });
+  return { payments, sent, look };
+}
+/** A transfer that `newTransfer` would have made a minute after `since`. */
+const match = { ...transfer, createdAt: minutes(1) };
+const input: TransferCreateInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'Invoice 7',
+};
+
+test.each(['after_commit', 'before_commit'] as const)(
+  'settles a creation whose connection broke %s, without sending it again',
+  async (when) => {
+    const sandbox = furnishedPlatform();
+    const { payments, sent } = observedSandbox(sandbox, {
+      clock: new VirtualClock(Date.UTC(2026, 0, 15)),
+    });
+    const before = sandbox.transfers.list().length;
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
+    const error = await failureOf(payments.transfers.create(input));
+    expect(isOutcomeUnknown(error)).toBe(true);
+    const { startedAt = '' } = error;
+    const answer = await payments.transfers.reconcile(input, { since: startedAt });
+    expect(answer).toEqual(
+      when === 'after_commit'
+        ? { result: 'found', transfer: sandbox.transfers.list().at(-1) }
+        : { result: 'not_found', scanned: before },
+    );
+    expect(sandbox.transfers.list()).toHaveLength(before + (when === 'after_commit' ? 1 : 0));
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  },
+);
+
+test('two matches are ambiguous: a person has to look', async () => {
+  const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
+  const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
+  const answer = await look();
+  expect(answer).toMatchObject({ result: 'ambiguous' });
+  expect(answer).toHaveProperty('candidates', [match, twin]);
+});
+
+test('a match that may be older than the creation is ambiguous', async () => {
+  const early = { ...match, createdAt: minutes(-1.5) };
+  expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
+  // Beside a certain one it still leaves a doubt.
+  const twin = { ...match, id: 'txfr_2' };
+  expect(await listing(early, twin).look()).toEqual({
+    result: 'ambiguous',
+    candidates: [twin, early],
+  });
+});
+
+test('a match that is older than any clock is wrong does not count', async () => {
+  const { look } = listing({ ...match, createdAt: minutes(-2.1) });
+  expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
+});
+
+test('how far the clocks may differ can be chosen', async () => {
+  const atOnce = { ...match, createdAt: since };
+  const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
+  const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
+  expect(await listing(atOnce).look(newTransfer, { clockSkew: 0 })).toMatchObject({
+    result: 'found',
+  });
+  expect(await listing(justBefore).look(newTransfer, { clockSkew: 0 })).toMatchObject({
+    result: 'not_found',
+  });
+  expect(await listing(tenMinutesEarly).look(newTransfer, { clockSkew: 600_000 })).toMatchObject({
+    result: 'ambiguous',
+  });
+});
+
+test('a match whose time cannot be read is ambiguous', async () => {
+  const { look } = listing({ ...match, createdAt: 'yesterday' });
+  expect(await look()).toMatchObject({ result: 'ambiguous' });
+});
+
+test.each([
+  ['12.5', '12.50', true],
+  ['12.50', '12.5', true],
+  ['12.50', '12.500000', true],
+  ['12', '12.00', true],
+  ['100', '100.0', true],
+  ['0.10', '0.1', true],
+  ['100', '1', false],
+  ['10', '100', false],
+  ['1.05', '1.5', false],
+  ['12.5', '12.51', false],
+  ['12.5', '125', false],
+])('an amount of %s, listed as %s: the same money is %s', async (asked, listed, same) => {
+  const { look } = listing({ ...match, amount: listed });
+  const answer = await look({ ...newTransfer, amount: asked });
+  expect(answer.result).toBe(same ? 'found' : 'not_found');
+});
+
+const toCounterparty: TransferCreateInput = {
+  sourceAccountId: 'acc_1',
+  counterpartyId: 'cpty_1',
+  amount: '12.50',
+};
+const { destinationAccountId: _, ...withoutDestination } = match;
+const listedToCounterparty = { ...withoutDestination, counterpartyId: 'cpty_1', type: 'wire' };
+
+test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
+  ['another source', newTransfer, { sourceAccountId: 'acc_9' }, false],
+  ['another destination', newTransfer, { destinationAccountId: 'acc_9' }, false],
+  ['a counterparty of null', newTransfer, { counterpartyId: null }, true],
+  ['a counterparty besides', newTransfer, { counterpartyId: 'cpty_1' }, false],
+  ['another currency', newTransfer, { currency: 'EURC' }, false],
+  ['the default currency, asked for', { ...newTransfer, currency: 'USDC' }, {}, true],
+  ['the default currency, not asked for', { ...newTransfer, currency: 'EURC' }, {}, false],
+  ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
+  ['a description that was not given', newTransfer, { description: 'Rent' }, false],
+  ['no description', { ...newTransfer, description: 'Rent' }, {}, false],
+  ['another description', { ...newTransfer, description: 'Rent' }, { description: 'rent' }, false],
+  ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
+  ['a description of null', newTransfer, { description: null }, true],
+  ['an empty description', newTransfer, { description: '' }, true],
+  ['the other direction', newTransfer, { direction: 'incoming' }, false],
+  ['a status of failed', newTransfer, { status: 'failed' }, true],
+  ['an account for a counterparty', toCounterparty, {}, false],
+  ['the counterparty', toCounterparty, listedToCounterparty, true],
+  [
+    'another counterparty',
+    toCounterparty,
+    { ...listedToCounterparty, counterpartyId: 'cpty_2' },
+    false,
+  ],
+  ['a counterparty for an account', newTransfer, listedToCounterparty, false],
+])('%s: the same transfer or not', async (name, asked, listed, same) => {
+  const isWhole = 'type' in listed;
+  const { look } = listing(isWhole ? listed : { ...match, ...listed });
+  expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
+});
+
+test('looks at every page, whatever the order, and asks for nothing else', async () => {
+  const sandbox = furnishedPlatform();
+  // The one that is looked for is the oldest: platforms may list in either order.
+  const wanted = sandbox.transfers.create(input);
+  for (let number = 0; number < 250; number += 1) {
+    sandbox.transfers.create({ ...input, amount: '0.01', description: `Other ${number}` });
+  }
+  const { payments, sent } = observedSandbox(sandbox);
+  const options = { since: new Date(Date.UTC(2026, 0, 14)) };
+  const before = sandbox.transfers.list();
+
+  expect(await payments.transfers.reconcile(input, options)).toEqual({
+    result: 'found',
+    transfer: wanted,
+  });
+  const pages = sent.splice(0);
+  expect(pages).toHaveLength(3);
+  for (const { method, url, body } of pages) {
+    const { pathname, searchParams } = new URL(url);
+    expect([method, pathname, body]).toEqual(['GET', '/v0/transfers', '']);
+    expect(searchParams.get('accountId')).toBe('acc_000001');
+    expect(searchParams.get('limit')).toBe('100');
+  }
+
+  const other = { ...input, description: 'Invoice 8' };
+  expect(await payments.transfers.reconcile(other, options)).toEqual({
+    result: 'not_found',
+    scanned: before.length,
+  });
+  expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+  expect(sandbox.transfers.list()).toEqual(before);
+});
+
+test('what a page costs can be set as for any list', async () => {
+  const { look, sent } = listing(match);
+  await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
+  expect(sent[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
+  expect(new URL(sent[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
+});
+
+test('a list that fails is no answer', async () => {
+  const { payments } = observed(() => Response.json({}, { status: 403 }));
+  const looking = payments.transfers.reconcile(newTransfer, { since });
+  expect(await failureOf(looking)).toMatchObject({
+    name: 'PermissionDeniedError',
+    operation: 'transfers.list',
+  });
+});
+
+test.each<[string, unknown, unknown, string]>([
+  ['no options', newTransfer, undefined, 'options.since'],
+  ['options of null', newTransfer, null, 'options.since'],
+  ['no since', newTransfer, {}, 'options.since'],
+  ['a since that is no date', newTransfer, { since: 'soon' }, 'options.since'],
+  [
+    'a since that is an invalid date',
+    newTransfer,
+    { since: new Date(Number.NaN) },
+    'options.since',
+  ],
+  ['a since without an offset', newTransfer, { since: '2026-01-01T00:00:00' }, 'options.since'],
+  ['a since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
+  ['a since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
+  ['a negative clockSkew', newTransfer, { since, clockSkew: -1 }, 'options.clockSkew'],
+  ['a clockSkew that is none', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
+  ['an unknown option', newTransfer, { since, until: since }, 'options.until'],
+  ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
+  ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
+  ['no input', undefined, { since }, ''],
+])('refuses %s', async (_name, asked, options, at) => {
+  const { payments, sent } = observed();
+  const looking = payments.transfers.reconcile(
+    asked as TransferCreateInput,
+    options as ReconcileOptions,
+  );
+  const error = await failureOf(looking, ValidationError);
+  expect(error.issues.map(({ path }) => path)).toContain(at);
+  expect(error.outcome).toBe('not_sent');
+  expect(sent).toEqual([]);
+});

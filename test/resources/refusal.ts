@@ -1,0 +1,55 @@
+import type { PaymentsClient, ValidationError } from 'payments-platform-sdk';
+import { ValidationError as ValidationErrorClass } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { invoke } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
+
+/**
+ * The error of a call that must be refused. It comes as a rejection and not as an exception, and
+ * nothing is sent.
+ */
+export async function refusal(
+  call: (payments: PaymentsClient) => PromiseLike<unknown>,
+): Promise<ValidationError> {
+  const { payments, sent } = observed(() => Response.json({ id: 'sent' }));
+  let running: PromiseLike<unknown>;
+  try {
+    running = call(payments);
+  } catch (error) {
+    throw new Error('The call threw at once instead of rejecting.', { cause: error });
+  }
+  const error = await Promise.resolve(running).then(
+    () => {
+      throw new Error(`The call was accepted, and sent ${JSON.stringify(sent)}.`);
+    },
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ValidationErrorClass);
+  expect(sent).toEqual([]);
+  const refused = error as ValidationError;
+  expect(refused.outcome).toBe('not_sent');
+  expect(refused.attempts).toEqual([]);
+  expect(refused.retryable).toBe(false);
+  expect(refused.message).toContain('Nothing was sent.');
+  for (const { path, message } of refused.issues) {
+    expect(refused.message).toContain(`${path === '' ? '(input)' : path}: ${message}`);
+  }
+  return refused;
+}
+
+/** What is wrong, where it is said to be, and what the message must say. */
+export type Row = readonly [what: string, input: unknown, path: string, says: RegExp];
+
+/** One test for each row: the call is refused for one reason, and says where and what to do. */
+export function table(
+  rows: readonly Row[],
+  operation: string,
+  first: readonly unknown[] = [],
+): void {
+  test.each(rows)('%s', async (_, input, path, says) => {
+    const error = await refusal((payments) => invoke(payments, operation, [...first, input]));
+    expect(error.operation).toBe(operation);
+    expect(error.issues.map((issue) => issue.path)).toEqual([path]);
+    expect(error.issues[0]?.message).toMatch(says);
+  });
+}

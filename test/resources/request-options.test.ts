@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
+import { observed, observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+const book = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '1',
+} as const;
+
+test('further query parameters go beside the documented ones', async () => {
+  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
+  await payments.transfers.list(
+    { limit: 5 },
+    { query: { account: 'acc 1', big: 2n ** 60n, flag: false, none: undefined, zero: 0 } },
+  );
+  expect(new URL(sent[0]?.url ?? '').search).toBe(
+    '?limit=5&account=acc+1&big=1152921504606846976&flag=false&zero=0',
+  );
+});
+
+test('a further query parameter takes the place of a documented one', async () => {
+  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
+  await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: 'acc_2' } });
+  expect(new URL(sent[0]?.url ?? '').search).toBe('?accountId=acc_2');
+});
+
+test('further query parameters stay on every page', async () => {
+  const { payments, sent } = observed((request) => {
+    const isSecond = new URL(request.url).searchParams.has('cursor');
+    return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
+  });
+  const all = payments.accounts.list({ limit: 5 }, { query: { entityId: 'ent_1' } });
+  expect(await all.toArray({ max: 10 })).toEqual([]);
+  expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+    '?limit=5&entityId=ent_1',
+    '?cursor=c2&limit=5&entityId=ent_1',
+  ]);
+});
+
+test('query parameters go with any other call, too', async () => {
+  const { payments, sent } = observed(() => new Response(null, { status: 204 }));
+  await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
+  expect(sent[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
+});
+
+test('further body fields go beside the documented ones', async () => {
+  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+  await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
+  expect(sent[0]?.body).toBe(
+    '{"sourceAccountId":"acc_000001","amount":"1","destinationAccountId":"acc_000002","memo":"x","fee":{"max":3}}',
+  );
+});
+
+test('further body fields reach a call that has no body of its own', async () => {
+  const { payments, sent } = observed(() => new Response(null, { status: 204 }));
+  await payments.counterparties.delete('cpty_1', { body: { force: true } });
+  expect(sent[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
+  expect(sent[0]?.headers['content-type']).toBe('application/json');
+});
+
+test('further body fields reach the GET requests that have a body', async () => {
+  const { payments, sent } = observed(() => Response.json([]));
+  await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
+});
+
+test('an undocumented field is refused, with a word on where it may go', async () => {
+  const { payments, sent } = start();
+  const input = { ...book, memo: 'x' };
+  await expect(payments.transfers.create(input)).rejects.toMatchObject({
+    issues: [{ path: 'memo', message: expect.stringContaining('options.body') }],
+  });
+  expect(sent).toEqual([]);
+});
+
+test('headers of a call come on top of those of the client', async () => {
+  const { payments, sent } = observed(() => Response.json({ id: 'ent_1' }), {
+    headers: { 'X-Team': 'treasury', 'X-Trace': 'client', 'User-Agent': 'till/2' },
+    validation: 'report',
+  });
+  await payments.entities.get('ent_1', { headers: { 'x-trace': 'call', 'X-None': undefined } });
+  expect(sent[0]?.headers).toMatchObject({
+    'x-team': 'treasury',
+    'x-trace': 'call',
+    'user-agent': 'till/2',
+  });
+  expect(sent[0]?.headers).not.toHaveProperty('x-none');
+});
+
+test('the response of a get can be read', async () => {
+  const { payments } = start();
+  const { data, response } = await payments.entities.get('ent_000001').withResponse();
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-request-id')).toBe('req_000001');
+  expect(await response.json()).toEqual(data);
+});
+
+test('the response of a creation can be read', async () => {
+  const { payments, sent } = start();
+  const { data, response } = await payments.transfers.create(book).withResponse();
+  expect(response.status).toBe(201);
+  expect(await response.json()).toEqual(data);
+  expect(sent).toHaveLength(1);
+});
+
+test('the response of the first page of a list can be read', async () => {
+  const { payments, sent } = start();
+  const list = payments.accounts.list({ limit: 1 });
+  const { data, response } = await list.withResponse();
+  expect(data.data).toHaveLength(1);
+  expect(await response.json()).toEqual(data);
+  // The page that was awaited is the one whose response was asked for.
+  expect(await list).toBe(data);
+  expect(sent).toHaveLength(1);
+});
+
+test('the response of a list by position can be read', async () => {
+  const { payments } = start();
+  const { data, response } = await payments.transactions.list({ address: owner }).withResponse();
+  expect(await response.json()).toEqual(data.data);
+});
+
+test('the response of a deletion can be read', async () => {
+  const { payments } = start();
+  const { data, response } = await payments.ibans.delete('iban_000001').withResponse();
+  expect(data).toBeUndefined();
+  expect(response.status).toBe(204);
+  expect(await response.text()).toBe('');
+});
+
+test('a call that fails rejects both ways and leaves nothing unhandled', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  try {
+    const { payments } = start();
+    const call = payments.entities.get('ent_999999');
+    await expect(call.withResponse()).rejects.toMatchObject({ status: 404 });
+    await expect(payments.entities.list({ limit: 0 }).withResponse()).rejects.toMatchObject({
+      name: 'ValidationError',
+    });
+    // Node reports what was not handled once the microtasks are done.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+});
+
+test.each([
+  ['200 with a body', () => Response.json({ deleted: true })],
+  ['200 with a body that is not JSON', () => new Response('OK')],
+  ['200 without a body', () => new Response(null)],
+  ['202', () => new Response('{"status":"accepted"}', { status: 202 })],
+  ['204', () => new Response(null, { status: 204 })],
+  ['200 with a body that never ends', () => new Response(new ReadableStream())],
+])('a deletion answered %s resolves to undefined', async (_, answer) => {
+  const { payments } = observed(answer);
+  expect(await payments.counterparties.delete('cpty_1')).toBeUndefined();
+  expect(await payments.ibans.delete('iban_1')).toBeUndefined();
+});
+
+test('any 2xx is success', async () => {
+  for (const status of [200, 201, 202, 207, 299]) {
+    const answer = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
+    const { payments } = observed(() => Response.json(answer, { status }));
+    expect(await payments.transfers.create(book)).toEqual(answer);
+  }
+});
+
+test('the caller may change or reuse an input while the call is on its way', async () => {
+  const { payments, sent } = observed(() => Response.json({}), { validation: 'report' });
+  const input = { ...buildInput, salt: 1 };
+  const call = payments.instructions.build(input);
+  input.salt = 2;
+  await call;
+  expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ salt: 1 });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+
+test('changes what is given and leaves the rest', async () => {
+  const { payments, sandbox, sent } = start();
+  const before = sandbox.settings.get();
+  const after = await payments.settings.update({ defaultChain: 'optimism' });
+  expect(after).toEqual({ ...before, defaultChain: 'optimism', updatedAt: after.updatedAt });
+  expect(sent[0]?.body).toBe('{"defaultChain":"optimism"}');
+});
+
+test('null disables webhooks, undefined leaves them alone', async () => {
+  const { payments, sent } = start();
+  const webhookUrl = 'https://hooks.example.com/payments';
+  await payments.settings.update({ webhookUrl });
+
+  const untouched = await payments.settings.update({ defaultChain: 'base', webhookUrl: undefined });
+  expect(sent[1]?.body).toBe('{"defaultChain":"base"}');
+  expect(untouched.webhookUrl).toBe(webhookUrl);
+
+  const disabled = await payments.settings.update({ webhookUrl: null });
+  expect(sent[2]?.body).toBe('{"webhookUrl":null}');
+  expect(disabled.webhookUrl).toBeNull();
+});
+
+test('an empty change is sent as one', async () => {
+  const { payments, sent } = start();
+  await payments.settings.update({});
+  expect(sent[0]).toMatchObject({ method: 'PATCH', body: '{}' });
+});

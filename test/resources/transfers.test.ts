@@ -1,0 +1,114 @@
+import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observedSandbox } from '../support/recorder.ts';
+
+const start = () => {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+};
+const book = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+} as const;
+
+test('sends money between two accounts', async () => {
+  const { payments, sandbox } = start();
+  const created = await payments.transfers.create({ ...book, description: 'Rent' });
+  expect(created).toEqual({
+    id: 'txfr_000003',
+    status: 'pending',
+    type: 'book',
+    createdAt: '2026-01-15T00:00:00.000Z',
+  });
+  expect(await payments.transfers.get(created.id)).toEqual({
+    ...created,
+    ...book,
+    currency: 'USDC',
+    direction: 'outgoing',
+    description: 'Rent',
+  });
+  sandbox.transfers.advance(created.id);
+  sandbox.transfers.advance(created.id);
+  expect(await payments.accounts.get('acc_000002')).toMatchObject({ availableBalance: '1012.50' });
+});
+
+test('sends money to a counterparty', async () => {
+  const { payments } = start();
+  const created = await payments.transfers.create({
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '1',
+  });
+  expect(created.type).toBe('on_chain');
+  expect(await payments.transfers.get(created.id)).toMatchObject({
+    counterpartyId: 'cpty_000001',
+    amount: '1',
+  });
+});
+
+test('sends an amount as it was written, to the last digit', async () => {
+  const { payments, sent } = start();
+  for (const amount of ['0.10', '7', '100.000000000000000001']) {
+    await payments.transfers.create({ ...book, amount });
+    expect(sent.at(-1)?.body).toContain(`"amount":"${amount}"`);
+    const { data } = await payments.transfers.list({ limit: 100 });
+    expect(data.at(-1)?.amount).toBe(amount);
+  }
+});
+
+test('accepts the largest and the smallest amount, and leaves the funds to the platform', async () => {
+  const { payments } = start();
+  const largest = `${'9'.repeat(30)}.${'9'.repeat(18)}`;
+  await expect(payments.transfers.create({ ...book, amount: largest })).rejects.toThrow(
+    UnprocessableEntityError,
+  );
+  const smallest = `0.${'0'.repeat(17)}1`;
+  await expect(payments.transfers.create({ ...book, amount: smallest })).resolves.toMatchObject({
+    status: 'pending',
+  });
+});
+
+test('sends a transfer once for each call', async () => {
+  const { payments, sandbox, sent } = start();
+  const before = sandbox.transfers.list().length;
+  const call = payments.transfers.create(book);
+  // One call, however often its promise is looked at.
+  await Promise.all([call, call, call.withResponse(), call.then(({ id }) => id)]);
+  expect(sandbox.transfers.list()).toHaveLength(before + 1);
+  expect(sent).toHaveLength(1);
+});
+
+test('lists the transfers of an account', async () => {
+  const { payments, sandbox } = start();
+  const { id } = sandbox.accounts.create({ entityId: 'ent_000002' });
+  sandbox.accounts.fund(id, '5');
+  sandbox.transfers.create({ ...book, sourceAccountId: id, amount: '5' });
+  const ofThatAccount = await payments.transfers.list({ accountId: id });
+  expect(ofThatAccount.data.map(({ sourceAccountId }) => sourceAccountId)).toEqual([id]);
+  const all = await payments.transfers.list();
+  expect(all.data).toHaveLength(3);
+});
+
+test('tells of money that is not there, and moves none', async () => {
+  const { payments, sandbox } = start();
+  const before = sandbox.accounts.get('acc_000001');
+  const error = await payments.transfers
+    .create({ ...book, amount: '1000000' })
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(UnprocessableEntityError);
+  expect(error).toMatchObject({
+    status: 422,
+    code: 'insufficient_funds',
+    details: { availableBalance: '997.00', amount: '1000000' },
+    outcome: 'rejected',
+    retryable: false,
+  });
+  expect(sandbox.accounts.get('acc_000001')).toEqual(before);
+});
+
+test('says so when there is no such transfer', async () => {
+  const { payments } = start();
+  await expect(payments.transfers.get('txfr_999999')).rejects.toThrow(NotFoundError);
+});

@@ -1,0 +1,320 @@
+import {
+  AbortError,
+  AuthenticationError,
+  NotFoundError,
+  ServerError,
+  ValidationError,
+  WaitError,
+  type ClientOptions,
+  type Transfer,
+  type TransferId,
+  type WaitOptions,
+} from 'payments-platform-sdk';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { failureOf, transfer } from '../support/answers.ts';
+import { furnishedPlatform } from '../support/interface.ts';
+import { observed, observedSandbox } from '../support/recorder.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+// Jitter is for real life; here every pause is as long as its middle.
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+
+const id = 'txfr_000001';
+
+function start(options: ClientOptions = {}) {
+  const clock = new VirtualClock();
+  const sandbox = furnishedPlatform();
+  return { clock, sandbox, ...observedSandbox(sandbox, { clock, ...options }) };
+}
+
+/** A platform that gives these answers one after the other, the last one for ever. */
+function scripted(answers: readonly (string | number)[], options: ClientOptions = {}) {
+  const clock = new VirtualClock();
+  const times: number[] = [];
+  let at = 0;
+  const { payments, sent } = observed(
+    () => {
+      times.push(clock.elapsed());
+      const answer = answers[Math.min(at, answers.length - 1)];
+      at += 1;
+      return typeof answer === 'number'
+        ? Response.json({ error: 'No', code: 'no' }, { status: answer })
+        : Response.json({ ...transfer, status: answer });
+    },
+    { clock, maxRetries: 0, ...options },
+  );
+  const wait = (waitOptions?: WaitOptions): Promise<Transfer> =>
+    clock.run(payments.transfers.waitFor('txfr_1', waitOptions));
+  return { clock, payments, sent, times, wait };
+}
+
+test('polls until the transfer is completed', async () => {
+  const { clock, sandbox, payments, sent } = start();
+  const seen: string[] = [];
+  const done = await clock.run(
+    payments.transfers.waitFor(id, {
+      onPoll: ({ status }) => {
+        seen.push(status);
+        if (status !== 'completed') sandbox.transfers.advance(id);
+      },
+    }),
+  );
+  expect(done).toMatchObject({ id, status: 'completed', amount: '1.00' });
+  expect(seen).toEqual(['pending', 'processing', 'completed']);
+  expect(sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual(
+    Array.from({ length: 3 }, () => `GET /v0/transfers/${id}`),
+  );
+  expect(clock.pending).toBe(0);
+});
+
+test('a transfer that is completed already takes one request and no time', async () => {
+  const { clock, wait, sent } = scripted(['completed']);
+  expect(await wait()).toMatchObject({ status: 'completed' });
+  expect([sent.length, clock.elapsed(), clock.pending]).toEqual([1, 0, 0]);
+});
+
+test.each(['failed', 'cancelled'] as const)('a transfer that is %s ends the wait', async (end) => {
+  const { clock, sandbox, payments } = start();
+  const waiting = payments.transfers.waitFor(id, {
+    onPoll: ({ status }) => {
+      if (status !== 'pending') return;
+      if (end === 'failed') sandbox.transfers.fail(id);
+      else sandbox.transfers.cancel(id);
+    },
+  });
+  const error = await failureOf(clock.run(waiting), WaitError);
+  expect(error).toMatchObject({
+    reason: 'failed',
+    last: { id, status: end },
+    outcome: 'rejected',
+    retryable: false,
+    operation: 'transfers.waitFor',
+    path: '/transfers/{id}',
+  });
+  expect(error.message).toContain(`ended as ${end}`);
+});
+
+test.each([
+  [{ timeout: 5_000 }, 5_000],
+  [{ totalTimeout: 4_000 }, 4_000],
+  [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
+  [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
+  [{}, 600_000],
+])('time runs out with %o after %i ms, and says nothing about the money', async (options, ms) => {
+  const { clock, wait } = scripted(['pending']);
+  const error = await failureOf(wait(options), WaitError);
+  expect(error).toMatchObject({
+    reason: 'timeout',
+    last: { id: 'txfr_1', status: 'pending' },
+    outcome: 'unknown',
+    retryable: true,
+  });
+  expect(error.message).toContain('does not say that it failed');
+  expect(clock.elapsed()).toBe(ms);
+  expect(clock.pending).toBe(0);
+});
+
+test('time runs out during a poll as well', async () => {
+  const { clock, sandbox, payments } = start();
+  sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
+  const error = await failureOf(
+    clock.run(payments.transfers.waitFor(id, { timeout: 700 })),
+    WaitError,
+  );
+  expect(error).toMatchObject({ reason: 'timeout', last: undefined });
+  expect(clock.elapsed()).toBe(700);
+});
+
+test('the pause grows to fifteen seconds', async () => {
+  const { wait, times } = scripted(['pending']);
+  await failureOf(wait({ timeout: 100_000 }), WaitError);
+  const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  expect(pauses.slice(0, 4)).toEqual([1_000, 1_500, 2_250, 3_375]);
+  expect(Math.max(...pauses)).toBe(15_000);
+  expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
+});
+
+test('the first pause can be chosen, and no two clients keep step', async () => {
+  vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
+  const { wait, times } = scripted(['pending', 'pending', 'completed']);
+  await wait({ interval: 100 });
+  expect(times).toEqual([0, 80, 80 + 180]);
+});
+
+test('a status that the document does not list is waited through', async () => {
+  const { wait } = scripted(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
+  const seen: string[] = [];
+  await wait({ onPoll: ({ status }) => seen.push(status) });
+  expect(seen).toEqual(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
+});
+
+test.each([
+  [['processing', 'pending'], 'pending'],
+  [['completed', 'processing'], 'processing'],
+  [['completed', 'pending'], 'pending'],
+])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
+  const { wait, sent } = scripted(statuses);
+  // Without an `until` of one's own the first `completed` would be the end.
+  const error = await failureOf(wait({ until: () => false }), WaitError);
+  expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
+  expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
+  expect(sent).toHaveLength(2);
+});
+
+test('a transfer that reads do not know yet is waited for', async () => {
+  const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
+  expect(await wait()).toMatchObject({ status: 'completed' });
+  expect(times).toHaveLength(5);
+});
+
+test('patience with an unknown transfer ends after half a minute', async () => {
+  const { wait, clock } = scripted([404]);
+  await failureOf(wait(), NotFoundError);
+  expect(clock.elapsed()).toBeGreaterThanOrEqual(30_000);
+  expect(clock.elapsed()).toBeLessThan(46_000);
+});
+
+test('a transfer that was seen and is gone ends the wait at once', async () => {
+  const { wait, sent } = scripted(['pending', 404]);
+  await failureOf(wait(), NotFoundError);
+  expect(sent).toHaveLength(2);
+});
+
+test('five polls that fail in a row end the wait', async () => {
+  const { wait, sent } = scripted(['pending', 503]);
+  const error = await failureOf(wait(), ServerError);
+  expect(error).toMatchObject({ status: 503, operation: 'transfers.get' });
+  expect(sent).toHaveLength(1 + 5);
+});
+
+test('four polls that fail do not, as often as it happens', async () => {
+  const four = [503, 500, 503, 500];
+  const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
+  expect(await wait()).toMatchObject({ status: 'completed' });
+});
+
+test('each poll has its retries behind it', async () => {
+  const { wait, sent } = scripted([503], { maxRetries: 2 });
+  await failureOf(wait(), ServerError);
+  expect(sent).toHaveLength(5 * 3);
+});
+
+test('options of a call reach every poll', async () => {
+  const { wait, sent } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
+  await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
+  expect(sent).toHaveLength(3);
+  for (const { url, headers } of sent) {
+    expect(new URL(url).search).toBe('?expand=all');
+    expect(headers).toMatchObject({ 'x-team': 'treasury' });
+  }
+});
+
+test('a failure that will not pass ends the wait at once', async () => {
+  const { wait, sent } = scripted(['pending', 401]);
+  await failureOf(wait(), AuthenticationError);
+  expect(sent).toHaveLength(2);
+});
+
+test('aborting ends a pause', async () => {
+  const { clock, payments, sent } = scripted(['pending']);
+  const controller = new AbortController();
+  const waiting = payments.transfers.waitFor('txfr_1', { signal: controller.signal });
+  const failed = failureOf(waiting, AbortError);
+  await settle();
+  const reason = new Error('the user left');
+  controller.abort(reason);
+  const error = await failed;
+  expect(error).toMatchObject({ name: 'AbortError', operation: 'transfers.waitFor' });
+  expect(error.cause).toBe(reason);
+  expect([sent.length, clock.elapsed(), clock.pending]).toEqual([1, 0, 0]);
+});
+
+test('aborting ends a poll', async () => {
+  const { clock, sandbox, payments } = start();
+  sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
+  const controller = new AbortController();
+  const failed = failureOf(
+    payments.transfers.waitFor(id, { signal: controller.signal }),
+    AbortError,
+  );
+  await settle();
+  controller.abort();
+  expect((await failed).cause).toBe(controller.signal.reason);
+  await settle();
+  expect(clock.pending).toBe(0);
+});
+
+test('a signal that is aborted already lets nothing out', async () => {
+  const { payments, sent } = scripted(['completed']);
+  const signal = AbortSignal.abort();
+  await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
+  expect(sent).toEqual([]);
+});
+
+test('the caller decides what to wait for', async () => {
+  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+  const until = ({ status }: Transfer): boolean => status === 'processing';
+  expect(await wait({ until })).toMatchObject({ status: 'processing' });
+  expect(sent).toHaveLength(2);
+});
+
+test('a failure that the caller waits for is no error', async () => {
+  const { wait } = scripted(['pending', 'failed']);
+  const until = ({ status }: Transfer): boolean => status === 'failed';
+  expect(await wait({ until })).toMatchObject({ status: 'failed' });
+});
+
+test('a failure that the caller does not wait for still is', async () => {
+  const { wait } = scripted(['failed', 'completed']);
+  await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
+});
+
+test('what the condition throws comes out', async () => {
+  const { wait, clock } = scripted(['pending']);
+  const mistake = new Error('a mistake in the condition');
+  const until = (): boolean => {
+    throw mistake;
+  };
+  await expect(wait({ until })).rejects.toBe(mistake);
+  expect(clock.pending).toBe(0);
+});
+
+test('what a watcher does stays its own', async () => {
+  const { wait } = scripted(['pending', 'completed']);
+  const onPoll = (seen: Transfer): Promise<never> => {
+    if (seen.status === 'pending') throw new Error('thrown');
+    return Promise.reject(new Error('rejected'));
+  };
+  expect(await wait({ onPoll })).toMatchObject({ status: 'completed' });
+});
+
+test.each<[string, unknown, string]>([
+  ['a timeout of zero', { timeout: 0 }, 'options.timeout'],
+  ['a timeout that is text', { timeout: '5' }, 'options.timeout'],
+  ['a negative totalTimeout', { totalTimeout: -1 }, 'options.totalTimeout'],
+  ['an interval of zero', { interval: 0 }, 'options.interval'],
+  ['an interval that is not a number', { interval: Number.NaN }, 'options.interval'],
+  ['a condition that is no function', { until: 'completed' }, 'options.until'],
+  ['a watcher that is no function', { onPoll: {} }, 'options.onPoll'],
+  ['a signal that is none', { signal: {} }, 'options.signal'],
+  ['an unknown option', { pollInterval: 5 }, 'options.pollInterval'],
+  ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
+  ['options of null', null, 'options'],
+  ['options that are a number', 5_000, 'options'],
+])('refuses %s', async (_, options, at) => {
+  const { payments, sent } = scripted(['completed']);
+  const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
+  const error = await failureOf(waiting, ValidationError);
+  expect(error.issues.map(({ path }) => path)).toEqual([at]);
+  expect(error.outcome).toBe('not_sent');
+  expect(sent).toEqual([]);
+});
+
+test('refuses an id that is none', async () => {
+  const { payments, sent } = scripted(['completed']);
+  const waiting = payments.transfers.waitFor('acc_1' as TransferId);
+  expect((await failureOf(waiting, ValidationError)).issues).toMatchObject([{ path: 'id' }]);
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,427 @@
+import type { InstructionBuildInput, PaymentsClient } from 'payments-platform-sdk';
+import {
+  AccountCreatedSchema,
+  AccountSchema,
+  BuiltInstructionSchema,
+  CounterpartySchema,
+  EntityCreatedSchema,
+  EntitySchema,
+  IbanSchema,
+  InstructionSchema,
+  pageSchema,
+  SettingsSchema,
+  TransactionSchema,
+  TransferCreatedSchema,
+  TransferSchema,
+} from 'payments-platform-sdk/schemas';
+import { Sandbox, type SandboxOperation } from 'payments-platform-sdk/sandbox';
+import * as z from 'zod/mini';
+
+/*
+ * The platform's interface document, kept as data: what it says of each endpoint, and an example of
+ * each call. The examples name what `furnishedPlatform` below has put into its sandbox.
+ */
+
+/** One example of a call. */
+export interface Example {
+  /** Takes the place of {id}. */
+  readonly id?: string;
+  /** What the method is given, and the query string that it becomes. */
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly search?: string;
+  /** What the method is given, and the JSON that it becomes. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** One endpoint of the document. */
+export interface Endpoint {
+  /** The noun and verb of the client's method. */
+  readonly operation: SandboxOperation;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Relative to the base URL (versioned) or the root URL (root). */
+  readonly path: string;
+  readonly base: 'versioned' | 'root';
+  readonly credential: 'apiKey' | 'jwt';
+  /** Every query parameter that the document describes. */
+  readonly query: readonly string[];
+  /** Every body field that the document names. */
+  readonly body: readonly string[];
+  /** The shape of a success; undefined where the document shows none. */
+  readonly answer: z.ZodMiniType | undefined;
+  readonly examples: readonly [Example, ...Example[]];
+}
+
+const versioned = { base: 'versioned', credential: 'apiKey' } as const;
+const root = { base: 'root', credential: 'jwt' } as const;
+const paging = ['cursor', 'limit'] as const;
+
+/** Characters that mean something else in a query string unless they are encoded. */
+const cursor = 'b3B/YX+l ZQ=&';
+const cursorSent = 'cursor=b3B%2FYX%2Bl+ZQ%3D%26';
+
+export const owner = '0x00000000000000000000000000000000000000aa';
+const token = '0x00000000000000000000000000000000000000Bb';
+const fee = {
+  token,
+  maxBaseFeePerGas: 100,
+  maxPriorityFeePerGas: 2,
+  executionFee: 50,
+} as const;
+export const buildInput = {
+  address: owner,
+  chainId: 8453,
+  salt: 7,
+  maxExecutions: 10,
+  actionArguments: {
+    refuelERC20: { token, target: owner, threshold: 1_000, endBalance: 5_000, fee },
+  },
+} as const satisfies InstructionBuildInput;
+
+export const endpoints: readonly Endpoint[] = [
+  {
+    operation: 'entities.create',
+    method: 'POST',
+    path: '/entities',
+    ...versioned,
+    query: [],
+    body: ['email', 'fullName', 'businessName'],
+    answer: EntityCreatedSchema,
+    examples: [
+      { body: { email: 'ada@example.com', fullName: 'Ada Märsh 🦊' } },
+      { body: { email: 'till@example.com', businessName: 'Corner Shop Ltd' } },
+      { body: { email: 'least@example.com' } },
+    ],
+  },
+  {
+    operation: 'entities.list',
+    method: 'GET',
+    path: '/entities',
+    ...versioned,
+    query: paging,
+    body: [],
+    answer: pageSchema(EntitySchema),
+    examples: [
+      { query: { cursor, limit: 7 }, search: `?${cursorSent}&limit=7` },
+      { query: { limit: 1 }, search: '?limit=1' },
+      {},
+    ],
+  },
+  {
+    operation: 'entities.get',
+    method: 'GET',
+    path: '/entities/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: EntitySchema,
+    examples: [{ id: 'ent_000001' }],
+  },
+  {
+    operation: 'accounts.create',
+    method: 'POST',
+    path: '/accounts',
+    ...versioned,
+    query: [],
+    body: ['entityId', 'name', 'metadata'],
+    answer: AccountCreatedSchema,
+    examples: [
+      {
+        body: {
+          entityId: 'ent_000001',
+          name: 'Payroll',
+          metadata: { costCentre: 'HR-1', tags: ['a', 'b'], nested: { empty: null, on: true } },
+        },
+      },
+      { body: { entityId: 'ent_000001' } },
+    ],
+  },
+  {
+    operation: 'accounts.list',
+    method: 'GET',
+    path: '/accounts',
+    ...versioned,
+    query: paging,
+    body: [],
+    answer: pageSchema(AccountSchema),
+    examples: [
+      { query: { cursor, limit: 100 }, search: `?${cursorSent}&limit=100` },
+      { query: { limit: 1 }, search: '?limit=1' },
+      {},
+    ],
+  },
+  {
+    operation: 'accounts.get',
+    method: 'GET',
+    path: '/accounts/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: AccountSchema,
+    examples: [{ id: 'acc_000001' }],
+  },
+  {
+    operation: 'accounts.update',
+    method: 'PATCH',
+    path: '/accounts/{id}',
+    ...versioned,
+    query: [],
+    body: ['name', 'metadata'],
+    answer: AccountSchema,
+    examples: [
+      { id: 'acc_000001', body: { name: 'Renamed' } },
+      { id: 'acc_000001', body: { metadata: { colour: 'blue' } } },
+    ],
+  },
+  {
+    operation: 'transfers.create',
+    method: 'POST',
+    path: '/transfers',
+    ...versioned,
+    query: [],
+    body: [
+      'sourceAccountId',
+      'amount',
+      'destinationAccountId',
+      'counterpartyId',
+      'currency',
+      'description',
+    ],
+    answer: TransferCreatedSchema,
+    examples: [
+      {
+        body: {
+          sourceAccountId: 'acc_000001',
+          amount: '12.50',
+          destinationAccountId: 'acc_000002',
+          currency: 'USDC',
+          description: 'Invoice 7, "paid" – €12.50',
+        },
+      },
+      {
+        body: {
+          sourceAccountId: 'acc_000001',
+          amount: '0.000000000000000001',
+          counterpartyId: 'cpty_000001',
+        },
+      },
+    ],
+  },
+  {
+    operation: 'transfers.list',
+    method: 'GET',
+    path: '/transfers',
+    ...versioned,
+    query: [...paging, 'accountId'],
+    body: [],
+    answer: pageSchema(TransferSchema),
+    examples: [
+      {
+        query: { cursor, limit: 50, accountId: 'acc_000001' },
+        search: `?${cursorSent}&limit=50&accountId=acc_000001`,
+      },
+      {
+        query: { limit: 1, accountId: 'acc_000001' },
+        search: '?limit=1&accountId=acc_000001',
+      },
+      {},
+    ],
+  },
+  {
+    operation: 'transfers.get',
+    method: 'GET',
+    path: '/transfers/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: TransferSchema,
+    examples: [{ id: 'txfr_000001' }],
+  },
+  {
+    operation: 'counterparties.list',
+    method: 'GET',
+    path: '/counterparties',
+    ...versioned,
+    query: [...paging, 'entityId'],
+    body: [],
+    answer: pageSchema(CounterpartySchema),
+    examples: [
+      {
+        query: { cursor, limit: 2, entityId: 'ent_000001' },
+        search: `?${cursorSent}&limit=2&entityId=ent_000001`,
+      },
+      {
+        query: { limit: 1, entityId: 'ent_000001' },
+        search: '?limit=1&entityId=ent_000001',
+      },
+      {},
+    ],
+  },
+  {
+    operation: 'counterparties.get',
+    method: 'GET',
+    path: '/counterparties/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: CounterpartySchema,
+    examples: [{ id: 'cpty_000001' }],
+  },
+  {
+    operation: 'counterparties.delete',
+    method: 'DELETE',
+    path: '/counterparties/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: undefined,
+    examples: [{ id: 'cpty_000001' }],
+  },
+  {
+    operation: 'ibans.list',
+    method: 'GET',
+    path: '/ibans',
+    ...versioned,
+    query: [...paging, 'entityId', 'accountId'],
+    body: [],
+    answer: pageSchema(IbanSchema),
+    examples: [
+      {
+        query: { cursor, limit: 3, entityId: 'ent_000001', accountId: 'acc_000001' },
+        search: `?${cursorSent}&limit=3&entityId=ent_000001&accountId=acc_000001`,
+      },
+      {
+        query: { limit: 1, accountId: 'acc_000001' },
+        search: '?limit=1&accountId=acc_000001',
+      },
+      {},
+    ],
+  },
+  {
+    operation: 'ibans.get',
+    method: 'GET',
+    path: '/ibans/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: IbanSchema,
+    examples: [{ id: 'iban_000001' }],
+  },
+  {
+    operation: 'ibans.delete',
+    method: 'DELETE',
+    path: '/ibans/{id}',
+    ...versioned,
+    query: [],
+    body: [],
+    answer: undefined,
+    examples: [{ id: 'iban_000001' }],
+  },
+  {
+    operation: 'settings.update',
+    method: 'PATCH',
+    path: '/platform/settings',
+    ...versioned,
+    query: [],
+    body: ['autoEarnEnabled', 'autoEarnVault', 'defaultChain', 'webhookUrl'],
+    answer: SettingsSchema,
+    examples: [
+      {
+        body: {
+          autoEarnEnabled: true,
+          autoEarnVault: 'example_usdc',
+          defaultChain: 'polygon',
+          webhookUrl: 'https://hooks.example.com/payments?tenant=1',
+        },
+      },
+      { body: { autoEarnEnabled: false, webhookUrl: null } },
+    ],
+  },
+  {
+    operation: 'instructions.build',
+    method: 'POST',
+    path: '/instruction/build',
+    ...root,
+    query: [],
+    body: ['address', 'chainId', 'salt', 'maxExecutions', 'actionArguments'],
+    answer: BuiltInstructionSchema,
+    examples: [{ body: buildInput }],
+  },
+  {
+    operation: 'instructions.list',
+    method: 'GET',
+    path: '/instructions/all',
+    ...root,
+    query: [],
+    body: ['address'],
+    answer: z.array(InstructionSchema),
+    examples: [{ body: { address: owner } }],
+  },
+  {
+    operation: 'transactions.list',
+    method: 'GET',
+    path: '/transactions',
+    ...root,
+    query: [],
+    body: ['address', 'instructionIds', 'from', 'to', 'skip', 'take', 'sort'],
+    answer: z.array(TransactionSchema),
+    examples: [
+      { body: { address: owner } },
+      {
+        body: {
+          address: owner,
+          instructionIds: ['0x0abc', '0xdef0'],
+          from: '2026-01-01T00:00:00Z',
+          to: '2026-02-01T00:00:00.000+01:00',
+          sort: 'Ascending',
+          skip: 2,
+          take: 20,
+        },
+      },
+    ],
+  },
+];
+
+/** What the method of an endpoint is called with: the id if there is one, then the rest. */
+export const argumentsOf = ({ id, query, body }: Example): unknown[] =>
+  [id, body ?? query].filter((argument) => argument !== undefined);
+
+/** What a call gives back, a list or a single answer. */
+interface Started extends PromiseLike<unknown> {
+  withResponse(): Promise<{ data: unknown; response: Response }>;
+}
+
+/** Calls a method by its name, as a user would whom no compiler checks. */
+export function invoke(
+  payments: PaymentsClient,
+  operation: string,
+  parameters: readonly unknown[],
+): Started {
+  const [noun = '', verb = ''] = operation.split('.');
+  const resource: unknown = Reflect.get(payments, noun);
+  const method: unknown = Reflect.get(Object(resource), verb);
+  if (typeof method !== 'function') throw new TypeError(`there is no payments.${operation}`);
+  return Reflect.apply(method, resource, [...parameters]) as Started;
+}
+
+/** A sandbox that holds whatever the examples name, two of everything that is listed. */
+export function furnishedPlatform(): Sandbox {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
+  for (const email of ['first@example.com', 'second@example.com']) {
+    sandbox.entities.approve(sandbox.entities.create({ email }).id);
+  }
+  for (const name of ['Source', 'Destination']) {
+    const { id } = sandbox.accounts.create({ entityId: 'ent_000001', name });
+    sandbox.accounts.fund(id, '1000');
+    sandbox.ibans.create({ accountId: 'acc_000001' });
+    sandbox.counterparties.create({ entityId: 'ent_000001', name });
+  }
+  for (const amount of ['1.00', '2.00']) {
+    sandbox.transfers.create({
+      sourceAccountId: 'acc_000001',
+      destinationAccountId: 'acc_000002',
+      amount,
+    });
+  }
+  for (const salt of [1, 2]) sandbox.instructions.create({ ...buildInput, salt });
+  return sandbox;
+}

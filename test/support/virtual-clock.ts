@@ -1,0 +1,117 @@
+import type { Clock } from 'payments-platform-sdk';
+
+interface Timer {
+  readonly at: number;
+  readonly ms: number;
+  readonly run: () => void;
+}
+
+/** Lets everything that is ready run: promises, streams and what they set off. */
+export async function settle(turns = 20): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
+/**
+ * Time that passes only when a test says so. A timer of no length fires by itself, so that a test
+ * on real sockets can have waits of zero and deadlines that never come.
+ */
+export class VirtualClock implements Clock {
+  readonly #timers = new Map<number, Timer>();
+  #elapsed = 0;
+  #wall: number;
+  #nextHandle = 1;
+  /** The length of every timer ever set. */
+  readonly lengths: number[] = [];
+
+  constructor(start = Date.UTC(2026, 0, 1)) {
+    this.#wall = start;
+  }
+
+  now(): number {
+    return this.#wall + this.#elapsed;
+  }
+
+  elapsed(): number {
+    return this.#elapsed;
+  }
+
+  setTimeout(callback: () => void, ms: number): number {
+    const handle = this.#nextHandle;
+    this.#nextHandle += 1;
+    this.lengths.push(ms);
+    this.#timers.set(handle, { at: this.#elapsed + ms, ms, run: callback });
+    if (ms === 0) {
+      setImmediate(() => {
+        this.#fire(handle);
+      });
+    }
+    return handle;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.#timers.delete(handle as number);
+  }
+
+  /** Timers that have not fired and were not cleared. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Sets the wall clock off; deadlines do not notice. */
+  shiftWall(ms: number): void {
+    this.#wall += ms;
+  }
+
+  /** Time passes and no timer fires, as on a suspended machine. */
+  jump(ms: number): void {
+    this.#elapsed += ms;
+  }
+
+  /** Lets time pass, firing what comes due, each in its turn. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#elapsed + ms;
+    await settle();
+    for (;;) {
+      const due = this.#earliest();
+      if (due === undefined || due[1].at > until) break;
+      this.#elapsed = Math.max(this.#elapsed, due[1].at);
+      this.#fire(due[0]);
+      await settle();
+    }
+    this.#elapsed = Math.max(this.#elapsed, until);
+  }
+
+  /** Lets time pass from timer to timer until the promise has settled. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = (): void => {
+      settled = true;
+    };
+    promise.then(done, done);
+    for (;;) {
+      for (let turn = 0; turn < 20 && !settled; turn += 1) await settle(1);
+      if (settled) return promise;
+      const due = this.#earliest();
+      if (due === undefined) throw new Error('Nothing is under way, and the promise is pending.');
+      this.#elapsed = Math.max(this.#elapsed, due[1].at);
+      this.#fire(due[0]);
+    }
+  }
+
+  #earliest(): [number, Timer] | undefined {
+    let earliest: [number, Timer] | undefined;
+    for (const entry of this.#timers) {
+      if (earliest === undefined || entry[1].at < earliest[1].at) earliest = entry;
+    }
+    return earliest;
+  }
+
+  #fire(handle: number): void {
+    const timer = this.#timers.get(handle);
+    if (this.#timers.delete(handle)) timer?.run();
+  }
+}

@@ -1,0 +1,76 @@
+// Runs by itself under `node --expose-gc`, started by garbage.test.ts; prints what it saw.
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { PaymentsClient } from '../../src/index.ts';
+
+const { gc } = globalThis as { gc?: () => void };
+
+interface Seen {
+  readonly case: string;
+  readonly name: string;
+  readonly phase: unknown;
+  readonly status: unknown;
+  readonly closed: boolean;
+}
+
+/** A server that answers with nothing, or with headers and half a body, and then falls silent. */
+async function silentServer(phase: string): Promise<{ baseUrl: string; gone: Promise<void> }> {
+  const gone = Promise.withResolvers<void>();
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      gone.resolve();
+      server.close();
+    });
+    socket.once('data', () => {
+      if (phase === 'body') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}/v0`, gone: gone.promise };
+}
+
+async function look(wire: string, stop: string, phase: string): Promise<Seen> {
+  const { baseUrl, gone } = await silentServer(phase);
+  const payments = new PaymentsClient({
+    baseUrl,
+    apiKey: 'sk_test_1',
+    jwt: 'a.b.c',
+    maxRetries: 0,
+    timeout: stop === 'timeout' ? 400 : 60_000,
+  });
+  const controller = new AbortController();
+  if (stop === 'abort') setTimeout(() => controller.abort(), 400);
+  const { signal } = controller;
+  const address = '0x52908400098527886e0f7030069857d2e4169ee7';
+  const call =
+    wire === 'fetch'
+      ? payments.transfers.get('txfr_1', { signal })
+      : payments.instructions.list({ address }, { signal });
+  const error: unknown = await call.catch((thrown: unknown) => thrown);
+  const late = new Promise((resolve) => {
+    setTimeout(resolve, 3_000, 'late').unref();
+  });
+  const closed = (await Promise.race([gone, late])) !== 'late';
+  const told = error as { name: string; phase?: unknown; attempts: { status?: unknown }[] };
+  return {
+    case: `${wire} ${stop} ${phase}`,
+    name: told.name,
+    phase: told.phase,
+    status: told.attempts[0]?.status,
+    closed,
+  };
+}
+
+const collecting = setInterval(() => gc?.(), 5);
+const seen = await Promise.all(
+  ['fetch', 'node:http'].flatMap((wire) =>
+    ['timeout', 'abort'].flatMap((stop) =>
+      ['headers', 'body'].map((phase) => look(wire, stop, phase)),
+    ),
+  ),
+);
+clearInterval(collecting);
+console.log(JSON.stringify({ seen, collected: gc !== undefined }));

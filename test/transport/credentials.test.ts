@@ -1,0 +1,380 @@
+import { inspect } from 'node:util';
+import {
+  AbortError,
+  AuthenticationError,
+  ConfigurationError,
+  TimeoutError,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  address,
+  apiKey,
+  clientOf,
+  errorBody,
+  failureOf,
+  instruction,
+  jwt,
+  newTransfer,
+  respond,
+  transfer,
+  transferCreated,
+} from '../support/answers.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+const tokenOf = (request: Request): string =>
+  request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+
+/** A JWT that expires at a moment, in milliseconds since 1970. */
+const expiring = (at: number, name = 'x'): string => {
+  const claims = Buffer.from(JSON.stringify({ exp: at / 1_000, name })).toString('base64url');
+  return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
+};
+
+/** A function that gives a new key each time. */
+const numbered = () => {
+  let count = 0;
+  return vi.fn(() => {
+    count += 1;
+    return Promise.resolve(`sk_number_${count}`);
+  });
+};
+
+/** A platform that accepts one key only. */
+const accepting =
+  (good: string) =>
+  (request: Request): Response =>
+    tokenOf(request) === good
+      ? respond(200, request.method === 'POST' ? transferCreated : transfer)
+      : respond(401, errorBody);
+
+const list = { address } as const;
+
+test('each API gets its own credential, and never the other', async () => {
+  const tokens: string[] = [];
+  const { payments } = clientOf((request) => {
+    tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
+    return respond(200, request.url.endsWith('/all') ? [instruction] : transfer);
+  });
+  await payments.transfers.get('txfr_1');
+  await payments.instructions.list(list);
+  expect(tokens).toEqual([`/v0/transfers/txfr_1 ${apiKey}`, `/instructions/all ${jwt}`]);
+});
+
+test.each([
+  ['at once', () => 'sk_from_function'],
+  ['with a promise', () => Promise.resolve('sk_from_function')],
+])('a function that answers %s is asked once', async (_, give) => {
+  const source = vi.fn(give);
+  const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
+  expect(source).not.toHaveBeenCalled();
+  for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
+  expect(source).toHaveBeenCalledTimes(1);
+  for (const { headers } of requests) {
+    expect(headers.get('authorization')).toBe('Bearer sk_from_function');
+  }
+});
+
+test('fifty callers at once share one call of the function', async () => {
+  const gate = Promise.withResolvers<string>();
+  const source = vi.fn(() => gate.promise);
+  const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
+  const callers = Array.from({ length: 50 }, () => payments.transfers.get('txfr_1'));
+  await settle();
+  expect(requests).toHaveLength(0);
+  gate.resolve('sk_shared');
+  await Promise.all(callers);
+  expect(source).toHaveBeenCalledTimes(1);
+  expect(requests).toHaveLength(50);
+});
+
+test('a JWT is replaced half a minute before it expires', async () => {
+  const clock = new VirtualClock();
+  const source = vi.fn(() => expiring(clock.now() + 100_000, String(clock.now())));
+  const { payments } = clientOf(() => respond(200, []), { clock, jwt: source });
+  await payments.instructions.list(list);
+  await clock.advance(69_999);
+  await payments.instructions.list(list);
+  expect(source).toHaveBeenCalledTimes(1);
+  await clock.advance(1);
+  await payments.instructions.list(list);
+  expect(source).toHaveBeenCalledTimes(2);
+  await payments.instructions.list(list);
+  expect(source).toHaveBeenCalledTimes(2);
+});
+
+test('a JWT that seems to have expired is used all the same: this clock may be wrong', async () => {
+  const clock = new VirtualClock();
+  for (const token of [
+    expiring(clock.now() - 3_600_000),
+    expiring(clock.now() + 10_000),
+    'not-a-jwt',
+    'a.b.c',
+    `a.${Buffer.from('null').toString('base64url')}.c`,
+    `a.${Buffer.from('{"exp":"soon"}').toString('base64url')}.c`,
+    `a.${Buffer.from('{"exp":-1}').toString('base64url')}.c`,
+  ]) {
+    const source = vi.fn(() => token);
+    const { payments, requests } = clientOf(() => respond(200, []), { clock, jwt: source });
+    for (let turn = 0; turn < 3; turn += 1) await payments.instructions.list(list);
+    expect([token, source.mock.calls.length, requests.length]).toEqual([token, 1, 3]);
+  }
+});
+
+test('fifty refusals at once: one call of the function, fifty replays', async () => {
+  const source = numbered();
+  const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
+  await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
+  expect(source).toHaveBeenCalledTimes(2);
+  const sent = requests.map(({ headers }) => headers.get('authorization'));
+  expect(sent.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
+  expect(sent.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
+});
+
+test('a late refusal of the old token does not throw the new one away', async () => {
+  const source = numbered();
+  const late = Promise.withResolvers<Response>();
+  const { payments, requests } = clientOf(
+    (request, _, count) => (count === 1 ? late.promise : accepting('sk_number_2')(request)),
+    { apiKey: source },
+  );
+  const slow = payments.transfers.get('txfr_1');
+  await settle();
+  await payments.transfers.get('txfr_1');
+  expect(source).toHaveBeenCalledTimes(2);
+  late.resolve(respond(401, errorBody));
+  expect(await slow).toEqual(transfer);
+  expect(source).toHaveBeenCalledTimes(2);
+  expect(requests).toHaveLength(4);
+});
+
+test('a creation is replayed once after a refusal, without any retries allowed', async () => {
+  const onRetry = vi.fn();
+  const { payments, requests } = clientOf(accepting('sk_number_2'), {
+    apiKey: numbered(),
+    maxRetries: 0,
+    hooks: { onRetry },
+  });
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(requests).toHaveLength(2);
+  expect(requests[0]?.body).toBe(requests[1]?.body);
+  expect(onRetry).not.toHaveBeenCalled();
+});
+
+test('the replay does not count as a retry', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const answers = [401, 429, 429, 201];
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(
+    (_, __, count) => respond(answers[count - 1] ?? 500, count < 4 ? errorBody : transferCreated),
+    { clock, apiKey: numbered() },
+  );
+  expect(await clock.run(payments.transfers.create(newTransfer))).toEqual(transferCreated);
+  expect(requests).toHaveLength(4);
+});
+
+test('a second refusal is the end', async () => {
+  const source = numbered();
+  const { payments, requests } = clientOf(() => respond(401, errorBody), { apiKey: source });
+  const error = await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
+  expect(error).toMatchObject({
+    outcome: 'rejected',
+    retryable: false,
+    attempts: [{ status: 401 }, { status: 401 }],
+  });
+  expect(source).toHaveBeenCalledTimes(2);
+  expect(requests).toHaveLength(2);
+});
+
+test('a key that is a text is not replayed', async () => {
+  const { payments, requests } = clientOf(() => respond(401, errorBody));
+  await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
+  expect(requests).toHaveLength(1);
+});
+
+test.each<[string, () => string | Promise<string>]>([
+  ['rejects', () => Promise.reject(new Error('vault is sealed, token sk_secret_of_vault'))],
+  [
+    'throws at once',
+    () => {
+      throw new Error('vault is sealed, token sk_secret_of_vault');
+    },
+  ],
+  ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
+])('a function that %s: nothing is sent', async (_, give) => {
+  const source = vi.fn(give);
+  const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+  expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'not_sent', attempts: [] });
+  expect(inspect(error, { depth: 9 })).not.toContain('sk_secret_of_vault');
+  expect(requests).toHaveLength(0);
+  // A failure is not kept: the next call asks again.
+  await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
+  expect(source).toHaveBeenCalledTimes(2);
+});
+
+test('what the function failed with is the cause, as a copy', async () => {
+  const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
+  const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
+  expect(error.cause).not.toBe(thrown);
+  expect(error.cause).toMatchObject({
+    name: 'TypeError',
+    message: 'no route',
+    code: 'EHOSTUNREACH',
+  });
+  expect(error.cause).not.toHaveProperty('request');
+});
+
+test.each([
+  ['apiKey', undefined, 'not a string'],
+  ['apiKey', 42, 'not a string'],
+  ['apiKey', '', 'empty'],
+  ['apiKey', 'pk_live_1', 'does not start with "sk_"'],
+  ['apiKey', 'sk_', 'does not start with "sk_"'],
+  ['apiKey', 'sk_live_1\r\nx-evil: 1', 'a line break'],
+  ['apiKey', 'sk_live_ 1', 'a space'],
+  ['apiKey', `sk_${'x'.repeat(9_000)}`, 'longer than 8192'],
+  ['jwt', 'sk_live_1', 'it is an API key'],
+  ['jwt', null, 'not a string'],
+] as const)('a function for %s that gives %j is told what is wrong', async (name, value, words) => {
+  const { payments, requests } = clientOf(() => respond(200), {
+    [name]: () => Promise.resolve(value as string),
+  });
+  const call = name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
+  const error = await failureOf(call, ConfigurationError);
+  expect(error.message).toContain(words);
+  expect(error.outcome).toBe('not_sent');
+  if (typeof value === 'string' && value.length > 3) {
+    expect(inspect(error, { depth: 9 })).not.toContain(value);
+  }
+  expect(requests).toHaveLength(0);
+});
+
+test.each([
+  [{}, 30_000],
+  [{ timeout: 2_000 }, 2_000],
+  [{ totalTimeout: 1_000 }, 1_000],
+])('a function that never answers is given up: %j', async (options, ms) => {
+  const clock = new VirtualClock();
+  const never = (): Promise<string> => new Promise(() => undefined);
+  const { payments, requests } = clientOf(() => respond(200), { clock, apiKey: never, ...options });
+  const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  await clock.advance(ms - 1);
+  expect(clock.pending).toBeGreaterThan(0);
+  await clock.advance(1);
+  const error = await call;
+  expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
+  expect(error.message).toContain(`within ${ms} ms`);
+  expect(requests).toHaveLength(0);
+  expect(clock.pending).toBe(0);
+});
+
+test('a function that hung once is asked again by the next call', async () => {
+  const clock = new VirtualClock();
+  const first = Promise.withResolvers<string>();
+  const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
+  const { payments, requests } = clientOf(() => respond(200, transfer), { clock, apiKey: source });
+  const hung = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await clock.advance(30_000);
+  await hung;
+  expect(await clock.run(payments.transfers.get('txfr_1'))).toEqual(transfer);
+  expect(source).toHaveBeenCalledTimes(2);
+  // What the first call brings after all is older than what is in use.
+  first.resolve('sk_first');
+  await settle();
+  await payments.transfers.get('txfr_1');
+  const sent = requests.map(({ headers }) => headers.get('authorization'));
+  expect(sent).toEqual(['Bearer sk_second', 'Bearer sk_second']);
+});
+
+test('a wait for the function can be aborted', async () => {
+  const never = (): Promise<string> => new Promise(() => undefined);
+  const { payments } = clientOf(() => respond(200), { apiKey: never });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+  await settle();
+  controller.abort('enough');
+  expect(await call).toMatchObject({ outcome: 'not_sent', cause: 'enough', attempts: [] });
+});
+
+test.each<[string, () => string | Promise<string>]>([
+  ['rejects', () => Promise.reject(new Error('sealed'))],
+  ['gives rubbish', () => 'rubbish'],
+  ['never answers', () => new Promise(() => undefined)],
+])('when the function %s after a refusal, the refusal is told', async (_, give) => {
+  const clock = new VirtualClock();
+  const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
+  const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
+  const error = await clock.run(
+    failureOf(payments.transfers.create(newTransfer), AuthenticationError),
+  );
+  expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
+  expect(error.message).toContain('gave no other one');
+  expect(requests).toHaveLength(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('a caller who leaves during a renewal hears of that', async () => {
+  const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
+  source.mockReturnValueOnce('sk_first');
+  const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+  await settle();
+  controller.abort();
+  expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
+});
+
+test('callers who share a failing call of the function all hear of it, and nobody else', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => {
+    unhandled.push(reason);
+  };
+  process.on('unhandledRejection', note);
+  const source = vi.fn(() => Promise.resolve('sk_good'));
+  source.mockReturnValueOnce(Promise.reject(new Error('sealed')));
+  const { payments } = clientOf(() => respond(200, transfer), { apiKey: source });
+  const pair = [payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')];
+  for (const call of pair) await failureOf(call, ConfigurationError);
+  expect(source).toHaveBeenCalledTimes(1);
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect(source).toHaveBeenCalledTimes(2);
+  await settle();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+test('neither the old nor the new token shows in an error', async () => {
+  let count = 0;
+  const { payments } = clientOf(
+    () => respond(401, { error: 'not token-1 nor token-2', code: 'token-1', details: ['token-2'] }),
+    {
+      jwt: () => {
+        count += 1;
+        return `token-${count}`;
+      },
+    },
+  );
+  const error = await failureOf(payments.instructions.list(list), AuthenticationError);
+  expect(inspect(error, { depth: 9 })).not.toMatch(/token-\d/);
+  expect(JSON.stringify(error)).not.toMatch(/token-\d/);
+  expect(error.message).toContain('not [redacted] nor [redacted]');
+});
+
+test('a clone shares the token as long as the source of it stays the same', async () => {
+  const source = numbered();
+  const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
+  await payments.transfers.get('txfr_1');
+  await payments.withOptions({ timeout: 1_000 }).transfers.get('txfr_1');
+  expect(source).toHaveBeenCalledTimes(1);
+  await payments.withOptions({ apiKey: () => 'sk_other' }).transfers.get('txfr_1');
+  await payments.transfers.get('txfr_1');
+  expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual([
+    'Bearer sk_number_1',
+    'Bearer sk_number_1',
+    'Bearer sk_other',
+    'Bearer sk_number_1',
+  ]);
+});

@@ -1,0 +1,45 @@
+// Runs by itself, started by garbage.test.ts: after its calls nothing may keep it alive.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PaymentsClient } from '../../src/index.ts';
+
+const server = createServer((request, response) => {
+  const found = request.url?.includes('txfr_1') === true || request.method === 'POST';
+  response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
+  response.end(
+    JSON.stringify(
+      request.url === '/instructions/all'
+        ? []
+        : { id: 'txfr_1', status: 'pending', type: 'book', createdAt: '2026-01-01T00:00:00Z' },
+    ),
+  );
+});
+await new Promise<void>((resolve) => {
+  server.listen(0, '127.0.0.1', resolve);
+});
+const { port } = server.address() as AddressInfo;
+const payments = new PaymentsClient({
+  baseUrl: `http://127.0.0.1:${port}/v0`,
+  apiKey: 'sk_test_1',
+  jwt: () => Promise.resolve('a.b.c'),
+  validation: 'report',
+});
+const { signal } = new AbortController();
+const address = '0x52908400098527886e0f7030069857d2e4169ee7';
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+const before = timers();
+await Promise.allSettled([
+  payments.transfers.get('txfr_1', { signal }),
+  payments.transfers.get('txfr_2', { signal }),
+  payments.counterparties.delete('cpty_1', { signal }),
+  payments.instructions.list({ address }, { signal }),
+  payments.transfers.create(
+    { sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1' },
+    { signal },
+  ),
+]);
+const after = timers();
+server.close();
+server.closeAllConnections();
+console.log(JSON.stringify({ before, after, doneAt: Date.now() }));

@@ -1,0 +1,357 @@
+import dns from 'node:dns';
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  InvalidResponseError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnprocessableEntityError,
+  type Outcome,
+  type PaymentsError,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  answer,
+  calls,
+  clientAt,
+  errorBody,
+  failureOf,
+  html,
+  kinds,
+  newTransfer,
+  transferCreated,
+  type KindName,
+} from '../support/answers.ts';
+import {
+  deadPort,
+  headersReceived,
+  rawServer,
+  rawServerOn,
+  type Exchange,
+  type RawServer,
+} from '../support/raw-server.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+/** Who sends again: nobody, the calls that may take effect twice, or everybody. */
+type Resend = 'nobody' | 'reads' | 'everybody';
+const isRead = (kind: KindName): boolean => kind === 'safe GET' || kind === 'safe POST';
+const sendsAgain = (resend: Resend, kind: KindName): boolean =>
+  resend === 'everybody' || (resend === 'reads' && isRead(kind));
+
+type ErrorClass = abstract new (...facts: never[]) => PaymentsError;
+
+const statuses: readonly [number, ErrorClass, Outcome, Resend][] = [
+  [400, BadRequestError, 'rejected', 'nobody'],
+  [401, AuthenticationError, 'rejected', 'nobody'],
+  [403, PermissionDeniedError, 'rejected', 'nobody'],
+  [404, NotFoundError, 'rejected', 'nobody'],
+  [405, ApiError, 'rejected', 'nobody'],
+  [408, ApiError, 'unknown', 'reads'],
+  [409, ConflictError, 'rejected', 'nobody'],
+  [410, ApiError, 'rejected', 'nobody'],
+  [413, ApiError, 'rejected', 'nobody'],
+  [422, UnprocessableEntityError, 'rejected', 'nobody'],
+  [425, ApiError, 'rejected', 'everybody'],
+  [429, RateLimitError, 'rejected', 'everybody'],
+  [499, ApiError, 'unknown', 'nobody'],
+  [500, ServerError, 'unknown', 'reads'],
+  [501, ServerError, 'rejected', 'nobody'],
+  [502, ServerError, 'unknown', 'reads'],
+  [503, ServerError, 'unknown', 'reads'],
+  [504, ServerError, 'unknown', 'reads'],
+  [505, ServerError, 'rejected', 'nobody'],
+  [522, ServerError, 'unknown', 'reads'],
+];
+
+/** Every status with the documented body, a proxy's page, nothing, and a body that breaks off. */
+const bodies = [
+  ['an Error body', (status: number) => answer(status, errorBody)],
+  ['a page', (status: number) => answer(status, html)],
+  ['no body', (status: number) => answer(status)],
+  ['half a body', (status: number) => answer(status, '{"error":', { 'content-length': '99' })],
+] as const;
+
+const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
+  kinds.map((kind) => ({ status, kind, error, outcome, resend })),
+);
+
+test.each(statusRows)(
+  'status $status to a $kind',
+  async ({ status, kind, error: errorClass, outcome, resend }) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    for (const [name, bytes] of bodies) {
+      const server = await rawServer(bytes(status));
+      const payments = clientAt(server, { clock: new VirtualClock() });
+      const error = await failureOf(calls[kind].send(payments), errorClass);
+      const count = sendsAgain(resend, kind) ? 3 : 1;
+      expect([name, server.arrivals.length]).toEqual([name, count]);
+      expect(error).toMatchObject({
+        status,
+        outcome,
+        retryable: resend === 'everybody' || (resend === 'reads' && kind !== 'once POST'),
+        attempts: Array.from({ length: count }, () => ({
+          outcome,
+          status,
+          reason: `status ${status}`,
+        })),
+      });
+    }
+  },
+);
+
+interface Fault {
+  readonly name: string;
+  readonly step: (exchange: Exchange, clock: VirtualClock) => void;
+  readonly error: ErrorClass;
+  readonly facts: object;
+  readonly resend: Resend;
+  /** Whether the status 2xx had arrived, which is all that a DELETE asks for. */
+  readonly accepted?: true;
+}
+
+const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
+const faults: readonly Fault[] = [
+  {
+    name: 'a reset before the headers',
+    step: ({ reset }) => {
+      reset();
+    },
+    error: ConnectionError,
+    facts: {},
+    resend: 'reads',
+  },
+  {
+    name: 'a connection closed before the headers',
+    step: ({ reply }) => {
+      reply('');
+    },
+    error: ConnectionError,
+    facts: {},
+    resend: 'reads',
+  },
+  {
+    name: 'headers that break off',
+    step: ({ reply }) => {
+      reply('HTTP/1.1 200 OK\r\ncontent-le');
+    },
+    error: ConnectionError,
+    facts: {},
+    resend: 'reads',
+  },
+  {
+    name: 'something that is not HTTP',
+    step: ({ reply }) => {
+      reply('banana\r\n\r\n');
+    },
+    error: ConnectionError,
+    facts: {},
+    resend: 'reads',
+  },
+  {
+    name: 'headers that never come',
+    step: (_, clock) => {
+      void clock.advance(30_000);
+    },
+    error: TimeoutError,
+    facts: { phase: 'headers', code: 'ETIMEDOUT' },
+    resend: 'reads',
+  },
+  {
+    name: 'a body that stalls',
+    step: ({ write }, clock) => {
+      void headersReceived().then(() => clock.advance(30_000));
+      write(begin);
+    },
+    error: TimeoutError,
+    facts: { phase: 'body' },
+    resend: 'reads',
+    accepted: true,
+  },
+  {
+    name: 'a reset in the body',
+    step: ({ write, reset }) => {
+      void headersReceived().then(reset);
+      write(begin);
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'truncated' },
+    resend: 'reads',
+    accepted: true,
+  },
+  {
+    name: 'a body that is shorter than announced',
+    step: ({ reply }) => {
+      reply(begin);
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'truncated' },
+    resend: 'reads',
+    accepted: true,
+  },
+  {
+    name: 'a chunk that breaks off',
+    step: ({ reply }) => {
+      reply('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"id":');
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'truncated' },
+    resend: 'reads',
+    accepted: true,
+  },
+  {
+    name: 'a body without a length that breaks off',
+    step: ({ reply }) => {
+      reply('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"id":');
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'truncated' },
+    resend: 'reads',
+    accepted: true,
+  },
+  {
+    name: 'a page with status 200',
+    step: ({ reply }) => {
+      reply(answer(200, html));
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'not_json' },
+    resend: 'nobody',
+    accepted: true,
+  },
+  {
+    name: 'nothing with status 200',
+    step: ({ reply }) => {
+      reply(answer(200));
+    },
+    error: InvalidResponseError,
+    facts: { reason: 'empty' },
+    resend: 'nobody',
+    accepted: true,
+  },
+];
+
+test.each(faults.flatMap((fault) => kinds.map((kind) => ({ ...fault, kind }))))(
+  '$name, to a $kind',
+  async ({ step, error: errorClass, facts, resend, accepted, kind }) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const clock = new VirtualClock();
+    const server = await rawServer((exchange) => {
+      step(exchange, clock);
+    });
+    const call = calls[kind].send(clientAt(server, { clock }));
+    if (accepted && kind === 'DELETE') {
+      await call;
+      expect(server.arrivals).toHaveLength(1);
+      return;
+    }
+    const error = await failureOf(call, errorClass);
+    const count = sendsAgain(resend, kind) ? 3 : 1;
+    expect(server.arrivals).toHaveLength(count);
+    expect(error).toMatchObject({
+      ...facts,
+      outcome: 'unknown',
+      retryable: resend === 'reads' && kind !== 'once POST',
+      attempts: Array.from({ length: count }, () => ({
+        outcome: 'unknown',
+        ...(accepted ? { status: 200 } : {}),
+      })),
+    });
+    expect(clock.pending).toBe(0);
+  },
+);
+
+test.each(kinds)('a refused connection proves that a %s was not sent', async (kind) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` });
+  const error = await failureOf(calls[kind].send(payments), ConnectionError);
+  expect(error).toMatchObject({
+    code: 'ECONNREFUSED',
+    outcome: 'not_sent',
+    retryable: true,
+    attempts: Array(3).fill({ outcome: 'not_sent', reason: 'ECONNREFUSED' }),
+  });
+});
+
+test.each(kinds)('a host without an address proves that a %s was not sent', async (kind) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
+    host: string,
+    _: object,
+    done: (error: Error) => void,
+  ) => {
+    const facts = { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: host };
+    setImmediate(done, Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), facts));
+  }) as typeof dns.lookup);
+  const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
+  const error = await failureOf(calls[kind].send(payments), ConnectionError);
+  expect(error).toMatchObject({ code: 'ENOTFOUND', outcome: 'not_sent', retryable: true });
+  expect(lookup).toHaveBeenCalledTimes(3);
+});
+
+test.each(kinds)('a platform that comes back gets a %s exactly once', async (kind) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const clock = new VirtualClock();
+  const port = await deadPort();
+  const { good, status, send } = calls[kind];
+  const back = Promise.withResolvers<RawServer>();
+  const onRetry = async (): Promise<void> => {
+    back.resolve(await rawServerOn(port, answer(status, good)));
+  };
+  const baseUrl = `http://127.0.0.1:${port}/v0`;
+  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry } }));
+  const server = await back.promise;
+  await clock.advance(125);
+  expect(await call).toEqual(good);
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('an unknown attempt ends the tries of a creation, although the one before was harmless', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const server = await rawServer(
+    answer(429, errorBody),
+    answer(502, html),
+    answer(201, transferCreated),
+  );
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
+  expect(error).toMatchObject({
+    status: 502,
+    outcome: 'unknown',
+    retryable: false,
+    attempts: [
+      { outcome: 'rejected', status: 429 },
+      { outcome: 'unknown', status: 502 },
+    ],
+  });
+  expect(server.arrivals).toHaveLength(2);
+});
+
+test('a refusal after an unknown attempt leaves the whole unknown', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const server = await rawServer(answer(502, html), answer(404, errorBody));
+  const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);
+  expect(error.outcome).toBe('unknown');
+  expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
+});
+
+test('maxRetries counts retries, and 0 means none', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  for (const [client, call, arrivals] of [
+    [0, undefined, 1],
+    [undefined, 0, 1],
+    [4, 0, 1],
+    [0, 1, 2],
+    [undefined, 4, 5],
+    [undefined, undefined, 3],
+  ] as const) {
+    const server = await rawServer(answer(503));
+    const payments = clientAt(server, { maxRetries: client });
+    await failureOf(payments.transfers.get('txfr_1', { maxRetries: call }), ServerError);
+    expect([client, call, server.arrivals.length]).toEqual([client, call, arrivals]);
+  }
+});

@@ -1,0 +1,307 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import {
+  AbortError,
+  ApiError,
+  ConnectionError,
+  PaymentsClient,
+  ServerError,
+  type PaymentsError,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  answer,
+  apiKey,
+  calls,
+  clientAt,
+  clientOf,
+  failureOf,
+  kinds,
+  newTransfer,
+  respond,
+  transfer,
+  transferCreated,
+} from '../support/answers.ts';
+import { deadPort, rawServer } from '../support/raw-server.ts';
+
+test('a POST goes out byte for byte', async () => {
+  const server = await rawServer(answer(201, transferCreated));
+  const description = 'Grüße, 5 €, 🧾';
+  await clientAt(server).transfers.create({ ...newTransfer, description });
+  const body = `{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2","description":"${description}"}`;
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'POST /v0/transfers HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      'connection: keep-alive',
+      'accept: application/json',
+      `authorization: Bearer ${apiKey}`,
+      'content-type: application/json',
+      'user-agent: payments-platform-sdk/0.1.0',
+      'accept-language: *',
+      'sec-fetch-mode: cors',
+      'pragma: no-cache',
+      'cache-control: no-cache',
+      'accept-encoding: gzip, deflate',
+      `content-length: ${new TextEncoder().encode(body).length}`,
+      '',
+      body,
+    ].join('\r\n'),
+  ]);
+});
+
+test('a GET goes out byte for byte, without a body or a word about one', async () => {
+  const server = await rawServer(answer(200, { data: [], hasMore: false, nextCursor: null }));
+  await clientAt(server).transfers.list({ accountId: 'acc_1', limit: 7, cursor: 'a b&c=d/é' });
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      'connection: keep-alive',
+      'accept: application/json',
+      `authorization: Bearer ${apiKey}`,
+      'user-agent: payments-platform-sdk/0.1.0',
+      'accept-language: *',
+      'sec-fetch-mode: cors',
+      'pragma: no-cache',
+      'cache-control: no-cache',
+      'accept-encoding: gzip, deflate',
+      '',
+      '',
+    ].join('\r\n'),
+  ]);
+});
+
+test('a fetch of one’s own gets every request, ready to go', async () => {
+  const server = await rawServer(answer(500));
+  const stub = vi.fn<typeof fetch>();
+  vi.stubGlobal('fetch', stub);
+  const seen: unknown[] = [];
+  const payments = clientAt(server, {
+    fetch: async (request, init) => {
+      const { method, url, headers, redirect } = request;
+      seen.push({ method, url, redirect, body: await request.text() });
+      expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`);
+      expect(headers.get('content-type')).toBe('application/json');
+      // A signal inside a Request can be lost to the garbage collector; one beside it cannot.
+      expect(init?.signal).toBeInstanceOf(AbortSignal);
+      expect(init?.cache).toBe('no-store');
+      return respond(201, transferCreated);
+    },
+  });
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(seen).toEqual([
+    {
+      method: 'POST',
+      url: `${server.baseUrl}/transfers`,
+      redirect: 'manual',
+      body: '{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2"}',
+    },
+  ]);
+  expect(stub).not.toHaveBeenCalled();
+  expect(server.connections).toHaveLength(0);
+});
+
+test('a global fetch that was replaced after the client was made is used', async () => {
+  const server = await rawServer(answer(500));
+  const payments = clientAt(server);
+  const stub = vi
+    .fn<typeof fetch>()
+    .mockImplementation(() => Promise.resolve(respond(200, transfer)));
+  vi.stubGlobal('fetch', stub);
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect(stub).toHaveBeenCalledTimes(1);
+  expect(server.connections).toHaveLength(0);
+});
+
+const refused = (): Promise<never> => {
+  const cause = Object.assign(new Error('connect ECONNREFUSED'), {
+    code: 'ECONNREFUSED',
+    syscall: 'connect',
+  });
+  return Promise.reject(new TypeError('fetch failed', { cause }));
+};
+
+test.each(['option', 'global'])('a fetch given as %s proves nothing by failing', async (how) => {
+  const send = vi.fn<typeof fetch>().mockImplementation(refused);
+  if (how === 'global') vi.stubGlobal('fetch', send);
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    ...(how === 'option' ? { fetch: send } : {}),
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  // It may be a wrapper that sent the request twice and reports the second.
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
+  expect(send).toHaveBeenCalledTimes(1);
+});
+
+test.each<[string, () => Promise<Response>]>([
+  ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
+  ['rejects with a text', () => Promise.reject('no' as unknown as Error)],
+  [
+    'rejects with an error in an odd shape',
+    () =>
+      Promise.reject(
+        Object.assign(new Error(), { message: { no: 1 }, stack: ['no'], name: 7, code: 404 }),
+      ),
+  ],
+  ['resolves to nothing', () => Promise.resolve(undefined as unknown as Response)],
+  [
+    'throws at once',
+    () => {
+      throw new Error('no');
+    },
+  ],
+])('a fetch that %s ends in a typed error', async (_, fetch) => {
+  const { payments } = clientOf(fetch);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+});
+
+test('no redirect is followed: the target hears nothing, the credential stays', async () => {
+  const elsewhere = await rawServer(answer(200, transfer));
+  for (const kind of kinds) {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const server = await rawServer(
+        answer(status, undefined, { location: `${elsewhere.origin}/v0/here` }),
+      );
+      const error = await failureOf(calls[kind].send(clientAt(server)), ApiError);
+      const write = kind !== 'safe GET' && kind !== 'safe POST';
+      const outcome = write && status < 307 ? 'unknown' : 'rejected';
+      expect([kind, status, error.status, error.outcome]).toEqual([kind, status, status, outcome]);
+      expect(error.retryable).toBe(false);
+      expect(error.headers['location']).toBe(`${elsewhere.origin}/v0/here`);
+      expect(server.arrivals).toHaveLength(1);
+    }
+  }
+  expect(elsewhere.connections).toHaveLength(0);
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+] as const)('an answer in %s is read', async (coding, compress) => {
+  const content = compress(JSON.stringify(transfer));
+  const server = await rawServer(answer(200, content, { 'content-encoding': coding }));
+  expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
+});
+
+test('a status beyond all classes is an error, not a crash', async () => {
+  const server = await rawServer(answer(999, 'What?'));
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
+  expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
+});
+
+test('an informational answer before the real one is passed over', async () => {
+  const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+  const server = await rawServer(Buffer.concat([Buffer.from(hint), answer(201, transferCreated)]));
+  expect(await clientAt(server).transfers.create(newTransfer)).toEqual(transferCreated);
+});
+
+/** Calls under another runtime's name, over this one's fetch. */
+const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
+  const payments = clientAt(
+    { baseUrl: `http://127.0.0.1:${await deadPort()}/v0` },
+    { maxRetries: 0 },
+  );
+  const outcomes: Record<string, PaymentsError['outcome']> = {};
+  for (const kind of kinds) outcomes[kind] = (await failureOf(calls[kind].send(payments))).outcome;
+  return outcomes;
+};
+
+test('Node sends a request once, so a refused connection proves that nothing was sent', async () => {
+  expect(await refusedEverywhere()).toEqual({
+    'safe GET': 'not_sent',
+    'safe POST': 'not_sent',
+    PATCH: 'not_sent',
+    DELETE: 'not_sent',
+    'once POST': 'not_sent',
+  });
+});
+
+test.each(['Bun', 'Deno'])(
+  '%s may repeat what is not sealed, so a read proves nothing',
+  async (name) => {
+    vi.stubGlobal(name, {});
+    expect(await refusedEverywhere()).toEqual({
+      'safe GET': 'unknown',
+      'safe POST': 'unknown',
+      PATCH: 'not_sent',
+      DELETE: 'not_sent',
+      'once POST': 'not_sent',
+    });
+  },
+);
+
+test('a runtime that is not known proves nothing', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  const outcomes = await refusedEverywhere();
+  expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
+});
+
+test.each([
+  ['Node', undefined, undefined],
+  ['Bun', {}, { keepalive: false }],
+  ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
+])('on %s a write is sent in the form that is not repeated', async (name, runtime, sealed) => {
+  const inits: (RequestInit | undefined)[] = [];
+  const types: (string | null)[] = [];
+  const bodies: string[] = [];
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  if (runtime !== undefined) vi.stubGlobal(name, runtime);
+  const payments = new Fresh({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: async (request, init) => {
+      inits.push(init);
+      types.push(request.headers.get('content-type'));
+      bodies.push(await request.text());
+      return respond(201, request.method === 'GET' ? transfer : transferCreated);
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  await payments.transfers.get('txfr_1');
+  const added = inits.map((init) => {
+    const { signal: _, cache: __, ...rest } = init ?? {};
+    return rest;
+  });
+  const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
+  expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
+  // Deno gets a Blob, which must not bring a type of its own.
+  expect(types).toEqual(['application/json', null]);
+  expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
+});
+
+test('a runtime that refuses the cache option is not given it', async () => {
+  const seen: (RequestInit | undefined)[] = [];
+  class Refusing extends Request {
+    constructor(input: string | URL | Request, init?: RequestInit) {
+      if (init?.cache !== undefined) throw new Error('The cache field is not implemented.');
+      super(input, init);
+    }
+  }
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  vi.stubGlobal('Request', Refusing);
+  const payments = new Fresh({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: (_, init) => {
+      seen.push(init);
+      return Promise.resolve(respond(200, transfer));
+    },
+  });
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
+});
+
+test('an abort reaches the connection', async () => {
+  const server = await rawServer(() => undefined);
+  const controller = new AbortController();
+  const call = clientAt(server).transfers.get('txfr_1', { signal: controller.signal });
+  await server.arrived(1);
+  controller.abort();
+  await failureOf(call, AbortError);
+  await server.closed(0);
+});
