@@ -1,0 +1,41 @@
+/*
+ * The goals, each one a ratio of ours to somebody else's in the same round, or a number that does
+ * not depend on the pace of the machine. `far` is where the quick run gives up: half the goal.
+ */
+
+/** The SDKs that the goals speak of; the bare clients and ky + zod are yardsticks, not peers. */
+export const peers = [
+  'stripe',
+  'increase',
+  'modern-treasury',
+  'anthropic',
+  'openai',
+  'polar',
+  'hey-api',
+];
+
+const atLeast = (goal) => ({ goal, sense: '≥', holds: (x) => x >= goal, far: (x) => x < goal / 2 });
+const atMost = (goal) => ({ goal, sense: '≤', holds: (x) => x <= goal, far: (x) => x > goal * 2 });
+
+/** `against` is an adapter, 'best peer', or undefined for a figure of our own. */
+export const goals = [
+  { what: 'GET, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.7) },
+  { what: 'GET, requests/s', metric: 'get', against: 'undici', ...atLeast(0.6) },
+  { what: 'GET, CPU', metric: 'getCpu', against: 'fetch', ...atMost(1) },
+  { what: 'POST, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.75) },
+  { what: 'paging, items/s', metric: 'list', against: 'best peer', ...atLeast(1.15) },
+  { what: 'ms a page, both sides 20 ms', metric: 'overlap', ...atMost(24), unit: 'ms' },
+  { what: 'ms a page, both sides 20 ms', metric: 'overlap', against: 'fetch', ...atMost(24 / 42) },
+  { what: 'import', metric: 'import', ...atMost(30), unit: 'ms', machine: true },
+  { what: 'import', metric: 'import', against: 'ky-zod', ...atMost(30 / 79) },
+  { what: 'import to first answer', metric: 'first', ...atMost(45), unit: 'ms', machine: true },
+  { what: 'import to first answer', metric: 'first', against: 'ky-zod', ...atMost(45 / 98) },
+  { what: 'import to first answer', metric: 'first', against: 'fetch', ...atMost(45 / 36) },
+  { what: 'bundle, gzip', metric: 'bundle', ...atMost(26), unit: 'kB' },
+  { what: 'checking 100 transfers', metric: 'check', ...atMost(15), unit: 'µs', machine: true },
+  { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(15 / 80) },
+  { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },
+  // ky + zod stands in for the peers where they are not installed; the figures are the issue's.
+  { what: 'GET, requests/s', metric: 'get', against: 'ky-zod', ...atLeast(2.3) },
+  { what: 'paging, items/s', metric: 'list', against: 'ky-zod', ...atLeast(1.8) },
+];

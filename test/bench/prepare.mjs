@@ -1,0 +1,55 @@
+/*
+ * Brings the two contenders that npm cannot install into node_modules, where no other tool of the
+ * repository looks: our own package, packed and unpacked as a user gets it, and hey-api's generated
+ * client, built as an application builds it.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+export const root = join(here, '../..');
+const modules = join(here, 'node_modules');
+
+const npm = (...args) => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
+
+export function prepareOurs() {
+  const built = join(root, 'dist/index.js');
+  const changed = Math.max(
+    ...globSync('src/**/*.ts', { cwd: root }).map((file) => statSync(join(root, file)).mtimeMs),
+  );
+  if (!existsSync(built) || statSync(built).mtimeMs < changed) npm('run', '--silent', 'build');
+  const target = join(modules, 'payments-platform-sdk');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  // The build has just been looked after; packing would do it again.
+  const packed = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', modules).trim();
+  execFileSync('tar', ['-xzf', join(modules, packed), '-C', target, '--strip-components=1']);
+  rmSync(join(modules, packed));
+}
+
+export async function prepareHeyApi() {
+  const target = join(modules, '.generated');
+  const [{ createClient }, esbuild] = await Promise.all([
+    import('@hey-api/openapi-ts'),
+    import('esbuild'),
+  ]);
+  await createClient({
+    input: join(here, 'api.json'),
+    output: { path: join(target, 'hey-api'), clean: true },
+    logs: { level: 'silent' },
+    plugins: ['@hey-api/client-ky', 'zod', { name: '@hey-api/sdk', validator: true }],
+  });
+  await esbuild.build({
+    stdin: {
+      contents: "export * from './hey-api/sdk.gen'; export { client } from './hey-api/client.gen';",
+      resolveDir: target,
+    },
+    outfile: join(target, 'hey-api.mjs'),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'error',
+  });
+}

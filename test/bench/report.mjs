@@ -1,0 +1,200 @@
+/* From figures to tables: medians, spans, ratios within a round, and whether the goals hold. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { peers } from './goals.mjs';
+
+export function median(list) {
+  const sorted = list.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Metrics of which more is better. */
+const more = new Set(['get', 'list']);
+
+/** The peer with the best median, to be compared with round by round. */
+function bestPeer(byName, metric) {
+  const ranked = peers
+    .filter((name) => byName[name] !== undefined)
+    .map((name) => ({ name, value: median(byName[name]) }))
+    .toSorted((a, b) => (more.has(metric) ? b.value - a.value : a.value - b.value));
+  return ranked[0]?.name;
+}
+
+const ratios = (ours, theirs) => ours.map((value, round) => value / theirs[round]);
+
+/** Each goal that this run can speak about, with its figure. */
+export function judged(goals, { figures, contenders }) {
+  return goals.flatMap((goal) => {
+    const byName = figures[goal.metric] ?? {};
+    const { ours } = byName;
+    if (ours === undefined) return [];
+    let series = ours;
+    let label = goal.what;
+    if (goal.against !== undefined) {
+      const rival = goal.against === 'best peer' ? bestPeer(byName, goal.metric) : goal.against;
+      if (rival === undefined || byName[rival] === undefined) return [];
+      series = ratios(ours, byName[rival]);
+      const { title } = contenders.find(({ name }) => name === rival);
+      const role = goal.against === 'best peer' ? `the best peer (${title})` : title;
+      label = `${goal.what}, times ${role}`;
+    }
+    const value = median(series);
+    return [
+      {
+        ...goal,
+        label,
+        value,
+        low: Math.min(...series),
+        high: Math.max(...series),
+        holds: goal.holds(value),
+        far: goal.far(value),
+      },
+    ];
+  });
+}
+
+const short = (value) => {
+  if (value >= 1_000) return Math.round(value).toLocaleString('en-GB');
+  if (value >= 100) return value.toFixed(0);
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+};
+
+const goalRow = ({ label, value, low, high, sense, goal, unit, holds }) => [
+  label,
+  `${short(value)}${unit === undefined ? '' : ` ${unit}`}`,
+  `${short(low)} to ${short(high)}`,
+  `${sense} ${short(goal)}${unit === undefined ? '' : ` ${unit}`}`,
+  holds ? 'yes' : '**no**',
+];
+const goalHead = ['work', 'measured', 'span', 'goal', 'holds'];
+
+const columns = [
+  ['get', 'GET/s'],
+  ['getCpu', 'GET CPU µs'],
+  ['postCpu', 'POST CPU µs'],
+  ['list', 'items/s'],
+  ['overlap', '20+20 ms page, ms'],
+  ['import', 'import ms'],
+  ['first', 'to first answer ms'],
+  ['bundle', 'bundle kB'],
+];
+
+const cell = (figures, metric, name) => {
+  const series = figures[metric]?.[name];
+  return series === undefined ? '–' : short(median(series));
+};
+
+/** Medians of one run on one machine. */
+const medians = ({ figures, contenders }) =>
+  contenders.map(({ name, title }) => [
+    title,
+    ...columns.map(([metric]) => cell(figures, metric, name)),
+  ]);
+
+/** Everybody as a multiple of one yardstick, round by round. */
+const multiples = ({ figures, contenders }) =>
+  contenders.map(({ name, title }) => [
+    title,
+    ...columns.map(([metric]) => {
+      const yardstick = metric === 'import' ? 'ky-zod' : 'fetch';
+      const series = figures[metric]?.[name];
+      const base = figures[metric]?.[yardstick];
+      if (series === undefined || base === undefined) return '–';
+      return short(median(ratios(series, base)));
+    }),
+  ]);
+
+const table = (head, rows, aligned = () => '---') =>
+  [
+    `| ${head.join(' | ')} |`,
+    `| ${head.map((_, at) => aligned(at)).join(' | ')} |`,
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ].join('\n');
+
+const right = (at) => (at === 0 ? '---' : '--:');
+const heads = ['', ...columns.map(([, head]) => head)];
+
+function padded(head, rows) {
+  const all = [head, ...rows].map((row) => row.map((text) => text.replaceAll('**', '')));
+  const widths = head.map((_, at) => Math.max(...all.map((row) => row[at].length)));
+  return all
+    .map((row) =>
+      row
+        .map((text, at) => (at === 0 ? text.padEnd(widths[at]) : text.padStart(widths[at])))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+const beside = ({ figures }) => {
+  if (figures.parse === undefined) return '';
+  const of = (metric) => short(median(figures[metric].ours));
+  return `A page of 100 transfers: JSON.parse ${of('parse')} µs, our lossless parser ${of('parseOurs')} µs (${of('parseRatio')} ×), our check ${of('check')} µs, zod's usual check ${of('checkClassic')} µs.`;
+};
+
+/** For the terminal. */
+export const printed = (verdicts, outcome) =>
+  [
+    padded(heads, medians(outcome)),
+    '',
+    padded(goalHead, verdicts.map(goalRow)),
+    '',
+    beside(outcome),
+    `Node ${outcome.about.node}, ${outcome.about.cores} cores; the server was busy at most ${Math.round(outcome.busiest * 100)} % of any quarter second.`,
+  ].join('\n');
+
+/** docs/performance.md. */
+export async function written(verdicts, outcome, file, root) {
+  const { about, versions, busiest } = outcome;
+  const listed = Object.entries(versions)
+    .filter(([name]) => name !== 'payments-platform-sdk')
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+  const text = `# Performance
+
+Written by \`npm run bench\`; do not edit by hand. ${about.date}, commit ${about.commit}, Node ${about.node}, ${about.cores} cores.
+
+All contenders do the same work against the same server on the loopback address: the same records, byte for byte, each in the
+envelope that its SDK expects. The server is a process of its own. One contender runs per process, rounds are interleaved
+(${about.rounds} of them for the wire), and a ratio is taken within a round: its median stands here, its lowest and highest value
+beside it. \`test/bench/run.mjs\` says more.
+
+Versions: ${listed}.
+
+## Goals
+
+${table(goalHead, verdicts.map(goalRow))}
+
+${beside(outcome)}
+
+## Side by side
+
+As multiples of bare \`fetch\` in the same round; import as a multiple of ky + zod. More is better for GET/s and items/s, less for
+everything else.
+
+${table(
+  heads.slice(0, -1),
+  multiples(outcome).map((row) => row.slice(0, -1)),
+  right,
+)}
+
+The medians behind them. They depend on the machine, and its two sides share ${about.cores} cores: compare them with each other only.
+
+${table(heads, medians(outcome), right)}
+
+- GET and POST run 32 at a time; the CPU time is that of the whole process, user and system.
+- Items come through the SDK's own auto-paging where it has one, 20,000 in pages of 100.
+- "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page: about 42 when one waits for the other.
+- Import is a fresh process. The bundle is a program that uses the whole SDK, minified and gzipped by esbuild, late chunks included; for
+  ky + zod it is one schema and one call.
+- Of all of these, ours, ky + zod and hey-api check what arrives.
+- The server's event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
+`;
+  await writeFile(file, text);
+  // The repository checks its formatting, this file's included.
+  const prettier = join(root, 'node_modules/.bin/prettier');
+  if (existsSync(prettier)) execFileSync(prettier, ['--write', '--log-level', 'silent', file]);
+}

@@ -1,0 +1,194 @@
+/*
+ * Our SDK beside the others, on the same server and the same work.
+ *
+ *   npm ci && npm run bench        every contender, about seven minutes; writes docs/performance.md
+ *   npm run bench:quick            under a minute, with what is installed (at least ours, bare
+ *                                  fetch, ky + zod); exits with 1 when a ratio is off by half
+ *   node run.mjs --only=ours,fetch --rounds=3 --works=wire,start
+ *
+ * How it measures. The server (server.mjs) is a process of its own and sends precomputed bytes. One
+ * contender runs per process (measure.mjs), through an adapter (adapters/) of three functions:
+ * getOne(), post(), listAll(limit). Rounds are interleaved: each round runs every contender once, in
+ * another order, so that a slow minute of the machine hits all of them. A ratio is taken within a
+ * round, then the median over the rounds; beside it stands the span from lowest to highest. An
+ * absolute time says more about the machine than about the SDK: compare it within one run only.
+ *
+ * Every version is pinned in package.json and its lockfile. `increase` stays at 0.x: 1.0.0 under
+ * that name is another, empty package.
+ */
+import { execFile, execFileSync, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { bundled } from './bundle.mjs';
+import { goals, peers } from './goals.mjs';
+import { prepareHeyApi, prepareOurs, root } from './prepare.mjs';
+import { judged, printed, written } from './report.mjs';
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    works: { type: 'string' },
+    rounds: { type: 'string' },
+  },
+});
+const { quick } = flags;
+const everybody = ['ours', 'undici', 'fetch', 'ky-zod', ...peers];
+const wanted = flags.only?.split(',') ?? (quick ? ['ours', 'fetch', 'ky-zod'] : everybody);
+const works = flags.works?.split(',') ?? [
+  'bundle',
+  'check',
+  'start',
+  'overlap',
+  'wire',
+  ...(quick ? [] : ['heap']),
+];
+/** Rounds and size of each kind of work. */
+const plan = quick
+  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], wire: [3, 0.4] }
+  : { check: [5, 1], start: [15, 1], overlap: [2, 1], wire: [5, 1], heap: [2, 1] };
+
+/** Where a package was found, and its version; undefined when it is not installed. */
+async function versionOf(name) {
+  // Through node_modules by hand: not every package exports its package.json.
+  for (const folder of createRequire(join(here, 'run.mjs')).resolve.paths(name) ?? []) {
+    const file = join(folder, name, 'package.json');
+    if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')).version;
+  }
+  return undefined;
+}
+
+async function startServer() {
+  const server = fork(join(here, 'server.mjs'), { stdio: 'inherit' });
+  const answer = () => new Promise((resolve) => server.once('message', resolve));
+  const { port } = await answer();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    /** Changes what the server does; tells how busy it has been at most since the last change. */
+    async set(setting) {
+      const answered = answer();
+      server.send(setting);
+      return (await answered).busiest;
+    },
+    stop: () => server.disconnect(),
+  };
+}
+
+const settings = {
+  wire: { total: 20_000, delay: 0 },
+  overlap: { total: 2_500, delay: 20 },
+  start: { total: 20_000, delay: 0 },
+  check: {},
+  heap: { total: 1_000_000, delay: 0 },
+};
+
+// Whatever the environment says about proxies, keys or debugging must not reach a contender.
+const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+
+async function measure(name, work, origin, scale) {
+  const file = join(here, 'measure.mjs');
+  const flagsOfNode = work === 'start' ? [] : ['--expose-gc'];
+  const { stdout } = await run(
+    process.execPath,
+    [...flagsOfNode, file, name, work, origin, String(scale)],
+    { env, timeout: 180_000 },
+  );
+  return JSON.parse(stdout.trim().split('\n').at(-1));
+}
+
+console.error('preparing');
+prepareOurs();
+const contenders = [];
+const versions = {};
+for (const name of wanted) {
+  const adapter = await import(`./adapters/${name}.mjs`);
+  const found = await Promise.all(adapter.packages.map(versionOf));
+  if (found.includes(undefined)) {
+    console.error(`skipped, not installed: ${name}`);
+    continue;
+  }
+  adapter.packages.forEach((each, at) => {
+    versions[each] = found[at];
+  });
+  contenders.push({ name, title: adapter.title, program: adapter.program });
+}
+const names = contenders.map(({ name }) => name);
+if (names.includes('hey-api')) await prepareHeyApi();
+
+const server = await startServer();
+/** metric → contender → one figure a round. */
+const figures = {};
+const note = (metric, name, value) => {
+  if (value === undefined) return;
+  figures[metric] ??= {};
+  figures[metric][name] ??= [];
+  figures[metric][name].push(value);
+};
+const begun = performance.now();
+let busiest = 0;
+
+for (const work of works) {
+  if (work === 'bundle') {
+    for (const { name, program } of contenders) {
+      if (program !== undefined) note('bundle', name, (await bundled(program)) / 1_000);
+    }
+    continue;
+  }
+  const [planned, scale] = plan[work];
+  const rounds = flags.rounds === undefined ? planned : Number(flags.rounds);
+  const field = work === 'check' || work === 'heap' ? names.slice(0, 1) : names;
+  await server.set(settings[work]);
+  for (let round = 0; round < rounds; round += 1) {
+    const order = field.map((_, at) => field[(at + round * 5) % field.length]);
+    if (round % 2 === 1) order.reverse();
+    for (const name of order) {
+      const result = await measure(name, work, server.origin, scale);
+      for (const [metric, value] of Object.entries(result)) note(metric, name, value);
+      if (work === 'check') {
+        note('checkRatio', name, result.check / result.parse);
+        note('parseRatio', name, result.parseOurs / result.parse);
+      }
+      if (work === 'heap') note('heapRatio', name, result.heapLarge / result.heapSmall);
+    }
+    console.error(
+      `${work} ${round + 1}/${rounds}, ${Math.round((performance.now() - begun) / 1e3)} s`,
+    );
+  }
+  if (work === 'wire') busiest = await server.set({});
+}
+server.stop();
+
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+  cwd: root,
+  encoding: 'utf8',
+});
+const outcome = {
+  figures,
+  contenders,
+  versions,
+  busiest,
+  about: {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commit.trim(),
+    node: process.version,
+    cores: cpus().length,
+    rounds: flags.rounds ?? plan.wire[0],
+  },
+};
+const verdicts = judged(goals, outcome);
+console.log(printed(verdicts, outcome));
+if (!quick && flags.only === undefined && flags.works === undefined) {
+  await written(verdicts, outcome, join(root, 'docs/performance.md'), root);
+}
+const off = verdicts.filter(({ far, machine }) => far && machine !== true);
+if (quick && off.length > 0) {
+  console.error(`off by more than half: ${off.map(({ label }) => label).join('; ')}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,109 @@
+/*
+ * The server, in a process of its own. It answers each SDK at the path and in the envelope which
+ * that SDK expects; the records inside are the same bytes for all. Every answer is precomputed, up
+ * to one id that tells the pages apart, so that the contender is what limits the pace. It watches
+ * its own event loop and tells the parent how busy it was at most: the proof of that claim.
+ */
+import { createServer } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { idOf, items, one, perPage } from './data.mjs';
+
+let setting = { total: 20_000, delay: 0 };
+let busiest = 0;
+
+const oneBytes = Buffer.from(one);
+const itemBytes = Buffer.from(items);
+const lastIdAt = itemBytes.lastIndexOf('txfr_');
+
+/** Page n of the list, between the two halves of an envelope. */
+function page(n, before, after) {
+  const bytes = Buffer.allocUnsafe(before.length + itemBytes.length + after.length);
+  bytes.latin1Write(before, 0);
+  itemBytes.copy(bytes, before.length);
+  bytes.latin1Write(idOf(n), before.length + lastIdAt);
+  bytes.latin1Write(after, before.length + itemBytes.length);
+  return bytes;
+}
+
+/** How each API names the way to its next page; `n` is the page being sent. */
+const envelopes = {
+  '/v0/transfers': (n, more) => ({
+    body: page(n, '{"data":', `,"hasMore":${more},"nextCursor":${more ? `"c${n}"` : 'null'}}`),
+  }),
+  '/v1/transfers': (n, more) => ({
+    body: page(n, `{"object":"list","url":"/v1/transfers","has_more":${more},"data":`, '}'),
+  }),
+  '/increase/account_transfers': (n, more) => ({
+    body: page(n, '{"data":', `,"next_cursor":${more ? `"c${n}"` : 'null'}}`),
+  }),
+  '/modern-treasury/api/counterparties': (n, more) => ({
+    body: page(n, '', ''),
+    headers: { 'x-per-page': String(perPage), ...(more ? { 'x-after-cursor': `c${n}` } : {}) },
+  }),
+  '/anthropic/v1/models': (n, more) => ({
+    body: page(
+      n,
+      '{"data":',
+      `,"has_more":${more},"first_id":"${idOf(0)}","last_id":"${idOf(n)}"}`,
+    ),
+  }),
+  '/openai/batches': (n, more) => ({
+    body: page(n, `{"object":"list","has_more":${more},"data":`, '}'),
+  }),
+  '/polar/v1/discounts/': (n) => ({
+    body: page(
+      n,
+      '{"items":',
+      `,"pagination":{"total_count":${setting.total},"max_page":${setting.total / perPage}}}`,
+    ),
+  }),
+};
+
+const json = 'application/json';
+
+function send(response, body, headers) {
+  response.writeHead(200, { 'content-type': json, 'content-length': body.length, ...headers });
+  response.end(body);
+}
+
+const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  if (request.method === 'POST') {
+    request.resume();
+    request.on('end', () => {
+      send(response, oneBytes);
+    });
+    return;
+  }
+  const [path, query = ''] = request.url.split('?');
+  const envelope = envelopes[path];
+  if (envelope === undefined) {
+    send(response, oneBytes);
+    return;
+  }
+  const pageNumber = /(?:^|&)page=(\d+)/.exec(query);
+  const after = /(?:^|&)(?:cursor|starting_after|after_cursor|after_id|after)=\D*(\d+)/.exec(query);
+  // A cursor names the page that it was handed out with.
+  let n = after === null ? 0 : Number(after[1]) + 1;
+  if (pageNumber !== null) n = Number(pageNumber[1]) - 1;
+  const { body, headers } = envelope(n, (n + 1) * perPage < setting.total);
+  if (setting.delay === 0) send(response, body, headers);
+  else setTimeout(send, setting.delay, response, body, headers);
+});
+
+let last = performance.eventLoopUtilization();
+setInterval(() => {
+  const now = performance.eventLoopUtilization();
+  busiest = Math.max(busiest, performance.eventLoopUtilization(now, last).utilization);
+  last = now;
+}, 250);
+
+process.on('message', (message) => {
+  setting = { ...setting, ...message };
+  process.send({ busiest });
+  busiest = 0;
+});
+process.on('disconnect', () => process.exit());
+
+server.listen(0, '127.0.0.1', () => {
+  process.send({ port: server.address().port });
+});
