@@ -1,0 +1,276 @@
+import type * as package_ from '../../src/index.ts';
+import type { ClientOptions, PaymentsClient, RequestOptions } from '../../src/index.ts';
+import { accountId } from './bodies.ts';
+import type { Fault } from './faults.ts';
+import { faultNamed, type CallPlan, type KeySource, type Operation, type Plan } from './plans.ts';
+import { replayTo } from './replaying.ts';
+import { nonceHeader, type FaultPlatform } from './server.ts';
+
+/** The package, or a copy of it with something broken on purpose. */
+export type Sdk = typeof package_;
+
+/** Short, so that thousands of lost answers can be waited for. */
+export const limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
+/** A machine that is busy may be late; a call that is not bounded is later than this. */
+export const slack = 2_000;
+
+export const canary = 'CANARYq7Zx';
+const jwt = `eyJhbGciOiJub25lIn0.eyJzdWIiOiJ${canary}.c2ln`;
+
+/** How a call ended, as the caller saw it. */
+export type Ending =
+  | { readonly result: 'ok'; readonly data: unknown }
+  | { readonly result: 'error'; readonly error: unknown }
+  | { readonly result: 'never' };
+
+/** What happened to one call. */
+export interface Played {
+  readonly plan: CallPlan;
+  readonly nonce: string;
+  readonly ending: Ending;
+  readonly elapsed: number;
+  /** The moments at which its requests went out, since it began. */
+  readonly sent: readonly number[];
+  /** Listeners that are still on the caller's signal. */
+  readonly listeners: number;
+  /** What was noticed while it ran. */
+  readonly remarks: readonly string[];
+}
+
+/** Until when the clients of one address may send nothing, and since when they know it. */
+interface Hold {
+  readonly knownAt: number;
+  readonly until: number;
+}
+
+let calls = 0;
+
+/** Plays one plan on a platform, all calls at once, and returns what became of each. */
+export async function play(
+  plan: Plan,
+  sdk: Sdk,
+  platform: FaultPlatform,
+  replays: boolean,
+): Promise<Played[]> {
+  const client = new sdk.PaymentsClient({
+    baseUrl: platform.shared.baseUrl,
+    apiKey: keyFrom(plan.key),
+    jwt,
+    ...limits,
+    ...(plan.keyed ? { idempotencyHeader: 'Idempotency-Key' } : {}),
+  });
+  // The two APIs of the platform throttle apart from each other.
+  const holds: { versioned: Hold[]; root: Hold[] } = { versioned: [], root: [] };
+  return Promise.all(
+    plan.calls.map(async (call) => {
+      calls += 1;
+      const nonce = `n${calls}`;
+      await pause(call.begins);
+      const planned = call.faults.map(faultNamed);
+      return planned.some((fault) => fault.door !== undefined)
+        ? atOwnDoor(call, planned, nonce, client, platform, replays)
+        : one(
+            call,
+            planned,
+            nonce,
+            client,
+            platform,
+            holds[call.operation === 'search' ? 'root' : 'versioned'],
+          );
+    }),
+  );
+}
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+function keyFrom(source: KeySource): NonNullable<ClientOptions['apiKey']> {
+  if (source === 'text') return `sk_${canary}`;
+  let asked = 0;
+  return () => {
+    asked += 1;
+    if (source === 'fails' || (source === 'fails when renewed' && asked > 1)) {
+      throw new Error(`the vault does not give out sk_${canary}${asked}`);
+    }
+    return source === 'hangs when renewed' && asked > 1
+      ? new Promise(() => undefined)
+      : Promise.resolve(`sk_${canary}${asked}`);
+  };
+}
+
+/** For faults of the connection itself: a port that nobody else calls, opened and shut on the way. */
+async function atOwnDoor(
+  call: CallPlan,
+  planned: readonly Fault[],
+  nonce: string,
+  client: PaymentsClient,
+  platform: FaultPlatform,
+  replays: boolean,
+): Promise<Played> {
+  const door = await platform.ownDoor();
+  const stopReplay = replays ? replayTo(door) : () => undefined;
+  const meet = (attempt: number): void => {
+    const wanted = planned[attempt - 1]?.door;
+    door.mode = wanted === 'fin' || wanted === 'rst' ? wanted : 'serve';
+    if (wanted === 'refused') door.shut();
+  };
+  meet(1);
+  try {
+    const own = client.withOptions({ baseUrl: door.baseUrl });
+    return await one(call, planned, nonce, own, platform, [], {
+      onRequest: meet,
+      onRetry: (attempt) => {
+        if (planned[attempt - 1]?.door !== 'refused') void door.open();
+      },
+    });
+  } finally {
+    stopReplay();
+    door.shut();
+  }
+}
+
+type AtAttempt = (attempt: number) => void;
+
+async function one(
+  plan: CallPlan,
+  planned: readonly Fault[],
+  nonce: string,
+  shared: PaymentsClient,
+  platform: FaultPlatform,
+  holds: Hold[],
+  also: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
+): Promise<Played> {
+  const served = planned.filter(({ door }) => door === undefined || door === 'own');
+  platform.expect(nonce, served);
+  const remarks: string[] = [];
+  const sent: number[] = [];
+  const begun = performance.now();
+  const caller = new AbortController();
+  const listeners = counted(caller.signal);
+  const { leave } = plan;
+  const leaveAt = (when: string, attempt: number): void => {
+    if (leave?.when === when && 'attempt' in leave && leave.attempt === attempt)
+      caller.abort('left');
+  };
+  const seen = (event: unknown): void => {
+    if (JSON.stringify(event).includes(canary)) remarks.push('a hook was shown a credential');
+  };
+  const client = shared.withOptions({
+    hooks: {
+      onRequest: (event) => {
+        seen(event);
+        const now = performance.now();
+        sent.push(now - begun);
+        const early = holds.find(({ knownAt, until }) => now > knownAt + 4 && now < until - 4);
+        if (early !== undefined) {
+          remarks.push(`sent ${Math.round(early.until - now)} ms before a 429 allows it`);
+        }
+        also.onRequest?.(event.attempt);
+        leaveAt('onRequest', event.attempt);
+      },
+      onResponse: (event) => {
+        seen(event);
+        const met = served[platform.arrivalsOf(nonce) - 1];
+        if (event.status === 429 && met?.holds !== undefined && met.holds > 0) {
+          const knownAt = performance.now();
+          holds.push({ knownAt, until: knownAt + met.holds });
+        }
+        leaveAt('onResponse', event.attempt);
+      },
+      onRetry: (event) => {
+        seen(event);
+        also.onRetry?.(event.attempt);
+        leaveAt('onRetry', event.attempt);
+      },
+    },
+  });
+  if (leave?.when === 'before') caller.abort('left');
+  const timer =
+    leave?.when === 'after'
+      ? setTimeout(() => {
+          caller.abort('left');
+        }, leave.ms)
+      : undefined;
+  const ending = await endOf(
+    start(plan, client, nonce, { signal: caller.signal, headers: { [nonceHeader]: nonce } }),
+  );
+  clearTimeout(timer);
+  const elapsed = performance.now() - begun;
+  return { plan, nonce, ending, elapsed, sent, listeners: listeners(), remarks };
+}
+
+/** Counts the listeners that are on a signal. */
+function counted(signal: AbortSignal): () => number {
+  let count = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  Object.assign(signal, {
+    addEventListener: (...args: Parameters<typeof add>) => {
+      count += 1;
+      add(...args);
+    },
+    removeEventListener: (...args: Parameters<typeof remove>) => {
+      count -= 1;
+      remove(...args);
+    },
+  });
+  return () => count;
+}
+
+function start(
+  { operation, asksForResponse }: CallPlan,
+  client: PaymentsClient,
+  nonce: string,
+  options: RequestOptions,
+): Promise<unknown> {
+  const call = callOf(operation, client, nonce, options);
+  return asksForResponse ? call.withResponse().then(({ data }) => data) : call;
+}
+
+function callOf(
+  operation: Operation,
+  client: PaymentsClient,
+  nonce: string,
+  options: RequestOptions,
+): Promise<unknown> & { withResponse(): Promise<{ readonly data: unknown }> } {
+  switch (operation) {
+    case 'create':
+      return client.transfers.create(
+        {
+          sourceAccountId: accountId,
+          destinationAccountId: 'acc_2',
+          amount: '1.00',
+          description: nonce,
+        },
+        options,
+      );
+    case 'update':
+      return client.accounts.update(accountId, { metadata: { nonce } }, options);
+    case 'remove':
+      return client.counterparties.delete('cpty_1', options);
+    case 'get':
+      return client.transfers.get(`txfr_of_${nonce}`, options);
+    case 'search':
+      return client.instructions.list({ address: `0x${'1'.repeat(40)}` }, options);
+  }
+}
+
+async function endOf(call: Promise<unknown>): Promise<Ending> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const never = new Promise<Ending>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ result: 'never' });
+    }, limits.totalTimeout + slack);
+  });
+  const ended = call.then(
+    (data): Ending => ({ result: 'ok', data }),
+    (error: unknown): Ending => ({ result: 'error', error }),
+  );
+  try {
+    return await Promise.race([ended, never]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
