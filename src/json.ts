@@ -24,8 +24,11 @@ const json = JSON as unknown as {
 
 /** A run of 16 digits or more outside quotes; a false alarm only costs time. */
 const longInteger = /(?:^|[:[,])\s*-?\d{16,}/;
-/** `__proto__` as a key would become a prototype in somebody's Object.assign. */
-const protoKey = /__proto__|\\u005[fF]/;
+/**
+ * `__proto__` as a key would become a prototype in somebody's Object.assign. Each of its letters may
+ * be written as an escape.
+ */
+const protoKey = /__proto__|\\u00(?:5f|6f|7[024])/i;
 
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
