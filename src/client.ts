@@ -1,7 +1,13 @@
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
-import { settle, withEnvironment, type ClientOptions, type RequestOptions } from './options.ts';
+import {
+  checkOptions,
+  settle,
+  withEnvironment,
+  type ClientOptions,
+  type RequestOptions,
+} from './options.ts';
 import { requestCall, type AnyRequest } from './resources/request.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
@@ -112,6 +118,7 @@ export class PaymentsClient {
    * @throws ConfigurationError as the constructor does
    */
   withOptions(options: ClientOptions): PaymentsClient {
+    checkOptions(options);
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
     const same = (name: keyof ClientOptions): boolean => merged[name] === this.#options[name];

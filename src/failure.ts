@@ -86,7 +86,7 @@ export function statusFailure(answer: Answer, kind: Kind, redact: Redact, now: n
       const said = message ?? excerpt(body);
       const redirected =
         status >= 300 && status < 400
-          ? ' Redirects are not followed; check the option baseUrl (rootUrl).'
+          ? 'Redirects are not followed; check the option baseUrl (rootUrl).'
           : '';
       return new (apiErrorClass(status))(
         compose(

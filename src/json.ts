@@ -22,9 +22,12 @@ const json = JSON as unknown as {
   rawJSON?: RawJson;
 };
 
-/** `__proto__` as a key would become a prototype in somebody's Object.assign. */
+/**
+ * `__proto__` as a key would become a prototype in somebody's Object.assign. Each of its letters may
+ * be written as an escape.
+ */
 const mayHoldProtoKey = (text: string): boolean =>
-  text.includes('__proto__') || /\\u005[fF]/.test(text);
+  text.includes('__proto__') || /\\u00(?:5f|6f|7[024])/i.test(text);
 
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;

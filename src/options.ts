@@ -127,8 +127,14 @@ const variables = {
   jwt: 'PAYMENTS_JWT',
 } as const;
 
+/** Throws ConfigurationError for options that are no object: spreading one would hide it. */
+export function checkOptions(options: unknown): void {
+  if (!isRecord(options)) throw refusal('The options of PaymentsClient must be an object.');
+}
+
 /** Fills in the environment; called once, so that a client does not change behind one's back. */
 export function withEnvironment(options: ClientOptions): ClientOptions {
+  checkOptions(options);
   const filled: ClientOptions = { ...options };
   for (const name of ['baseUrl', 'rootUrl', 'apiKey', 'jwt'] as const) {
     const value = host.process?.env?.[variables[name]];
@@ -139,9 +145,6 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
 
 /** Checks every option. Throws ConfigurationError, which names the option and never its value. */
 export function settle(options: ClientOptions): Settled {
-  if (typeof options !== 'object' || options === null) {
-    throw refusal('The options of PaymentsClient must be an object.');
-  }
   refuseUnknown(options, optionNames, 'option');
   const baseUrl = checkUrl('baseUrl', options.baseUrl);
   if (!baseUrl.endsWith('/v0')) {

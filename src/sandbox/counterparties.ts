@@ -35,7 +35,7 @@ export interface SandboxCounterpartyInput {
   routingNumber?: string | undefined;
 }
 
-const numberRule = 'expected 4 to 34 letters and digits';
+const numberRule = 'expected an account number of 4 characters or more';
 const ofWallets = ['walletAddress', 'chain'] as const;
 const ofBankAccounts = ['bankName', 'accountNumber', 'routingNumber'] as const;
 const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
@@ -46,9 +46,7 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
     walletAddress: z.optional(filledText('an address')),
     chain: z.optional(filledText('a chain, such as "base"')),
     bankName: z.optional(filledText('a name')),
-    accountNumber: z.optional(
-      z.string(numberRule).check(z.regex(/^[0-9A-Za-z]{4,34}$/, numberRule)),
-    ),
+    accountNumber: z.optional(z.string(numberRule).check(z.minLength(4, numberRule))),
     routingNumber: z.optional(filledText('a routing number')),
   })
   .check((context) => {

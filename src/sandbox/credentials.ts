@@ -2,7 +2,7 @@ import { SandboxError } from './problem.ts';
 import { base64url } from './fingerprint.ts';
 
 /** The two credentials that a sandbox accepts. */
-export interface Credentials {
+export interface SandboxCredentials {
   /** For versioned endpoints. */
   readonly apiKey: string;
   /** For the instruction and transaction endpoints. */
@@ -16,7 +16,7 @@ export interface Credentials {
 export function credentialsOf(options: {
   apiKey?: string | undefined;
   jwt?: string | undefined;
-}): Credentials {
+}): SandboxCredentials {
   const {
     apiKey = 'sk_sandbox_0000000000000000',
     jwt = [JSON.stringify({ alg: 'none' }), JSON.stringify({ sub: 'sandbox' }), 'no signature']
@@ -40,7 +40,7 @@ export const presented = (authorization: string | null): string | undefined =>
 export function authorise(
   api: 'versioned' | 'root',
   token: string | undefined,
-  { apiKey, jwt }: Credentials,
+  { apiKey, jwt }: SandboxCredentials,
 ): void {
   const [wanted, other, wantedName, otherName, place] =
     api === 'versioned'

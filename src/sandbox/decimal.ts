@@ -11,7 +11,7 @@ const one = 10n ** BigInt(places);
  * Reads a decimal text, exactly.
  * @throws SandboxError for anything but digits with at most 18 decimals.
  */
-export function parseDecimal(text: string): bigint {
+function parseDecimal(text: string): bigint {
   if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,18})?$/.test(text)) {
     throw refused(
       'invalid_amount',

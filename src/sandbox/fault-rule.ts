@@ -23,15 +23,32 @@ const countFrom = (least: number) =>
     `expected a whole number, ${least} or more, or Infinity`,
   );
 
+const headersRule = 'expected names and texts of headers';
+const retryAfterRule = 'expected seconds, or the text of a header';
+/** Whether a response can carry these: no line breaks, no characters beyond Latin-1. */
+function areHeaders(headers: Record<string, string>): boolean {
+  try {
+    return new Headers(headers) instanceof Headers;
+  } catch {
+    return false;
+  }
+}
+
 const faults = [
   z
     .strictObject({
       kind: z.literal('status'),
       status,
       retryAfter: z.optional(
-        z.union([z.number(), z.string()], 'expected seconds, or the text of the header'),
+        z
+          .union([z.number(), z.string()], retryAfterRule)
+          .check(z.refine((value) => areHeaders({ value: String(value) }), retryAfterRule)),
       ),
-      headers: z.optional(z.record(z.string(), z.string(), 'expected names and their texts')),
+      headers: z.optional(
+        z
+          .record(z.string(), z.string(), headersRule)
+          .check(z.refine((headers) => areHeaders(headers), headersRule)),
+      ),
       code: maybeText,
       error: maybeText,
       when: maybeMoment,

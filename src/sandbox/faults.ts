@@ -140,7 +140,7 @@ export class FaultQueue implements SandboxFaults {
 }
 
 /** Whether the platform does what was asked, although the caller may never hear of it. */
-export function commits(fault: SandboxFault): boolean {
+function commits(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
     case 'repeated_cursor':

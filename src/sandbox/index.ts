@@ -1,11 +1,13 @@
 export { Sandbox } from './sandbox.ts';
 export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
 export { SandboxError } from './problem.ts';
+export type { SandboxProblem } from './problem.ts';
 export { seedDemo } from './demo.ts';
 export type { SandboxAccountInput, SandboxAccountUpdate, SandboxAccounts } from './accounts.ts';
 export type { SandboxAnswer } from './answer.ts';
 export type { SandboxClock } from './clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './counterparties.ts';
+export type { SandboxCredentials } from './credentials.ts';
 export type { SandboxEntities, SandboxEntityUpdate } from './entities.ts';
 export type {
   SandboxFault,

@@ -110,7 +110,7 @@ export const listInstructions = (platform: Platform, owner: string): Instruction
     .filter((row) => sameCase(row.address) === sameCase(owner))
     .map(instructionView);
 
-export const instructionView = ({ instruction }: InstructionRow): Instruction => ({
+const instructionView = ({ instruction }: InstructionRow): Instruction => ({
   ...instruction,
   executionState: { ...instruction.executionState },
 });
@@ -204,16 +204,12 @@ export class SandboxInstructions {
         `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is all it may.`,
       );
     }
-    const transaction = recordTransaction(
-      this.#platform,
-      row,
-      status === undefined ? {} : { status },
-    );
+    const transaction = recordTransaction(this.#platform, row, { status });
     row.instruction = {
       ...instruction,
       executionState: {
+        ...instruction.executionState,
         executionCounter: Number(counter),
-        executionStatus: instruction.executionState.executionStatus,
         lastExecuted: transaction.finishedAtUnix,
       },
       lastInstructedValue: String(BigInt(value)),

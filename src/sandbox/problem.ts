@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../schemas/error-body.ts';
 
 /** What went wrong, and how the platform words it. */
-export interface Problem {
+export interface SandboxProblem {
   /** A code for programs, such as `insufficient_funds`. The platform's own values are not documented. */
   code: string;
   /** The HTTP status that an API call is answered with. */
@@ -25,7 +25,7 @@ export class SandboxError extends Error {
   /** Facts about the problem, or null. */
   readonly details: Record<string, unknown> | null;
 
-  constructor(message: string, { code, status, details, cause }: Problem) {
+  constructor(message: string, { code, status, details, cause }: SandboxProblem) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;

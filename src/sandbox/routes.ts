@@ -94,8 +94,8 @@ const concerns = (row: Transfer, { accountId }: TransferListQuery) =>
   row.destinationAccountId === accountId;
 const belongs = (row: { entityId: EntityId }, { entityId }: { entityId?: EntityId | undefined }) =>
   entityId === undefined || row.entityId === entityId;
-const leadsTo = (row: Iban, { accountId }: IbanListQuery) =>
-  accountId === undefined || row.accountId === accountId;
+const leads = (row: Iban, query: IbanListQuery) =>
+  belongs(row, query) && (query.accountId === undefined || row.accountId === query.accountId);
 
 /** Every documented operation: where it is, the status of its success, and what it does. */
 export const routes: readonly Route[] = [
@@ -193,12 +193,7 @@ export const routes: readonly Route[] = [
     'ibans.list',
     'GET /v0/ibans',
     200,
-    withPage(
-      IbanListQuerySchema,
-      ({ ibans }) => ibans,
-      ibanView,
-      (row, query) => belongs(row, query) && leadsTo(row, query),
-    ),
+    withPage(IbanListQuerySchema, ({ ibans }) => ibans, ibanView, leads),
   ),
   route(
     'ibans.get',

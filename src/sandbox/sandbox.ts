@@ -3,7 +3,7 @@ import { problemReply, successReply, type Reply, type SandboxAnswer } from './an
 import type { Call } from './calls.ts';
 import type { SandboxClock } from './clock.ts';
 import { SandboxCounterparties } from './counterparties.ts';
-import { authorise, credentialsOf, presented, type Credentials } from './credentials.ts';
+import { authorise, credentialsOf, presented, type SandboxCredentials } from './credentials.ts';
 import { SandboxEntities } from './entities.ts';
 import { FaultQueue, pageFaultOf, spoil, type SandboxFaults } from './faults.ts';
 import { SandboxIbans } from './ibans.ts';
@@ -42,7 +42,7 @@ export interface SandboxRequest {
 }
 
 /** What a client needs to talk to a sandbox without a network. */
-export interface SandboxClientOptions extends Credentials {
+export interface SandboxClientOptions extends SandboxCredentials {
   readonly baseUrl: string;
   readonly rootUrl: string;
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
-import type { Credentials } from './credentials.ts';
+import type { SandboxCredentials } from './credentials.ts';
 import { SandboxError, wordsOf } from './problem.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -22,7 +22,10 @@ export interface SandboxServer {
   readonly rootUrl: string;
   readonly port: number;
   /** Options for `new PaymentsClient(…)`. */
-  readonly clientOptions: Credentials & { readonly baseUrl: string; readonly rootUrl: string };
+  readonly clientOptions: SandboxCredentials & {
+    readonly baseUrl: string;
+    readonly rootUrl: string;
+  };
   /** Stops listening and ends every open connection at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -54,16 +57,14 @@ export async function listen(
   });
   const rootUrl = `http://${reachable(host)}:${port}`;
   const baseUrl = `${rootUrl}/v0`;
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= new Promise<void>((resolve) => {
+  const close = () =>
+    new Promise<void>((resolve) => {
+      // A server that is closed already is no error.
       server.close(() => {
         resolve();
       });
       server.closeAllConnections();
     });
-    return closing;
-  };
   const { apiKey, jwt } = sandbox;
   const clientOptions = { baseUrl, rootUrl, apiKey, jwt };
   return { baseUrl, rootUrl, port, clientOptions, close, [Symbol.asyncDispose]: close };
@@ -93,7 +94,7 @@ async function serve(
     });
     show(response, answer);
   } catch (cause) {
-    if (gone.signal.aborted) return;
+    // If the caller has left, which ends a delay, this goes nowhere.
     send(response, defect(cause));
   }
 }

@@ -29,7 +29,7 @@ export function updateSettings(platform: Platform, patch: SettingsUpdateInput): 
   return settingsView(platform);
 }
 
-export const settingsView = (platform: Platform): Settings => ({ ...platform.settings });
+const settingsView = (platform: Platform): Settings => ({ ...platform.settings });
 
 /** The Settings of a sandbox. The API can change them but not read them. */
 export class SandboxSettings {

@@ -19,7 +19,7 @@ export interface TransactionRow {
 interface Deed {
   activation?: boolean;
   deactivation?: boolean;
-  status?: string;
+  status?: string | undefined;
 }
 
 /** Puts a transaction of an Instruction on record. */

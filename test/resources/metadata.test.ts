@@ -97,10 +97,13 @@ test('takes a depth of 60', async () => {
 
 test('whatever JSON can hold arrives as it is', async () => {
   const { payments, sent } = observed(() => Response.json(account));
-  const json = fc.dictionary(
-    fc.string({ unit: 'grapheme' }).filter((key) => key !== '__proto__'),
-    fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 }),
-  );
+  const json = fc
+    .dictionary(
+      fc.string({ unit: 'grapheme' }),
+      fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 }),
+    )
+    // The one key that is refused, at any depth; see above.
+    .filter((value) => !JSON.stringify(value).includes('__proto__'));
   await fc.assert(
     fc.asyncProperty(json, async (metadata) => {
       await payments.accounts.update('acc_1', { metadata });

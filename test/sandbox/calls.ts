@@ -8,7 +8,7 @@ export interface Answer {
   body: unknown;
 }
 
-export const rootPaths = /^\/(instruction\/|instructions\/|transactions)/;
+const rootPaths = /^\/(instruction\/|instructions\/|transactions)/;
 
 /** The headers of a caller who holds the right credential for a path. */
 export const authorised = (sandbox: Sandbox, path: string): Record<string, string> => ({

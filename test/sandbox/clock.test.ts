@@ -46,6 +46,22 @@ test('a clock that breaks later rejects the call and is no answer of the platfor
   );
 });
 
+test('a clock that breaks for one moment does not turn a defect into an answer', async () => {
+  let broken = false;
+  const sandbox = new Sandbox({
+    clock() {
+      if (!broken) return 0;
+      broken = false;
+      throw new Error('the clock stopped');
+    },
+  });
+  broken = true;
+  await expect(call(sandbox, 'POST', '/entities', { email: 'a@b.example' })).rejects.toThrow(
+    'the clock stopped',
+  );
+  expect(sandbox.entities.list()).toEqual([]);
+});
+
 test('a delay waits on the timer of the clock', async () => {
   const waits: number[] = [];
   const timers: (() => void)[] = [];

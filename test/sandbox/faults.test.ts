@@ -235,6 +235,17 @@ test('a delay takes effect at once and answers late', async () => {
   expect(performance.now() - started).toBeGreaterThan(55);
 });
 
+test('a delay that is over listens no more', async () => {
+  const { inject, raw } = world();
+  inject({ kind: 'delay', ms: 200 });
+  const { signal } = controller();
+  const pending = raw(signal);
+  await sleep(1);
+  const during = getEventListeners(signal, 'abort').length;
+  await pending;
+  expect(getEventListeners(signal, 'abort')).toHaveLength(during - 1);
+});
+
 test('a delay ends when it is called off', async () => {
   const { sandbox, inject, raw } = world();
   inject({ kind: 'delay', ms: 60_000 });
@@ -391,6 +402,14 @@ test.each([
   [
     { operation: '*', fault: { kind: 'status', status: 500, headers: { a: 1 } } },
     /fault.headers.a: expected a string/,
+  ],
+  [
+    { operation: '*', fault: { kind: 'status', status: 500, headers: { 'a b': 'c' } } },
+    /fault.headers: expected names and texts of headers/,
+  ],
+  [
+    { operation: '*', fault: { kind: 'status', status: 500, retryAfter: '1\r\nx: y' } },
+    /fault.retryAfter: expected seconds, or the text of a header/,
   ],
   [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
   [{ operation: '*', fault: { kind: 'delay' } }, /fault.ms: this field is required/],

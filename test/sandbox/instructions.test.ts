@@ -46,6 +46,7 @@ test('the action has one address for each kind', async () => {
     return (answer.body as { action: string }).action;
   };
   const refuel = await actionOf(input.actionArguments);
+  expect(refuel).not.toMatch(/^0x(.{8})\1/);
   expect(await actionOf(input.actionArguments)).toBe(refuel);
   expect(await actionOf({ sweep: { to: 'é' } })).not.toBe(refuel);
   expect(await actionOf({ sweep: 1 })).toBe(await actionOf({ sweep: 2 }));

@@ -1,7 +1,7 @@
 import { Sandbox, SandboxError } from 'payments-platform-sdk/sandbox';
 import { TransferCreatedSchema, TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { call, containing, furnished } from './calls.ts';
+import { call, furnished, matching } from './calls.ts';
 
 function world() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 1, 1) });
@@ -198,7 +198,7 @@ test.each([
   expect(status).toBe(422);
   expect(body).toMatchObject({
     code: 'validation_failed',
-    details: { fields: { destinationAccountId: containing('exactly one of') } },
+    details: { fields: { destinationAccountId: matching(/^expected exactly one of/) } },
   });
 });
 

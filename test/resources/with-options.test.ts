@@ -1,0 +1,321 @@
+import {
+  ConfigurationError,
+  PaymentsClient,
+  RateLimitError,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { describe, expect, test, vi } from 'vitest';
+import { entity, failureOf, newInstruction, newTransfer } from '../support/answers.ts';
+import { owner } from '../support/interface.ts';
+import { recorder, type Answer } from '../support/recorder.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+const clock = new VirtualClock();
+const base: ClientOptions = {
+  baseUrl: 'https://api.example.com/v0',
+  apiKey: 'sk_base',
+  jwt: 'b.a.se',
+  fetch: () => Promise.reject(new Error('no fetch was given')),
+  getWithBody: () => Promise.reject(new Error('no getWithBody was given')),
+  maxRetries: 0,
+  clock,
+};
+
+/** Who was asked, and with what: a fetch and its sibling under a name. */
+const named = (name: string, answer: Answer = () => Response.json(entity)) => {
+  const { sent, fetch, getWithBody } = recorder(answer);
+  return { sent, options: { fetch, getWithBody }, name };
+};
+/** What goes out for a read of the versioned API. */
+const sentFor = async (
+  payments: PaymentsClient,
+  sent: { url: string; headers: Readonly<Record<string, string>> }[],
+) => {
+  sent.length = 0;
+  await payments.entities.get('ent_1').catch(() => undefined);
+  return sent;
+};
+/** The milliseconds after which a call that is never answered gives up. */
+const patience = async (payments: PaymentsClient): Promise<number> => {
+  const begun = clock.elapsed();
+  await failureOf(clock.run(payments.entities.get('ent_1')), TimeoutError);
+  return clock.elapsed() - begun;
+};
+const silent = named('silent', () => new Promise<never>(() => undefined)).options;
+
+/** Shows by a call what one option does. */
+interface Effect {
+  readonly one: ClientOptions;
+  readonly other: ClientOptions;
+  /** Something that differs between `one` and `other`. */
+  shows(payments: PaymentsClient): Promise<unknown>;
+  /** What goes with it for the effect to show. */
+  readonly besides?: ClientOptions;
+}
+const plain = named('plain');
+const failing = named('failing', () => new Response('{}', { status: 503 }));
+const listing = named('listing', () => Response.json([]));
+const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
+const heard: string[] = [];
+const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
+
+const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
+  baseUrl: {
+    one: { baseUrl: 'https://one.example.com/v0' },
+    other: { baseUrl: 'https://other.example.com/v0' },
+    besides: plain.options,
+    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.url,
+  },
+  rootUrl: {
+    one: { rootUrl: 'https://one.example.com/r' },
+    other: { rootUrl: 'https://other.example.com/r' },
+    besides: listing.options,
+    shows: async (payments) => {
+      await payments.instructions.list({ address: owner });
+      return listing.sent.at(-1)?.url;
+    },
+  },
+  apiKey: {
+    one: { apiKey: 'sk_one' },
+    other: { apiKey: 'sk_other' },
+    besides: plain.options,
+    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.headers['authorization'],
+  },
+  jwt: {
+    one: { jwt: 'o.n.e' },
+    other: { jwt: () => 'o.t.her' },
+    besides: listing.options,
+    shows: async (payments) => {
+      await payments.instructions.list({ address: owner });
+      return listing.sent.at(-1)?.headers['authorization'];
+    },
+  },
+  timeout: {
+    one: { timeout: 1_000 },
+    other: { timeout: 2_000 },
+    besides: silent,
+    shows: patience,
+  },
+  totalTimeout: {
+    one: { totalTimeout: 3_000 },
+    other: { totalTimeout: 4_000 },
+    besides: silent,
+    shows: patience,
+  },
+  maxRetries: {
+    one: { maxRetries: 1 },
+    other: { maxRetries: 3 },
+    besides: failing.options,
+    shows: async (payments) => {
+      failing.sent.length = 0;
+      await clock.run(payments.entities.get('ent_1').catch(() => undefined));
+      return failing.sent.length;
+    },
+  },
+  headers: {
+    one: { headers: { 'x-team': 'one' } },
+    other: { headers: { 'X-Team': 'other' } },
+    besides: plain.options,
+    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.headers['x-team'],
+  },
+  fetch: {
+    one: { fetch: () => Promise.resolve(Response.json({ ...entity, email: 'one' })) },
+    other: { fetch: () => Promise.resolve(Response.json({ ...entity, email: 'other' })) },
+    shows: async (payments) => (await payments.entities.get('ent_1')).email,
+  },
+  getWithBody: {
+    one: { getWithBody: () => Promise.resolve(Response.json([])) },
+    other: { getWithBody: () => Promise.resolve(new Response('{}', { status: 403 })) },
+    shows: async (payments) => {
+      const call = payments.instructions.list({ address: owner });
+      return call.catch((error: unknown) => String(error));
+    },
+  },
+  validation: {
+    one: { validation: 'report' },
+    other: { validation: 'strict' },
+    besides: odd.options,
+    shows: async (payments) =>
+      payments.entities.get('ent_1').then(
+        () => 'handed out',
+        () => 'refused',
+      ),
+  },
+  hooks: {
+    one: { hooks: { onRequest: () => heard.push('one') } },
+    other: { hooks: { onResponse: () => heard.push('other') } },
+    besides: plain.options,
+    shows: async (payments) => {
+      heard.length = 0;
+      await payments.entities.get('ent_1');
+      return heard.join();
+    },
+  },
+  idempotencyHeader: {
+    one: { idempotencyHeader: 'Idempotency-Key' },
+    other: { idempotencyHeader: 'X-Once' },
+    besides: plain.options,
+    shows: async (payments) => {
+      plain.sent.length = 0;
+      await payments.transfers.create(newTransfer).catch(() => undefined);
+      return Object.keys(plain.sent[0]?.headers ?? {}).filter((name) => /idem|once/.test(name));
+    },
+  },
+  clock: {
+    one: { clock },
+    other: { clock: otherClock },
+    besides: failing.options,
+    shows: async (payments) => {
+      const { startedAt } = await failureOf(payments.entities.get('ent_1'));
+      return startedAt?.slice(0, 4);
+    },
+  },
+};
+
+const names = Object.keys(effects) as (keyof ClientOptions)[];
+
+test.each(names)('a clone with other options keeps %s', async (name) => {
+  const { one, other, besides, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...besides, ...one });
+  const expected = await shows(payments);
+  // One by one, each of the other options is set to the value that it has already.
+  const given: ClientOptions = { ...base, ...besides };
+  for (const changed of names.filter((each) => each !== name)) {
+    const clone = payments.withOptions({ [changed]: given[changed] });
+    expect(await shows(clone), `after withOptions({ ${changed} })`).toEqual(expected);
+  }
+  expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
+  // The effect is one that could have been lost.
+  const differs = await shows(new PaymentsClient({ ...base, ...besides, ...other }));
+  expect(differs).not.toEqual(expected);
+});
+
+test.each(names)('a clone with another %s uses it, and the original does not', async (name) => {
+  const { one, other, besides, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...besides, ...one });
+  const before = await shows(payments);
+  const clone = payments.withOptions(other);
+  const expected = await shows(new PaymentsClient({ ...base, ...besides, ...other }));
+  expect(await shows(clone)).toEqual(expected);
+  expect(await shows(payments)).toEqual(before);
+  // A clone of a clone goes on from there.
+  expect(await shows(clone.withOptions({}))).toEqual(expected);
+  expect(await shows(clone.withOptions(one))).toEqual(before);
+});
+
+describe('a credential from a function', () => {
+  const start = (options: ClientOptions = {}) => {
+    const apiKey = vi.fn(() => Promise.resolve('sk_fetched'));
+    const jwt = vi.fn(() => 'f.etch.ed');
+    const { sent, fetch, getWithBody } = recorder((request) =>
+      Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []),
+    );
+    const payments = new PaymentsClient({ ...base, fetch, getWithBody, apiKey, jwt, ...options });
+    const useBoth = async (client: PaymentsClient): Promise<void> => {
+      await Promise.all([
+        client.entities.get('ent_1'),
+        client.instructions.list({ address: owner }),
+      ]);
+    };
+    return { payments, apiKey, jwt, sent, useBoth };
+  };
+
+  test('is fetched once for a client and its clones', async () => {
+    const { payments, apiKey, jwt, useBoth } = start();
+    const clone = payments.withOptions({ timeout: 5_000 });
+    const clones = [payments, clone, clone.withOptions({ headers: {} }), payments.withOptions({})];
+    await Promise.all(clones.map(useBoth));
+    await useBoth(clone);
+    expect(apiKey).toHaveBeenCalledTimes(1);
+    expect(jwt).toHaveBeenCalledTimes(1);
+  });
+
+  test('is fetched anew where another takes its place', async () => {
+    const { payments, apiKey, jwt, sent, useBoth } = start();
+    await useBoth(payments);
+    const tenant = vi.fn(() => 'sk_tenant');
+    await useBoth(payments.withOptions({ apiKey: tenant }));
+    expect(sent.map(({ headers }) => headers['authorization']).toSorted()).toEqual([
+      'Bearer f.etch.ed',
+      'Bearer f.etch.ed',
+      'Bearer sk_fetched',
+      'Bearer sk_tenant',
+    ]);
+    expect(tenant).toHaveBeenCalledTimes(1);
+    expect(apiKey).toHaveBeenCalledTimes(1);
+    // The JWT stayed the same, and so did its token.
+    expect(jwt).toHaveBeenCalledTimes(1);
+  });
+
+  test('is not carried over to another host', async () => {
+    const { payments, apiKey, jwt, useBoth } = start();
+    await useBoth(payments);
+    await useBoth(payments.withOptions({ rootUrl: 'https://root.example.com' }));
+    expect([apiKey.mock.calls.length, jwt.mock.calls.length]).toEqual([1, 2]);
+    await useBoth(payments.withOptions({ baseUrl: 'https://other.example.com/v0' }));
+    expect([apiKey.mock.calls.length, jwt.mock.calls.length]).toEqual([2, 3]);
+  });
+});
+
+test('a clone shares the retry budget', async () => {
+  const { sent, options } = named('down', () => new Response('{}', { status: 503 }));
+  const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
+  // 500 tokens at 14 a retry are 35 retries: seven calls.
+  for (let call = 0; call < 7; call += 1) {
+    await clock.run(payments.entities.get('ent_1').catch(() => undefined));
+  }
+  expect(sent).toHaveLength(7 * 6);
+  const clone = payments.withOptions({ apiKey: 'sk_tenant' });
+  const error = await failureOf(clock.run(clone.entities.get('ent_1')));
+  expect(error.message).toContain('retry budget');
+  expect(sent).toHaveLength(7 * 6 + 1);
+});
+
+test('a clone waits with its original after a 429, unless its credential is another', async () => {
+  let refuse = true;
+  const { sent, options } = named('busy', () =>
+    refuse
+      ? new Response('{}', { status: 429, headers: { 'retry-after': '20' } })
+      : Response.json(entity),
+  );
+  const payments = new PaymentsClient({ ...base, ...options });
+  await failureOf(payments.entities.get('ent_1'), RateLimitError);
+  refuse = false;
+
+  const tenant = payments.withOptions({ apiKey: 'sk_tenant' });
+  await tenant.entities.get('ent_1');
+  expect(sent).toHaveLength(2);
+
+  const begun = clock.elapsed();
+  const held = payments.withOptions({ timeout: 60_000 }).entities.get('ent_1');
+  await settle();
+  expect(sent).toHaveLength(2);
+  await clock.run(held);
+  expect(clock.elapsed() - begun).toBeGreaterThanOrEqual(20_000);
+});
+
+test('what a clone refuses, it refuses when it is made', () => {
+  const payments = new PaymentsClient({ ...base, jwt: undefined });
+  for (const options of [
+    { apiKey: 'pk_1' },
+    { baseUrl: 'http://api.example.com/v0' },
+    { timeouts: 5 },
+    { maxRetries: -1 },
+  ]) {
+    expect(() => payments.withOptions(options)).toThrow(ConfigurationError);
+  }
+});
+
+test('options of a client may change afterwards without a trace', async () => {
+  const { sent, options } = named('plain');
+  const headers: Record<string, string> = { 'x-team': 'first' };
+  const given: ClientOptions = { ...base, ...options, headers };
+  const payments = new PaymentsClient(given);
+  headers['x-team'] = 'changed';
+  given.apiKey = 'sk_changed';
+  await payments.entities.get('ent_1');
+  await payments.instructions.build(newInstruction).catch(() => undefined);
+  expect(sent[0]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer sk_base' });
+  expect(sent[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
+});

@@ -1,0 +1,151 @@
+/*
+ * Each noun has an interface, which editors show, and a shape, which zod checks. The compiler holds
+ * the two together here: `tsc` fails when one of them has a field, a type or a question mark that
+ * the other lacks. The expectations do nothing when the tests run.
+ */
+import { expectTypeOf, test } from 'vitest';
+import type * as z from 'zod/mini';
+import type {
+  Account,
+  AccountCreated,
+  AccountCreateInput,
+  AccountListQuery,
+  accountCreatedShape,
+  accountCreateInputShape,
+  accountShape,
+  AccountUpdateInput,
+  accountUpdateInputShape,
+} from '../../src/schemas/account.ts';
+import type {
+  Counterparty,
+  CounterpartyListQuery,
+  counterpartyListQueryShape,
+  counterpartyShape,
+} from '../../src/schemas/counterparty.ts';
+import type {
+  Entity,
+  EntityCreated,
+  EntityCreateInput,
+  entityCreatedShape,
+  entityCreateInputShape,
+  EntityListQuery,
+  entityShape,
+} from '../../src/schemas/entity.ts';
+import type { ErrorBody, errorBodyShape } from '../../src/schemas/error-body.ts';
+import type { Iban, IbanListQuery, ibanListQueryShape, ibanShape } from '../../src/schemas/iban.ts';
+import type {
+  BuiltInstruction,
+  builtInstructionShape,
+  ExecutionState,
+  executionStateShape,
+  Instruction,
+  InstructionBuildInput,
+  instructionBuildInputShape,
+  InstructionListInput,
+  instructionListInputShape,
+  instructionShape,
+  RefuelERC20Arguments,
+  refuelERC20ArgumentsShape,
+} from '../../src/schemas/instruction.ts';
+import type { PageQuery, pageQueryShape } from '../../src/schemas/primitives.ts';
+import type {
+  Settings,
+  settingsShape,
+  SettingsUpdateInput,
+  settingsUpdateInputShape,
+} from '../../src/schemas/settings.ts';
+import type {
+  Transaction,
+  TransactionListInput,
+  transactionListInputShape,
+  transactionShape,
+} from '../../src/schemas/transaction.ts';
+import type {
+  Transfer,
+  TransferCreated,
+  TransferCreateInput,
+  transferCreatedShape,
+  transferCreateInputShape,
+  TransferListQuery,
+  transferListQueryShape,
+  transferShape,
+} from '../../src/schemas/transfer.ts';
+
+/** What a shape lets through. */
+type Of<Shape extends z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<Shape>>;
+
+test('entities', () => {
+  expectTypeOf<Of<typeof entityShape>>().toEqualTypeOf<Entity>();
+  expectTypeOf<Of<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
+  expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
+});
+
+test('accounts', () => {
+  expectTypeOf<Of<typeof accountShape>>().toEqualTypeOf<Account>();
+  expectTypeOf<Of<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
+  expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
+  expectTypeOf<Of<typeof accountUpdateInputShape>>().toEqualTypeOf<AccountUpdateInput>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<AccountListQuery>();
+});
+
+/** The members of a union, each with the fields that it does not forbid. */
+type Allowed<T> = T extends unknown
+  ? { [Field in keyof T as [T[Field]] extends [undefined] ? never : Field]: T[Field] }
+  : never;
+
+test('transfers', () => {
+  expectTypeOf<Of<typeof transferShape>>().toEqualTypeOf<Transfer>();
+  expectTypeOf<Of<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
+  expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
+  // The shape has both destinations as optional fields, the type has exactly one of them.
+  type Shape = Of<typeof transferCreateInputShape>;
+  type Terms = Omit<Shape, 'destinationAccountId' | 'counterpartyId'>;
+  type Exactly<One extends keyof Shape> = Terms & { [Field in One]-?: NonNullable<Shape[Field]> };
+  type Flat<T> = { [Field in keyof T]: T[Field] };
+  expectTypeOf<Allowed<TransferCreateInput>>().toEqualTypeOf<
+    Flat<Exactly<'destinationAccountId'>> | Flat<Exactly<'counterpartyId'>>
+  >();
+});
+
+test('counterparties', () => {
+  expectTypeOf<Of<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
+  expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
+});
+
+test('IBANs', () => {
+  expectTypeOf<Of<typeof ibanShape>>().toEqualTypeOf<Iban>();
+  expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
+});
+
+test('settings', () => {
+  expectTypeOf<Of<typeof settingsShape>>().toEqualTypeOf<Settings>();
+  expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
+});
+
+test('instructions', () => {
+  expectTypeOf<Of<typeof instructionShape>>().toEqualTypeOf<Instruction>();
+  expectTypeOf<Of<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
+  expectTypeOf<Of<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
+  expectTypeOf<Of<typeof instructionListInputShape>>().toEqualTypeOf<InstructionListInput>();
+  expectTypeOf<Of<typeof refuelERC20ArgumentsShape>>().toEqualTypeOf<RefuelERC20Arguments>();
+  expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
+});
+
+test('transactions', () => {
+  expectTypeOf<Of<typeof transactionShape>>().toEqualTypeOf<Transaction>();
+  type Input = Of<typeof transactionListInputShape>;
+  type Described = 'instructionIds' | 'sort';
+  expectTypeOf<Omit<Input, Described>>().toEqualTypeOf<Omit<TransactionListInput, Described>>();
+  // The type promises not to change the caller's list of ids, and suggests the documented order.
+  expectTypeOf<Readonly<NonNullable<Input['instructionIds']>>>().toEqualTypeOf<
+    NonNullable<TransactionListInput['instructionIds']>
+  >();
+  expectTypeOf<TransactionListInput['sort']>().toExtend<Input['sort']>();
+  expectTypeOf<Input['sort']>().toExtend<TransactionListInput['sort']>();
+});
+
+test('error bodies and paging', () => {
+  expectTypeOf<Of<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
+});

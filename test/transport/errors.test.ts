@@ -1,0 +1,282 @@
+import { inspect } from 'node:util';
+import * as sdk from 'payments-platform-sdk';
+import {
+  ApiError,
+  isApiError,
+  isOutcomeUnknown,
+  isPaymentsError,
+  NotFoundError,
+  PaymentsError,
+  UnprocessableEntityError,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  answer,
+  apiKey,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  html,
+  newTransfer,
+  respond,
+} from '../support/answers.ts';
+import { rawServer } from '../support/raw-server.ts';
+
+/** The error that a creation ends in when it is answered with 422 and this body. */
+const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>
+  failureOf(
+    clientOf(() => respond(422, body, headers)).payments.transfers.create(newTransfer),
+    UnprocessableEntityError,
+  );
+
+test('an Error body is read into code, details and message', async () => {
+  const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
+  const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
+  expect(error).toMatchObject({ code: 'limit', details, status: 422 });
+  expect(error.message).toContain('The platform answered 422 (limit): Too much.');
+});
+
+test.each<[string, unknown, { said: string; code?: string; details?: unknown }]>([
+  [
+    'an error that is a number',
+    { error: 5, code: 'c', details: null },
+    { said: '422 (c)', code: 'c', details: null },
+  ],
+  ['an error that is an object', { error: { message: 'm' } }, { said: '422:' }],
+  ['a code that is a number', { error: 'm', code: 4 }, { said: '422: m' }],
+  [
+    'details that are a list',
+    { error: 'm', details: [1, 'a'] },
+    { said: '422: m', details: [1, 'a'] },
+  ],
+  ['details that are a text', { error: 'm', details: 'why' }, { said: '422: m', details: 'why' }],
+  ['an empty object', {}, { said: '422: {}' }],
+  ['null', null, { said: '422: null' }],
+  ['a list', '["no"]', { said: '422: ["no"]' }],
+  ['a text', '"no"', { said: '422: "no"' }],
+  ['nothing', undefined, { said: '422.' }],
+  ['a page', html, { said: '422: Bad gateway.' }],
+  ['a cut object', '{"error":"m', { said: '422: {"error":"m.' }],
+  ['a very deep object', '['.repeat(100_000), { said: '422: [[[[' }],
+])('an error answered with %s', async (_, body, { said, code, details }) => {
+  const error = await refusedWith(body);
+  expect(error.message).toContain(`The platform answered ${said}`);
+  expect(error).toMatchObject({ code, details, outcome: 'rejected' });
+  expect(error.message.length).toBeLessThan(400);
+});
+
+test('huge details are cut to a size that can be logged', async () => {
+  const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ inner }), 'bottom');
+  const error = await refusedWith({
+    error: 'x'.repeat(100_000),
+    code: 'y'.repeat(100_000),
+    details: {
+      deep,
+      text: 'z'.repeat(100_000),
+      list: Array.from({ length: 5_000 }, (_, index) => index),
+      ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key${index}`, index])),
+    },
+  });
+  expect(JSON.stringify(error).length).toBeLessThan(20_000);
+  expect(inspect(error, { depth: 20 }).length).toBeLessThan(30_000);
+  expect(JSON.stringify(error.details)).toContain('[cut]');
+});
+
+test('a body that is not UTF-8 is shown as far as it can be', async () => {
+  const server = await rawServer(answer(500, Buffer.from([0x41, 0xff, 0x42])));
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
+  expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
+});
+
+test('more than a mebibyte of error keeps its start', async () => {
+  const server = await rawServer(answer(500, 'a'.repeat(3_000_000)));
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
+  expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
+});
+
+test('integers in details keep their digits, and JSON.stringify can write them', async () => {
+  const error = await refusedWith(
+    '{"error":"m","code":"c","details":{"block":12345678901234567890}}',
+  );
+  expect(error.details).toEqual({ block: 12_345_678_901_234_567_890n });
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+    name: 'UnprocessableEntityError',
+    details: { block: '12345678901234567890' },
+    attempts: [{ status: 422 }],
+  });
+});
+
+test('the id of the request is the first that the answer carries', async () => {
+  const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
+  for (let from = 0; from < names.length; from += 1) {
+    const headers = Object.fromEntries(names.slice(from).map((name) => [name, `id of ${name}`]));
+    const error = await refusedWith(errorBody, headers);
+    const requestId = `id of ${names[from] ?? ''}`;
+    expect(error).toMatchObject({ requestId, attempts: [{ requestId }] });
+    expect(error.message).toContain(`request ${requestId}`);
+  }
+  expect((await refusedWith(errorBody)).requestId).toBeUndefined();
+  expect((await refusedWith(errorBody, { 'x-request-id': '', 'cf-ray': 'ray' })).requestId).toBe(
+    'ray',
+  );
+});
+
+test('the headers are there by lower-case name, without cookies and credentials', async () => {
+  const error = await refusedWith(errorBody, {
+    'X-Trace': 'T1',
+    'Set-Cookie': 'session=1',
+    'X-Echo': `Bearer ${apiKey}`,
+  });
+  expect(error.headers).toEqual({
+    'content-type': 'application/json',
+    'x-trace': 'T1',
+    'x-echo': '[redacted]',
+  });
+  expect(Object.isFrozen(error.headers)).toBe(true);
+});
+
+test('the list of attempts is frozen', async () => {
+  const error = await refusedWith(errorBody);
+  expect(Object.isFrozen(error.attempts)).toBe(true);
+});
+
+test('an error holds no request, no response, no credential, and nothing of ky', async () => {
+  const failing = (request: Request): Promise<never> => {
+    const cause = Object.assign(new Error(`sent ${request.headers.get('authorization') ?? ''}`), {
+      request,
+      config: { headers: request.headers },
+    });
+    return Promise.reject(new TypeError('fetch failed', { cause }));
+  };
+  const { payments } = clientOf(failing);
+  const error = await failureOf(payments.transfers.create(newTransfer), sdk.ConnectionError);
+  const seen = new Set<unknown>();
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') expect(value).not.toContain(apiKey);
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    expect(value).not.toBeInstanceOf(Request);
+    expect(value).not.toBeInstanceOf(Response);
+    expect(value).not.toBeInstanceOf(Headers);
+    for (const key of Reflect.ownKeys(value)) visit(Reflect.get(value, key));
+  };
+  visit(error);
+  expect(seen.size).toBeGreaterThan(3);
+  expect(error.cause).toMatchObject({ cause: { message: 'sent [redacted]' } });
+  expect(inspect(error, { depth: 20 })).not.toContain(apiKey);
+});
+
+const classes = [
+  'PaymentsError',
+  'ConfigurationError',
+  'ValidationError',
+  'ApiError',
+  'BadRequestError',
+  'AuthenticationError',
+  'PermissionDeniedError',
+  'NotFoundError',
+  'ConflictError',
+  'UnprocessableEntityError',
+  'RateLimitError',
+  'ServerError',
+  'ConnectionError',
+  'TimeoutError',
+  'AbortError',
+  'InvalidResponseError',
+  'PaginationError',
+  'WaitError',
+] as const;
+const parents: Readonly<Record<string, readonly string[]>> = {
+  ApiError: classes.slice(4, 12),
+  ConnectionError: ['TimeoutError'],
+};
+type Constructor = new (message: string, facts: object) => PaymentsError;
+const make = (from: typeof sdk, name: (typeof classes)[number]): PaymentsError =>
+  new (from[name] as unknown as Constructor)('x', { outcome: 'unknown', issues: [] });
+
+test('instanceof agrees between two copies of the package, and keeps siblings apart', async () => {
+  vi.resetModules();
+  const copy = await import('payments-platform-sdk');
+  expect(copy.PaymentsError).not.toBe(sdk.PaymentsError);
+  for (const [from, to] of [
+    [sdk, sdk],
+    [sdk, copy],
+    [copy, sdk],
+  ] as const) {
+    for (const one of classes) {
+      const error = make(from, one);
+      expect(error.name).toBe(one);
+      expect(Object.keys(error)).not.toContain('name');
+      expect(to.isPaymentsError(error)).toBe(true);
+      expect(to.isApiError(error)).toBe(one === 'ApiError' || parents['ApiError']?.includes(one));
+      expect(to.isOutcomeUnknown(error)).toBe(true);
+      for (const other of classes) {
+        const expected =
+          one === other || other === 'PaymentsError' || parents[other]?.includes(one) === true;
+        expect([one, other, error instanceof to[other]]).toEqual([one, other, expected]);
+      }
+    }
+  }
+});
+
+test.each([
+  undefined,
+  null,
+  'x',
+  5,
+  {},
+  new Error('x'),
+  { name: 'PaymentsError', outcome: 'unknown' },
+])('%o is not an error of this package', (value) => {
+  expect(isPaymentsError(value)).toBe(false);
+  expect(isApiError(value)).toBe(false);
+  expect(isOutcomeUnknown(value)).toBe(false);
+  expect(value instanceof PaymentsError).toBe(false);
+});
+
+test('a class of the user’s own keeps the ordinary meaning', async () => {
+  class LimitError extends ApiError {
+    readonly limit = 5;
+  }
+  const { status, code, details, requestId, headers, body, retryAfterMs } =
+    await refusedWith(errorBody);
+  const said = { status, code, details, requestId, headers, body, retryAfterMs };
+  const own = new LimitError('x', { ...said, outcome: 'rejected' });
+  expect(own).toBeInstanceOf(LimitError);
+  expect(own).toBeInstanceOf(ApiError);
+  expect(own).toBeInstanceOf(PaymentsError);
+  expect(own).not.toBeInstanceOf(NotFoundError);
+  expect(own).toMatchObject({ name: 'ApiError', limit: 5, code: 'refused' });
+  expect(await refusedWith(errorBody)).not.toBeInstanceOf(LimitError);
+  vi.resetModules();
+  const copy = await import('payments-platform-sdk');
+  expect(own).toBeInstanceOf(copy.ApiError);
+  expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
+});
+
+test('toString and JSON tell the class, and the cause without what it holds', async () => {
+  const cause = Object.assign(new Error('deep'), { code: 'EX', secretive: {} });
+  const { payments } = clientOf(() => Promise.reject(cause));
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(String(error)).toMatch(/^ConnectionError: The connection to the platform failed \(EX\)/);
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+    name: 'ConnectionError',
+    code: 'EX',
+    cause: { name: 'Error', message: 'deep', code: 'EX' },
+  });
+  expect(Object.keys((error.toJSON()['cause'] ?? {}) as object)).toEqual([
+    'name',
+    'message',
+    'code',
+  ]);
+});
+
+test('an error tells when its call began', async () => {
+  vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 5, 1));
+  const error = await refusedWith(errorBody);
+  expect(error.startedAt).toBe('2026-06-01T00:00:00.000Z');
+  const { payments } = clientOf(() => respond(200));
+  const refused = await failureOf(payments.instructions.list({ address: '0x1' }));
+  expect(refused).not.toHaveProperty('startedAt');
+});

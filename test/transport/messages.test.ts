@@ -1,0 +1,304 @@
+import {
+  AbortError,
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  InvalidResponseError,
+  NotFoundError,
+  PaginationError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnprocessableEntityError,
+  ValidationError,
+  WaitError,
+  type PaymentsClient,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  address,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  html,
+  newTransfer,
+  page,
+  respond,
+  transfer,
+} from '../support/answers.ts';
+import { deadPort, rawServer } from '../support/raw-server.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+/** A client that is answered alike every time. */
+const answered = (
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): PaymentsClient => clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
+
+test('ConfigurationError', async () => {
+  const { payments } = clientOf(() => respond(200), {
+    apiKey: () => Promise.reject(new Error('vault')),
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The function in the option apiKey failed; see cause.
+    Asked: POST /transfers (transfers.create).
+    Nothing was sent."
+  `);
+});
+
+test('ValidationError', async () => {
+  const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
+  const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The arguments of transfers.create are not valid.
+      amount: expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
+      curency: unknown field; check the spelling, or send an undocumented one through options.body or options.query
+    Nothing was sent."
+  `);
+});
+
+test('ApiError: a redirect of a creation', async () => {
+  const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The platform answered 302.
+    Asked: POST /transfers (transfers.create).
+     Redirects are not followed; check the option baseUrl (rootUrl).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+  `);
+});
+
+test('BadRequestError', async () => {
+  const call = answered(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(newTransfer);
+  expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
+    "The platform answered 400 (refused): No.
+    Asked: POST /transfers (transfers.create), request req_1.
+    It did not take effect."
+  `);
+});
+
+test('AuthenticationError', async () => {
+  const call = answered(401, errorBody).transfers.get('txfr_1');
+  expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
+    "The platform answered 401 (refused): No.
+    Asked: GET /transfers/{id} (transfers.get).
+    Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions."
+  `);
+});
+
+test('PermissionDeniedError, from something that answers with a page', async () => {
+  const call = answered(403, html).transfers.get('txfr_1');
+  expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
+    "The platform answered 403: Bad gateway.
+    Asked: GET /transfers/{id} (transfers.get).
+    The credential is valid and does not allow this."
+  `);
+});
+
+test('NotFoundError', async () => {
+  const call = answered(404, errorBody).counterparties.delete('cpty_1');
+  expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
+    "The platform answered 404 (refused): No.
+    Asked: DELETE /counterparties/{id} (counterparties.delete).
+    Check the id, and that the credential belongs to the Platform that holds it.
+    It did not take effect."
+  `);
+});
+
+test('ConflictError', async () => {
+  const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
+  expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
+    "The platform answered 409 (refused): No.
+    Asked: PATCH /accounts/{id} (accounts.update).
+    It did not take effect."
+  `);
+});
+
+test('UnprocessableEntityError', async () => {
+  const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
+  const call = answered(422, body).transfers.create(newTransfer);
+  expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
+    "The platform answered 422 (insufficient_funds): Insufficient funds.
+    Asked: POST /transfers (transfers.create).
+    It did not take effect."
+  `);
+});
+
+test('RateLimitError', async () => {
+  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
+  const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The platform answered 429 (refused): No.
+    Asked: POST /transfers (transfers.create).
+    Send fewer requests, or wait for retryAfterMs.
+    The platform asks to wait 3600000 ms; the SDK waits 60000 ms at most.
+    It did not take effect."
+  `);
+});
+
+test('ServerError: a creation that may have happened', async () => {
+  const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The platform answered 502: Bad gateway.
+    Asked: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+  `);
+});
+
+test('ServerError: a read that was tried three times', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const { payments } = clientOf(() => respond(503, undefined));
+  const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
+  expect(error.message).toMatchInlineSnapshot(`
+    "The platform answered 503.
+    Asked: GET /transfers/{id} (transfers.get), 3 attempts."
+  `);
+});
+
+test('ConnectionError: nothing was sent', async () => {
+  const port = await deadPort();
+  const payments = clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` }, { maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.message.replace(String(port), 'PORT')).toMatchInlineSnapshot(`
+    "The connection to the platform failed (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1:PORT.
+    Asked: POST /transfers (transfers.create).
+    Check the option baseUrl (rootUrl), and that the host is up.
+    Nothing was sent."
+  `);
+});
+
+test('ConnectionError: nobody knows', async () => {
+  const server = await rawServer(({ reply }) => {
+    reply('');
+  });
+  const call = clientAt(server).counterparties.delete('cpty_1');
+  expect((await failureOf(call, ConnectionError)).message).toMatchInlineSnapshot(`
+    "The connection to the platform failed (UND_ERR_SOCKET): other side closed.
+    Asked: DELETE /counterparties/{id} (counterparties.delete).
+    Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is."
+  `);
+});
+
+test('TimeoutError: headers, body, total, credential', async () => {
+  const never = <T>(): Promise<T> => new Promise(() => undefined);
+  const stall = (): Response =>
+    new Response(
+      new ReadableStream({
+        start(body) {
+          body.enqueue(new Uint8Array(1));
+        },
+      }),
+    );
+  const messages: Record<string, string> = {};
+  for (const [fetch, options] of [
+    [never<Response>, { maxRetries: 0 }],
+    [stall, { maxRetries: 0 }],
+    [never<Response>, { totalTimeout: 10_000 }],
+    [never<Response>, { apiKey: () => never<string>() }],
+  ] as const) {
+    const clock = new VirtualClock();
+    const { payments } = clientOf(fetch, { clock, ...options });
+    const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+    const error = await clock.run(call);
+    messages[error.phase] = error.message;
+  }
+  expect(messages).toMatchInlineSnapshot(`
+    {
+      "body": "The platform began to answer and did not finish within 30000 ms (option timeout).
+    Asked: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+      "credential": "The function for the credential did not answer within 30000 ms.
+    Asked: POST /transfers (transfers.create).
+    Nothing was sent.",
+      "headers": "The platform did not answer within 30000 ms (option timeout).
+    Asked: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+      "total": "The call was not done within 10000 ms (option totalTimeout).
+    Asked: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+    }
+  `);
+});
+
+test('TimeoutError: gate', async () => {
+  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
+    maxRetries: 0,
+    clock: new VirtualClock(),
+  });
+  await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
+  const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
+  expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
+    "The platform has asked this client to slow down (429), for longer than this call may take; calls go out again in 50000 ms.
+    Asked: POST /transfers (transfers.create).
+    Nothing was sent."
+  `);
+});
+
+test('AbortError', async () => {
+  const controller = new AbortController();
+  const { payments } = clientOf(() => new Promise(() => undefined));
+  const { signal } = controller;
+  const call = failureOf(
+    payments.settings.update({ defaultChain: 'base' }, { signal }),
+    AbortError,
+  );
+  await settle();
+  controller.abort();
+  expect((await call).message).toMatchInlineSnapshot(`
+    "The call was aborted by its signal.
+    Asked: PATCH /platform/settings (settings.update).
+    Outcome unknown: the Settings may have been changed. Send the same change again to be sure."
+  `);
+});
+
+test('InvalidResponseError', async () => {
+  const write = answered(201, html).transfers.create(newTransfer);
+  expect((await failureOf(write, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    "The platform answered 201, but its answer is not JSON.
+    Asked: POST /transfers (transfers.create).
+    The status says that the platform accepted the call.
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+  `);
+  const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
+  expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    "The platform answered 200, but its answer does not have the documented shape (amount): expected a string, got a number.
+    Asked: GET /transfers/{id} (transfers.get)."
+  `);
+  const root = answered(200, { instructions: [] }).instructions.list({ address });
+  expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    "The platform answered 200, but its answer does not have the documented shape: expected an array, got an object.
+    Asked: GET /instructions/all (instructions.list)."
+  `);
+});
+
+test('PaginationError', async () => {
+  const lost = answered(200, page([transfer], null, true))
+    .transfers.list()
+    .toArray({ max: 5 });
+  expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
+    "The platform says that more items follow, and names no cursor to them.
+    Asked: GET /transfers (transfers.list), 1 items handed out before this page.
+    The items so far are valid; resume says where the list broke off."
+  `);
+  const round = answered(200, page([transfer], 'c1'))
+    .transfers.list()
+    .toArray({ max: 5 });
+  expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
+    "The platform names a cursor that this list has been at already.
+    Asked: GET /transfers (transfers.list), 2 items handed out before this page.
+    The items so far are valid; resume says where the list broke off."
+  `);
+});
+
+test('WaitError', async () => {
+  const call = answered(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
+  expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
+    `"The transfer txfr_1 has ended as failed; the money did not arrive."`,
+  );
+});
