@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import type { PaymentsError } from '../../src/index.ts';
 import type { Operation } from './plans.ts';
-import { canary, limits, slack, type Played, type Sdk } from './play.ts';
+import { canary, slack, type Played, type Sdk } from './play.ts';
 import type { FaultPlatform } from './server.ts';
 
 /** What is wrong about the way a call ended; nothing, when the SDK has told the truth. */
 export function judge(played: Played, sdk: Sdk, platform: FaultPlatform): string[] {
-  const { plan, nonce, ending } = played;
+  const { plan, limits, nonce, ending } = played;
   const found = [...played.remarks];
   const ids = platform.idsOf(nonce);
   const isWrite = plan.operation !== 'get' && plan.operation !== 'search';

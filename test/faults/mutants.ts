@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -192,10 +192,13 @@ export function changedFiles({ name, changes }: Variant): ReadonlyMap<string, st
   return texts;
 }
 
-/** Makes a copy of the source with the changes; returns what to import. */
+/** Makes a copy of the source with the changes, for this process; returns what to import. */
 export function applyVariant(variant: Variant): string {
   const texts = changedFiles(variant);
   const copy = mkdtempSync(join(tmpdir(), 'payments-mutant-'));
+  process.on('exit', () => {
+    rmSync(copy, { recursive: true, force: true });
+  });
   cpSync(source, join(copy, 'src'), { recursive: true });
   // Node strips no types below node_modules, so the copy lies elsewhere and borrows them.
   symlinkSync(modules, join(copy, 'node_modules'));

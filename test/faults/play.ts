@@ -9,8 +9,13 @@ import { nonceHeader, type FaultPlatform } from './server.ts';
 /** The package, or a copy of it with something broken on purpose. */
 export type Sdk = typeof package_;
 
+export interface Limits {
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly maxRetries: number;
+}
 /** Short, so that thousands of lost answers can be waited for. */
-export const limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
+export const impatient: Limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
 /** A machine that is busy may be late; a call that is not bounded is later than this. */
 export const slack = 2_000;
 
@@ -26,6 +31,7 @@ export type Ending =
 /** What happened to one call. */
 export interface Played {
   readonly plan: CallPlan;
+  readonly limits: Limits;
   readonly nonce: string;
   readonly ending: Ending;
   readonly elapsed: number;
@@ -35,6 +41,13 @@ export interface Played {
   readonly listeners: number;
   /** What was noticed while it ran. */
   readonly remarks: readonly string[];
+}
+
+/** What calls are made with, and on. */
+interface Setting {
+  readonly client: PaymentsClient;
+  readonly platform: FaultPlatform;
+  readonly limits: Limits;
 }
 
 /** Until when the clients of one address may send nothing, and since when they know it. */
@@ -51,6 +64,7 @@ export async function play(
   sdk: Sdk,
   platform: FaultPlatform,
   replays: boolean,
+  limits: Limits = impatient,
 ): Promise<Played[]> {
   const client = new sdk.PaymentsClient({
     baseUrl: platform.shared.baseUrl,
@@ -66,15 +80,15 @@ export async function play(
       calls += 1;
       const nonce = `n${calls}`;
       await pause(call.begins);
+      const setting = { client, platform, limits };
       const planned = call.faults.map(faultNamed);
       return planned.some((fault) => fault.door !== undefined)
-        ? atOwnDoor(call, planned, nonce, client, platform, replays)
+        ? atOwnDoor(call, planned, nonce, setting, replays)
         : one(
             call,
             planned,
             nonce,
-            client,
-            platform,
+            setting,
             holds[call.operation === 'search' ? 'root' : 'versioned'],
           );
     }),
@@ -105,10 +119,10 @@ async function atOwnDoor(
   call: CallPlan,
   planned: readonly Fault[],
   nonce: string,
-  client: PaymentsClient,
-  platform: FaultPlatform,
+  setting: Setting,
   replays: boolean,
 ): Promise<Played> {
+  const { client, platform } = setting;
   const door = await platform.ownDoor();
   const stopReplay = replays ? replayTo(door) : () => undefined;
   const meet = (attempt: number): void => {
@@ -119,7 +133,7 @@ async function atOwnDoor(
   meet(1);
   try {
     const own = client.withOptions({ baseUrl: door.baseUrl });
-    return await one(call, planned, nonce, own, platform, [], {
+    return await one(call, planned, nonce, { ...setting, client: own }, [], {
       onRequest: meet,
       onRetry: (attempt) => {
         if (planned[attempt - 1]?.door !== 'refused') void door.open();
@@ -137,8 +151,7 @@ async function one(
   plan: CallPlan,
   planned: readonly Fault[],
   nonce: string,
-  shared: PaymentsClient,
-  platform: FaultPlatform,
+  { client: shared, platform, limits }: Setting,
   holds: Hold[],
   also: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
 ): Promise<Played> {
@@ -195,10 +208,11 @@ async function one(
       : undefined;
   const ending = await endOf(
     start(plan, client, nonce, { signal: caller.signal, headers: { [nonceHeader]: nonce } }),
+    limits.totalTimeout + slack,
   );
   clearTimeout(timer);
   const elapsed = performance.now() - begun;
-  return { plan, nonce, ending, elapsed, sent, listeners: listeners(), remarks };
+  return { plan, limits, nonce, ending, elapsed, sent, listeners: listeners(), remarks };
 }
 
 /** Counts the listeners that are on a signal. */
@@ -257,12 +271,12 @@ function callOf(
   }
 }
 
-async function endOf(call: Promise<unknown>): Promise<Ending> {
+async function endOf(call: Promise<unknown>, patience: number): Promise<Ending> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const never = new Promise<Ending>((resolve) => {
     timer = setTimeout(() => {
       resolve({ result: 'never' });
-    }, limits.totalTimeout + slack);
+    }, patience);
   });
   const ended = call.then(
     (data): Ending => ({ result: 'ok', data }),

@@ -39,6 +39,7 @@ export class Exchange {
   readonly #socket: Socket;
   readonly #platform: FaultPlatform;
   readonly #done: () => void;
+  readonly #reused: boolean;
 
   constructor(
     platform: FaultPlatform,
@@ -46,8 +47,10 @@ export class Exchange {
     socket: Socket,
     head: Head,
     body: string,
+    reused: boolean,
     done: () => void,
   ) {
+    this.#reused = reused;
     this.#platform = platform;
     this.#socket = socket;
     this.#done = done;
@@ -128,6 +131,11 @@ export class Exchange {
     this.#platform.soon(ms, act);
   }
 
+  /** Whether the connection has carried a request before this one. */
+  get reused(): boolean {
+    return this.#reused;
+  }
+
   /** Whether somebody still listens. */
   get open(): boolean {
     return this.#socket.writable;
@@ -177,6 +185,13 @@ export class Door {
     });
   }
 
+  /** Does something to every connection that is open. */
+  toAll(act: (socket: Socket) => void): number {
+    const all = [...this.#sockets];
+    for (const socket of all) act(socket);
+    return all.length;
+  }
+
   /** Stops listening and leaves every connection, as a process that dies does. */
   shut(): void {
     this.#server?.close();
@@ -211,6 +226,7 @@ export class Door {
   #converse(socket: Socket): void {
     let unread: Uint8Array = new Uint8Array(0);
     let busy = false;
+    let served = 0;
     let noted: Head | undefined;
     const step = (): void => {
       if (busy || unread.byteLength === 0) return;
@@ -228,10 +244,11 @@ export class Door {
       unread = unread.subarray(request.size + length);
       busy = true;
       noted = undefined;
-      const exchange = new Exchange(this.#platform, this, socket, request, body, () => {
+      const exchange = new Exchange(this.#platform, this, socket, request, body, served > 0, () => {
         busy = false;
         step();
       });
+      served += 1;
       planned.play(exchange);
     };
     socket.on('data', (chunk) => {
