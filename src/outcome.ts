@@ -157,8 +157,9 @@ function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
-  // Deno has no codes, only words.
-  if (!error.message.includes('client error (Connect)')) return undefined;
-  if (error.message.includes('dns error')) return 'ENOTFOUND';
-  return error.message.includes('Connection refused') ? 'ECONNREFUSED' : undefined;
+  // Deno has no codes, only words. Somebody else's error may have a message that is no text.
+  const message = String(error.message);
+  if (!message.includes('client error (Connect)')) return undefined;
+  if (message.includes('dns error')) return 'ENOTFOUND';
+  return message.includes('Connection refused') ? 'ECONNREFUSED' : undefined;
 }

@@ -78,9 +78,9 @@ let checked: { readonly fetch: unknown; readonly own: boolean } | undefined;
 /** The wire on Node's own dispatcher; undefined where there is none or fetch was replaced. */
 export function dispatcherWire(): Wire | undefined {
   const { fetch } = globalThis;
-  if (checked?.fetch !== fetch)
-    checked = { fetch, own: runtime() === 'node' && isRuntimesOwn(fetch) };
-  if (!checked.own || zlib() === undefined) return undefined;
+  if (runtime() !== 'node' || zlib() === undefined) return undefined;
+  if (checked?.fetch !== fetch) checked = { fetch, own: isRuntimesOwn(fetch) };
+  if (!checked.own) return undefined;
   if (currentDispatcher() === undefined) {
     // undici is loaded with the first class of fetch that is used.
     void new Headers();

@@ -23,17 +23,23 @@ import {
 } from '../support/answers.ts';
 import { deadPort, rawServer } from '../support/raw-server.ts';
 
-test('a POST goes out byte for byte', async () => {
-  const server = await rawServer(answer(201, transferCreated));
-  const description = 'Grüße, 5 €, 🧾';
-  await clientAt(server).transfers.create({ ...newTransfer, description });
-  const body = `{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2","description":"${description}"}`;
-  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
-    [
-      'POST /v0/transfers HTTP/1.1',
-      `host: 127.0.0.1:${server.port}`,
-      'connection: keep-alive',
-      'accept: application/json',
+const ways = [
+  {
+    way: 'the dispatcher',
+    options: {},
+    post: ['connection: keep-alive', 'accept-encoding: gzip, br', 'accept: application/json'],
+    afterPost: [
+      'user-agent: payments-platform-sdk/0.1.0',
+      'content-type: application/json',
+      `authorization: Bearer ${apiKey}`,
+    ],
+    afterGet: ['user-agent: payments-platform-sdk/0.1.0', `authorization: Bearer ${apiKey}`],
+  },
+  {
+    way: 'fetch',
+    options: { fetch: (request: Request, init?: RequestInit) => fetch(request, init) },
+    post: ['connection: keep-alive', 'accept: application/json'],
+    afterPost: [
       `authorization: Bearer ${apiKey}`,
       'content-type: application/json',
       'user-agent: payments-platform-sdk/0.1.0',
@@ -42,22 +48,8 @@ test('a POST goes out byte for byte', async () => {
       'pragma: no-cache',
       'cache-control: no-cache',
       'accept-encoding: gzip, deflate',
-      `content-length: ${new TextEncoder().encode(body).length}`,
-      '',
-      body,
-    ].join('\r\n'),
-  ]);
-});
-
-test('a GET goes out byte for byte, without a body or a word about one', async () => {
-  const server = await rawServer(answer(200, { data: [], hasMore: false, nextCursor: null }));
-  await clientAt(server).transfers.list({ accountId: 'acc_1', limit: 7, cursor: 'a b&c=d/é' });
-  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
-    [
-      'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
-      `host: 127.0.0.1:${server.port}`,
-      'connection: keep-alive',
-      'accept: application/json',
+    ],
+    afterGet: [
       `authorization: Bearer ${apiKey}`,
       'user-agent: payments-platform-sdk/0.1.0',
       'accept-language: *',
@@ -65,11 +57,49 @@ test('a GET goes out byte for byte, without a body or a word about one', async (
       'pragma: no-cache',
       'cache-control: no-cache',
       'accept-encoding: gzip, deflate',
+    ],
+  },
+];
+
+test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
+  const server = await rawServer(answer(201, transferCreated));
+  const description = 'Grüße, 5 €, 🧾';
+  await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
+  const body = `{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2","description":"${description}"}`;
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'POST /v0/transfers HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      ...way.post,
+      ...way.afterPost,
+      `content-length: ${new TextEncoder().encode(body).length}`,
       '',
-      '',
+      body,
     ].join('\r\n'),
   ]);
 });
+
+test.each(ways)(
+  'over $way a GET goes out byte for byte, without a word about a body',
+  async (way) => {
+    const server = await rawServer(answer(200, { data: [], hasMore: false, nextCursor: null }));
+    await clientAt(server, way.options).transfers.list({
+      accountId: 'acc_1',
+      limit: 7,
+      cursor: 'a b&c=d/é',
+    });
+    expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+      [
+        'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+        `host: 127.0.0.1:${server.port}`,
+        ...way.post,
+        ...way.afterGet,
+        '',
+        '',
+      ].join('\r\n'),
+    ]);
+  },
+);
 
 test('a fetch of one’s own gets every request, ready to go', async () => {
   const server = await rawServer(answer(500));
