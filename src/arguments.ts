@@ -76,7 +76,7 @@ export function validate<T>(
   if (result.success) return result.data;
   for (const found of result.error.issues.flatMap((issue) => describe(issue, value, at))) {
     // One value can break two rules that share a sentence; it is said once.
-    if (!issues.some(({ path, message }) => path === found.path && message === found.message)) {
+    if (!issues.some((one) => one.path === found.path && one.message === found.message)) {
       issues.push(found);
     }
   }

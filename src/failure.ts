@@ -134,7 +134,10 @@ export function unusableAnswer(
           status,
           requestId,
           body: shortened(redact(answer.text)),
-          issues,
+          issues: issues.map(({ path, message }) => ({
+            path: redact(path),
+            message: redact(message),
+          })),
         },
       ),
   };

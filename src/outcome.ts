@@ -158,7 +158,8 @@ function codeOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
   // Deno has no codes, only words. Somebody else's error may have a message that is no text.
-  const message = String(error.message);
+  const message: unknown = error.message;
+  if (typeof message !== 'string') return undefined;
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';
   return message.includes('Connection refused') ? 'ECONNREFUSED' : undefined;

@@ -27,13 +27,28 @@ export function redactor(secrets: readonly string[]): Redact {
 const spellings = (secrets: readonly string[]): string[] =>
   [
     ...new Set(
-      secrets.flatMap((secret) => [
-        secret,
-        encodeURIComponent(secret),
-        JSON.stringify(secret).slice(1, -1),
-      ]),
+      secrets.flatMap((secret) => {
+        const inUrl = encodeURIComponent(secret);
+        const inJson = JSON.stringify(secret).slice(1, -1);
+        return [
+          secret,
+          inUrl,
+          inUrl.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+          inJson,
+          inJson.replaceAll('/', '\\/'),
+          inHtml(secret),
+        ];
+      }),
     ),
   ].toSorted((a, b) => b.length - a.length);
+
+const inHtml = (secret: string): string =>
+  secret
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 
 /** How deep and how large a value may be that travels on an error. */
 const limits = { depth: 8, keys: 100, text: 2_048 };

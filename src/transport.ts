@@ -151,12 +151,14 @@ export class Transport {
       }
       startedAt ??= new Date(this.#clock.now()).toISOString();
       const event = { ...identity(call), attempt: attempts.length + 1 };
+      const redact = redactor(credential.secrets);
       notify(hooks.onRequest, () => ({
         ...event,
-        url: prepared.url,
-        headers: { ...prepared.headers },
+        url: redact(prepared.url),
+        headers: Object.fromEntries(
+          Object.entries(prepared.headers).map(([name, value]) => [name, redact(value)]),
+        ),
       }));
-      const redact = redactor(credential.secrets);
       const begun = this.#clock.elapsed();
       let ending: Ending<T> | undefined;
       try {

@@ -110,9 +110,16 @@ const passing: Checker<unknown> = { safeParse: (value) => ({ success: true, data
 const accept = <T>(value: T): Checked<T> => ({ schema: passing as Checker<T>, value });
 
 function following<T>(schema: AnswerSchema<T>): Checker<T> {
+  const validate = (value: unknown) => schema['~standard'].validate(value);
   return {
     safeParse(value) {
-      const result = schema['~standard'].validate(value);
+      let result: ReturnType<typeof validate>;
+      try {
+        result = validate(value);
+      } catch {
+        // What the schema throws must not hide what became of the call.
+        return refused([{ message: 'the schema threw an error', path: [] }]);
+      }
       if (result instanceof Promise) {
         result.catch(() => undefined);
         return refused([

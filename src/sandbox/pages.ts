@@ -34,9 +34,12 @@ export function pageOf<Row extends { readonly id: `${string}_${string}` }, Item>
   view: (row: Row) => Item,
   { scope, query, pageSize, keep, fault }: PageRequest<Row>,
 ): Page<Item> {
-  const limit = query.limit ?? pageSize;
   const { cursor } = query;
-  const start = cursor === undefined ? { position: 0, hop: 0 } : read(cursor, scope, limit);
+  const start =
+    cursor === undefined
+      ? { position: 0, hop: 0, limit: query.limit ?? pageSize }
+      : read(cursor, scope, query.limit);
+  const { limit } = start;
   if (fault === 'empty_page') {
     const nextCursor = write({ position: start.position, hop: start.hop + 1 }, scope, limit);
     return { data: [], hasMore: true, nextCursor };
@@ -67,7 +70,8 @@ function write({ position, hop }: Point, scope: string, limit: number): string {
   return base64url(`${content}.${fingerprint(content, 8)}`);
 }
 
-function read(cursor: string, scope: string, limit: number): Point {
+/** A cursor that comes without a limit goes on with its own; with another one it is refused. */
+function read(cursor: string, scope: string, limit: number | undefined): Point & { limit: number } {
   const refuse = (why: string) =>
     new SandboxError(`cursor: ${why}.`, {
       code: 'invalid_cursor',
@@ -82,8 +86,8 @@ function read(cursor: string, scope: string, limit: number): Point {
   if (itsScope !== fingerprint(scope, 8)) {
     throw refuse('it belongs to another list, or to the same list with other filters');
   }
-  if (itsLimit !== String(limit)) {
+  if (limit !== undefined && itsLimit !== String(limit)) {
     throw refuse(`it belongs to pages of limit ${itsLimit}, and limit ${limit} was sent with it`);
   }
-  return { position: Number(position), hop: Number(hop) };
+  return { position: Number(position), hop: Number(hop), limit: Number(itsLimit) };
 }

@@ -30,7 +30,8 @@ export const metadataInput = (): Schema<Metadata> => {
   const rule = 'expected an object of keys and values';
   return z.pipe(
     z.custom<Metadata>(
-      (value) => typeof value !== 'object' || value === null || !Object.hasOwn(value, '__proto__'),
+      (value: unknown) =>
+        typeof value !== 'object' || value === null || !Object.hasOwn(value, '__proto__'),
       'the key "__proto__" is not sent',
     ),
     z.record(z.string(), z.unknown(), rule),

@@ -85,7 +85,7 @@ function send(request: WireRequest): Promise<WireAnswer> {
         // A status such as 999 cannot be put into a Response; thrown here, it would end the process.
         release();
         outgoing.destroy();
-        reject(error as Error);
+        reject(error);
       }
     });
     outgoing.end(payload);

@@ -1,0 +1,82 @@
+import * as schemas from 'payments-platform-sdk/schemas';
+import { isAccountId, isEntityId, isKnownChain, isKnownKycStatus } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+
+// Answers are read openly: what the platform may add must not break a reader.
+
+const transfer = {
+  id: 'txfr_1',
+  sourceAccountId: 'acc_1',
+  amount: '1.00',
+  currency: 'USDC',
+  type: 'book',
+  status: 'pending',
+  direction: 'outgoing',
+  createdAt: '2026-01-01T00:00:00Z',
+};
+
+test('unknown fields and values are kept', () => {
+  const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
+  expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
+});
+
+test('an optional field may be absent or null', () => {
+  const fields = ['destinationAccountId', 'counterpartyId', 'description'];
+  expect(schemas.TransferSchema.safeParse(transfer).success).toBe(true);
+  for (const field of fields) {
+    expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(true);
+  }
+});
+
+test.each(Object.keys(transfer))('%s must be there, and be text', (field) => {
+  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
+  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
+  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
+});
+
+test('no format is checked', () => {
+  const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
+  expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
+});
+
+test('a whole number may be as large as it likes, and must be whole', () => {
+  const built = { salt: 1n << 80n, maxExecutions: 1, action: '0x', arguments: '0x' };
+  expect(schemas.BuiltInstructionSchema.parse(built)).toEqual(built);
+  for (const salt of [1.5, '1', null, Number.NaN]) {
+    expect(schemas.BuiltInstructionSchema.safeParse({ ...built, salt }).success).toBe(false);
+  }
+});
+
+test('a page checks every item', () => {
+  const page = schemas.pageSchema(schemas.TransferSchema);
+  const good = { data: [transfer], hasMore: false, nextCursor: null };
+  expect(page.parse(good)).toEqual(good);
+  expect(page.safeParse({ ...good, data: [transfer, {}] }).success).toBe(false);
+  expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
+});
+
+test('an Error body needs its two texts', () => {
+  expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
+    true,
+  );
+  expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
+});
+
+test('the id schemas and guards agree', () => {
+  for (const [schema, guard, good] of [
+    [schemas.AccountIdSchema, isAccountId, 'acc_1'],
+    [schemas.EntityIdSchema, isEntityId, 'ent_1'],
+  ] as const) {
+    for (const value of [good, `x${good}`, good.slice(0, 4), `${good}/..`, '', null, 7]) {
+      expect(guard(value)).toBe(schema.safeParse(value).success);
+      expect(guard(value)).toBe(value === good);
+    }
+  }
+});
+
+test('a membership test knows the documented values and no others', () => {
+  expect(isKnownChain('base')).toBe(true);
+  expect(isKnownChain('solana')).toBe(false);
+  expect(isKnownKycStatus('under_review')).toBe(true);
+  expect(isKnownKycStatus('toString')).toBe(false);
+});

@@ -1,0 +1,154 @@
+import {
+  isApiError,
+  isKnownTransferStatus,
+  isOutcomeUnknown,
+  isTransferId,
+  PaymentsClient,
+  ValidationError,
+  WaitError,
+  type Account,
+  type ApiCall,
+  type EntityCreated,
+  type Integer,
+  type KnownTransferStatus,
+  type OffsetPage,
+  type OffsetPager,
+  type Page,
+  type Pager,
+  type Transaction,
+  type Transfer,
+  type TransferCreated,
+  type TransferId,
+  type TransferStatus,
+  type WithResponse,
+} from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { TransferSchema } from 'payments-platform-sdk/schemas';
+import { expect, expectTypeOf, test } from 'vitest';
+
+// What must not compile is marked line by line; tsc fails when one of them does. The calls are made
+// all the same, so that the run-time check beside each type is seen to agree.
+
+const payments = new PaymentsClient(new Sandbox().clientOptions);
+const transfer = {
+  sourceAccountId: 'acc_1',
+  destinationAccountId: 'acc_2',
+  amount: '1.00',
+} as const;
+
+const refused = async (call: PromiseLike<unknown>) => {
+  await expect(call).rejects.toBeInstanceOf(ValidationError);
+};
+
+test('an id of another resource does not compile, and is refused', async () => {
+  // @ts-expect-error: an Account id is not a Transfer id
+  await refused(payments.transfers.get('acc_1'));
+  // @ts-expect-error: any text is not an Account id
+  await refused(payments.accounts.get('1' as string));
+  // @ts-expect-error: nor as a filter
+  await refused(payments.ibans.list({ accountId: 'ent_1' }));
+});
+
+test('an amount that is a number does not compile, and is refused', async () => {
+  // @ts-expect-error: 0.1 + 0.2
+  await refused(payments.transfers.create({ ...transfer, amount: 0.3 }));
+});
+
+test('two destinations or none do not compile, and are refused', async () => {
+  // @ts-expect-error: both
+  await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
+  // @ts-expect-error: none
+  await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
+});
+
+test('a misspelt field does not compile, and is refused', async () => {
+  // @ts-expect-error: desciption
+  await refused(payments.transfers.create({ ...transfer, desciption: 'rent' }));
+  // @ts-expect-error: Name
+  await refused(payments.accounts.update('acc_1', { Name: 'x' }));
+  // @ts-expect-error: timeOut
+  await refused(payments.accounts.get('acc_1', { timeOut: 1 }));
+  // @ts-expect-error: max is not optional
+  await refused(payments.transfers.list().toArray({}));
+});
+
+test('a chain that is not documented does not compile, and is refused', async () => {
+  // @ts-expect-error: solana
+  await refused(payments.settings.update({ defaultChain: 'solana' }));
+});
+
+test('a misspelt field of an answer does not compile', () => {
+  const read = (one: Transfer) =>
+    // @ts-expect-error: ammount; unknown fields are kept at run time, and are not in the type
+    one.ammount;
+  expect(read({} as Transfer)).toBeUndefined();
+});
+
+test('a status narrows to the documented ones, for a switch that must be complete', () => {
+  const say = (status: TransferStatus): string => {
+    if (!isKnownTransferStatus(status)) {
+      expectTypeOf(status).toEqualTypeOf<string & {}>();
+      return 'new';
+    }
+    expectTypeOf(status).toEqualTypeOf<KnownTransferStatus>();
+    switch (status) {
+      case 'pending':
+      case 'processing':
+        return 'on its way';
+      case 'completed':
+        return 'there';
+      case 'failed':
+      case 'cancelled':
+        return 'back';
+      default:
+        return status satisfies never;
+    }
+  };
+  expect(['pending', 'completed', 'failed', 'paused'].map(say)).toEqual([
+    'on its way',
+    'there',
+    'back',
+    'new',
+  ]);
+});
+
+test('a guard turns text from a database into an id', () => {
+  const stored: string = 'txfr_1';
+  if (!isTransferId(stored)) throw new Error('not an id');
+  expectTypeOf(stored).toEqualTypeOf<TransferId>();
+});
+
+test('calls, lists and pages have the types that they say', () => {
+  expectTypeOf(payments.transfers.create).returns.toEqualTypeOf<ApiCall<TransferCreated>>();
+  expectTypeOf(payments.entities.create).returns.toEqualTypeOf<ApiCall<EntityCreated>>();
+  expectTypeOf(payments.ibans.delete).returns.toEqualTypeOf<ApiCall<void>>();
+  expectTypeOf(payments.transfers.list).returns.toEqualTypeOf<Pager<Transfer>>();
+  expectTypeOf(payments.transactions.list).returns.toEqualTypeOf<OffsetPager<Transaction>>();
+  expectTypeOf<Awaited<Pager<Account>>>().toEqualTypeOf<Page<Account>>();
+  expectTypeOf<Awaited<OffsetPager<Transaction>>>().toEqualTypeOf<OffsetPage<Transaction>>();
+  expectTypeOf<ReturnType<ApiCall<Account>['withResponse']>>().toEqualTypeOf<
+    Promise<WithResponse<Account>>
+  >();
+  expectTypeOf<Transaction['startedAtBlock']>().toEqualTypeOf<Integer>();
+  expectTypeOf<Integer>().toEqualTypeOf<number | bigint>();
+});
+
+test('an error narrows by its guard and by its class', () => {
+  const read = (error: unknown): unknown => {
+    if (isOutcomeUnknown(error)) expectTypeOf(error.outcome).toEqualTypeOf<'unknown'>();
+    if (isApiError(error)) return error.status;
+    if (error instanceof WaitError) return error.last;
+    return undefined;
+  };
+  expect(read(new Error('no'))).toBeUndefined();
+});
+
+test('a request has the type of its schema, and none without', async () => {
+  const typed = () =>
+    payments.request({ method: 'GET', path: '/x', api: 'versioned', schema: TransferSchema });
+  const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
+  expectTypeOf(typed).returns.toEqualTypeOf<ApiCall<Transfer>>();
+  expectTypeOf(untyped).returns.toEqualTypeOf<ApiCall<unknown>>();
+  // @ts-expect-error: which API takes which credential, so it must be said
+  await refused(payments.request({ method: 'GET', path: '/x' }));
+});
