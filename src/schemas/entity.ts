@@ -17,7 +17,7 @@ export const EntityIdSchema: Schema<EntityId> = idOf('an Entity', 'ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
 export const isEntityId: (value: unknown) => value is EntityId = guard(EntityIdSchema);
 
-export const entityTypes = ['individual', 'business'] as const;
+const entityTypes = ['individual', 'business'] as const;
 export type KnownEntityType = (typeof entityTypes)[number];
 export type EntityType = OpenEnum<KnownEntityType>;
 /** Tells whether an Entity type is one that the document lists. */

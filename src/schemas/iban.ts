@@ -18,7 +18,7 @@ export const IbanIdSchema: Schema<IbanId> = idOf('an IBAN', 'iban_');
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
 export const isIbanId: (value: unknown) => value is IbanId = guard(IbanIdSchema);
 
-export const ibanStatuses = ['active', 'inactive'] as const;
+const ibanStatuses = ['active', 'inactive'] as const;
 export type KnownIbanStatus = (typeof ibanStatuses)[number];
 export type IbanStatus = OpenEnum<KnownIbanStatus>;
 /** Tells whether the status of an IBAN is one that the document lists. */

@@ -11,7 +11,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-export const executionStatuses = ['Deactivated'] as const;
+const executionStatuses = ['Deactivated'] as const;
 /** The one execution status that the document names; others exist. */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;

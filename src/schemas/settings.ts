@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { anyString, known, type OpenEnum, type Schema } from './primitives.ts';
 
-export const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
+const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 export type KnownChain = (typeof chains)[number];
 export type Chain = OpenEnum<KnownChain>;
 /** Tells whether a chain is one that the document lists. */

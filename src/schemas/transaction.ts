@@ -14,7 +14,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-export const transactionStatuses = ['Success'] as const;
+const transactionStatuses = ['Success'] as const;
 /** The one transaction status that the document names; others exist. */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;

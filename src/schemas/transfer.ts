@@ -22,7 +22,7 @@ export const TransferIdSchema: Schema<TransferId> = idOf('a Transfer', 'txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
 export const isTransferId: (value: unknown) => value is TransferId = guard(TransferIdSchema);
 
-export const transferTypes = ['book', 'wire', 'on_chain'] as const;
+const transferTypes = ['book', 'wire', 'on_chain'] as const;
 export type KnownTransferType = (typeof transferTypes)[number];
 export type TransferType = OpenEnum<KnownTransferType>;
 /** Tells whether a Transfer type is one that the document lists. */
@@ -42,7 +42,7 @@ export type TransferStatus = OpenEnum<KnownTransferStatus>;
 export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
   known(transferStatuses);
 
-export const transferDirections = ['outgoing', 'incoming'] as const;
+const transferDirections = ['outgoing', 'incoming'] as const;
 export type KnownTransferDirection = (typeof transferDirections)[number];
 export type TransferDirection = OpenEnum<KnownTransferDirection>;
 /** Tells whether a Transfer direction is one that the document lists. */

@@ -1,7 +1,7 @@
 import type { Departure } from '../outcome.ts';
 
 /** How a request learns that it has to end. */
-export interface Stop {
+interface Stop {
   /** Made when somebody asks: a wire that listens to `onStop` does without. */
   readonly signal: AbortSignal;
   /** Calls the listener once, at once when it is over already. The answer takes it off again. */

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { settle } from './virtual-clock.ts';
 
 /** One request, byte for byte. */
-export interface Arrival {
+interface Arrival {
   readonly head: string;
   readonly method: string;
   readonly target: string;

@@ -70,7 +70,7 @@ export const observedSandbox = (
   observed(through(sandbox), { apiKey: sandbox.apiKey, jwt: sandbox.jwt, ...options });
 
 /** Lets a sandbox answer. */
-export const through =
+const through =
   (sandbox: Sandbox): Answer =>
   (request, body) =>
     request.method === 'GET' && body !== ''
