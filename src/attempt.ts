@@ -55,7 +55,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
     // Nothing goes out that was called off while the request was being made.
     deadline.check();
     dispatched = true;
-    delete trace.started;
+    trace.started = undefined;
     try {
       const { method, url, headers, body } = outgoing;
       return await outgoing.wire.send({ method, url, headers, body, stop: deadline }, built, trace);
@@ -87,6 +87,8 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
     return { type: 'failed', error: wireError ?? undefinedIfKy(error), trace, dispatched };
   }
 }
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What goes into a Request, for wires that send one. */
 const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
@@ -122,7 +124,7 @@ async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline
   const { bytes, fault } = await collect(answered, limit, deadline);
   if (outgoing.ignoresBody && answered.ok) return answer('', undefined);
   try {
-    return answer(new TextDecoder('utf-8', { fatal: true }).decode(bytes), fault);
+    return answer(strictUtf8.decode(bytes), fault);
   } catch {
     return answer(new TextDecoder().decode(bytes), fault ?? 'not_text');
   }

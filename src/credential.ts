@@ -69,6 +69,11 @@ export class Credential {
     return typeof this.#source === 'function';
   }
 
+  /** The credential when it is text: known without asking anybody. */
+  get fixed(): string | undefined {
+    return typeof this.#source === 'string' ? this.#source : undefined;
+  }
+
   /** A token to send. Rejects with what the function rejects with, or UnusableCredential. */
   async get(): Promise<string> {
     if (typeof this.#source === 'string') return this.#source;

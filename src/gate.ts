@@ -22,19 +22,26 @@ export class Gate {
   readonly #clock: Required<Clock>;
   #closedUntil: number | undefined;
   #probe: Promise<void> | undefined;
+  readonly #report: Report = (ms) => {
+    if (ms !== undefined) this.#close(ms);
+  };
 
   constructor(clock: Required<Clock>) {
     this.#clock = clock;
+  }
+
+  /** Lets a call out at once; undefined while the gate is closed, when it has to `enter`. */
+  pass(deadline: Deadline): Report | undefined {
+    if (this.#closedUntil !== undefined) return undefined;
+    deadline.check();
+    return this.#report;
   }
 
   /** Waits until a call may go out. The returned function must be called when it has gone. */
   async enter(deadline: Deadline): Promise<Report> {
     for (;;) {
       deadline.check();
-      if (this.#closedUntil === undefined)
-        return (ms) => {
-          if (ms !== undefined) this.#close(ms);
-        };
+      if (this.#closedUntil === undefined) return this.#report;
       const wait = this.#closedUntil - this.#clock.elapsed();
       if (wait > 0) {
         if (wait > deadline.remaining) throw new GateTooLong(wait);

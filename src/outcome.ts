@@ -35,7 +35,7 @@ export interface Departure {
 /** What the wire itself saw, when it can tell; its own word outranks every error code. */
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
-  readonly started?: boolean;
+  readonly started?: boolean | undefined;
 }
 
 /** What a connection failure says. */

@@ -40,7 +40,7 @@ export function prepare<T, A>(
     jsonIssues(payload, '', issues);
   }
   const url = `${standing.baseUrl}${path}${search}`;
-  if (issues.length === 0 && !staysBelow(url, standing.baseUrl)) {
+  if (issues.length === 0 && !plainPath.test(path) && !staysBelow(url, standing.baseUrl)) {
     issues.push({ path: 'path', message: 'expected a path below the base URL' });
   }
   if (issues.length > 0) {
@@ -76,6 +76,9 @@ export function prepare<T, A>(
     idempotencyKey,
   };
 }
+
+/** Letters, digits and the like between slashes cannot lead anywhere else. */
+const plainPath = /^(?:\/[\w~-]+)+$/;
 
 const staysBelow = (url: string, base: string): boolean => {
   const { href } = new URL(url);

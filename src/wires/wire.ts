@@ -23,7 +23,7 @@ export interface WireRequest {
  * moment the first one may have been, undefined when the wire cannot tell.
  */
 export interface Trace {
-  started?: boolean;
+  started?: boolean | undefined;
 }
 
 /** Why a body could not be read to its end. */
