@@ -11,7 +11,7 @@ import {
 } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonDepthError, parseJson } from './json.ts';
-import type { Redact } from './redact.ts';
+import { cleaned, type Redact } from './redactor.ts';
 
 /** How one client reads answers. */
 export interface Reading {
@@ -58,14 +58,14 @@ export function judge<T, A>(
   if (!least || !accepted) {
     const [first] = issues;
     const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
-    const explanation = `its answer does not have the documented shape${where}: ${first?.message ?? 'it differs'}`;
+    const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
     return { failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
   }
   notify(reading.hooks.onDrift, () => ({
     ...identity(call),
     status: answer.status,
     requestId: requestIdOf(answer.headers, redact),
-    issues,
+    issues: cleaned(issues, redact),
   }));
   // The type promises the documented shape; the hook has been told where the answer differs.
   return { data: into(parsed as A) };

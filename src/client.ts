@@ -84,12 +84,14 @@ export class PaymentsClient {
       rootGate: from?.rootGate ?? new Gate(clock),
     };
     const { budget, apiKey, jwt, versionedGate, rootGate } = this.#shared;
+    const credentials = [apiKey, jwt].filter((credential) => credential !== undefined);
     // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
     this.#versioned = new Transport({
       ...settled,
       baseUrl: settled.baseUrl,
       credentialKind: 'apiKey',
       credential: apiKey,
+      credentials,
       budget,
       gate: versionedGate,
     });
@@ -98,6 +100,7 @@ export class PaymentsClient {
       baseUrl: settled.rootUrl,
       credentialKind: 'jwt',
       credential: jwt,
+      credentials,
       budget,
       gate: rootGate,
     });

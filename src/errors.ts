@@ -32,7 +32,10 @@ export interface ResumePoint {
   readonly cursor: string | undefined;
   /** The page size in use; undefined when none was sent. */
   readonly limit: number | undefined;
-  /** Items handed out before the failure. */
+  /**
+   * Items handed out so far. On a {@link PaginationError} those of the page that `cursor` asks for
+   * are among them.
+   */
   readonly itemsYielded: number;
 }
 
@@ -476,6 +479,15 @@ function describeCause(cause: unknown): unknown {
 
 /** Whatever an error says; one that a user's function threw may say anything. */
 export function messageOf(error: Error): string {
-  const message: unknown = error.message;
+  const message = fieldOf(error, 'message');
   return typeof message === 'string' ? message : '';
+}
+
+/** A field of somebody else's error; one that throws is as good as none. */
+export function fieldOf(error: Error, name: string): unknown {
+  try {
+    return Reflect.get(error, name);
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import {
   AbortError,
   ConnectionError,
   InvalidResponseError,
+  fieldOf,
   messageOf,
   TimeoutError,
   type Attempt,
@@ -17,7 +18,8 @@ import {
 } from './errors.ts';
 import { parseJson } from './json.ts';
 import { connectionOutcome, statusOutcome, type Departure, type Kind } from './outcome.ts';
-import { redactError, redactValue, shortened, type Redact } from './redact.ts';
+import { redactError, redactValue, shown } from './redact.ts';
+import type { Redact } from './redactor.ts';
 import { isTransientStatus, retryAfter } from './retry.ts';
 
 /** A failed attempt: what it proves, and the error to throw if it is the last one. */
@@ -52,7 +54,7 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   for (const name of requestIdHeaders) {
     const value = headers.get(name);
-    if (value !== null && value !== '') return shortened(redact(value));
+    if (value !== null && value !== '') return shown(value, redact);
   }
   return undefined;
 }
@@ -71,7 +73,7 @@ export function statusFailure(answer: Answer, kind: Kind, redact: Redact, now: n
     transient: isTransientStatus(status),
     retryAfterMs,
     toError(story) {
-      const body = redact(answer.text);
+      const body = shown(answer.text, redact);
       const { message, code, details } = errorBody(answer.text, redact);
       const facts = {
         ...factsOf(story, isTransientStatus(status)),
@@ -80,7 +82,7 @@ export function statusFailure(answer: Answer, kind: Kind, redact: Redact, now: n
         details,
         requestId,
         headers: headerRecord(headers, redact),
-        body: shortened(body),
+        body,
         retryAfterMs,
       };
       const said = message ?? excerpt(body);
@@ -133,7 +135,7 @@ export function unusableAnswer(
           reason,
           status,
           requestId,
-          body: shortened(redact(answer.text)),
+          body: shown(answer.text, redact),
           issues: issues.map(({ path, message }) => ({
             path: redact(path),
             message: redact(message),
@@ -184,7 +186,7 @@ export function silentFailure(
   const proof = connectionOutcome(result.error, departure, result.trace);
   const verdict = { ...proof, transient: proof.transient && result.dispatched };
   const cause = redactError(result.error, redact);
-  const text = result.error instanceof Error ? shortened(redact(innermost(result.error))) : '';
+  const text = result.error instanceof Error ? shown(innermost(result.error), redact) : '';
   const code = verdict.code === undefined ? undefined : redact(verdict.code);
   return {
     outcome: verdict.outcome,
@@ -329,7 +331,7 @@ function errorBody(
     typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, name) : undefined;
   const words = (name: string): string | undefined => {
     const value = field(name);
-    return typeof value === 'string' && value !== '' ? shortened(redact(value)) : undefined;
+    return typeof value === 'string' && value !== '' ? shown(value, redact) : undefined;
   };
   return {
     message: words('error'),
@@ -351,11 +353,13 @@ function excerpt(body: string): string {
 function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (name !== 'set-cookie') record[name] = shortened(redact(value));
+    if (name !== 'set-cookie') record[name] = shown(value, redact);
   });
   return Object.freeze(record);
 }
 
-function innermost(error: Error): string {
-  return error.cause instanceof Error ? innermost(error.cause) : messageOf(error);
+function innermost(error: Error, depth = 0): string {
+  const cause = fieldOf(error, 'cause');
+  // An error can be its own cause.
+  return cause instanceof Error && depth < 8 ? innermost(cause, depth + 1) : messageOf(error);
 }

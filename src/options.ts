@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
 import type { Hooks } from './hooks.ts';
+import { redactor } from './redactor.ts';
 import { host } from './runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
 
@@ -281,7 +282,7 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const refusal = (message: string): ConfigurationError =>
-  new ConfigurationError(message, { outcome: 'not_sent' });
+  new ConfigurationError(redactor([])(message), { outcome: 'not_sent' });
 
 function checkUrl(name: 'baseUrl' | 'rootUrl', value: unknown): string {
   const named = `The option ${name} (${variables[name]})`;

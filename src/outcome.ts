@@ -1,4 +1,4 @@
-import { messageOf, type Outcome } from './errors.ts';
+import { fieldOf, messageOf, type Outcome } from './errors.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
@@ -112,7 +112,7 @@ function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolea
   if (!(leaf instanceof Error)) return false;
   if (isCertificateRefusal(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
-  const { syscall } = leaf as { syscall?: unknown };
+  const syscall = fieldOf(leaf, 'syscall');
   switch (runtime) {
     case 'node':
       return (
@@ -145,9 +145,10 @@ function isCertificateRefusal(leaf: unknown, runtime: Departure['runtime']): boo
 /** The innermost errors: down every cause, and into every member of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
   if (!(error instanceof Error)) return [error];
-  const { errors } = error as { errors?: unknown };
+  const errors = fieldOf(error, 'errors');
   const inner: unknown[] = Array.isArray(errors) ? [...(errors as unknown[])] : [];
-  if (error.cause instanceof Error) inner.push(error.cause);
+  const cause = fieldOf(error, 'cause');
+  if (cause instanceof Error) inner.push(cause);
   if (inner.length === 0) return [error];
   // What lies deeper than anybody nests errors is not looked at, so it proves nothing.
   return depth > 8 ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
@@ -155,10 +156,10 @@ function leavesOf(error: unknown, depth = 0): unknown[] {
 
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code } = error as { code?: unknown };
+  const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
   // Deno has no codes, only words. Somebody else's error may have a message that is no text.
-  const message: unknown = error.message;
+  const message = fieldOf(error, 'message');
   if (typeof message !== 'string') return undefined;
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';

@@ -56,7 +56,7 @@ export interface OffsetPage<T> {
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
 /** How one kind of list finds its way. `Position` is what the next page is asked for with. */
-export interface Route<P, Position> extends CallIdentity {
+interface Route<P, Position> extends CallIdentity {
   readonly start: Position;
   readonly limit: number | undefined;
   /** Asks for one page; `cancel` ends the request. */
@@ -65,10 +65,12 @@ export interface Route<P, Position> extends CallIdentity {
   next(page: P, trail: Trail<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
   cursorOf(position: Position): string | undefined;
+  /** Takes credentials out of a cursor that an error tells. */
+  readonly redact: (text: string) => string;
 }
 
 /** Where one walk through a list has been. */
-export interface Trail<Position> {
+interface Trail<Position> {
   readonly position: Position;
   readonly seen: Set<unknown>;
   readonly resume: ResumePoint;
@@ -183,10 +185,15 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     return this;
   }
 
+  #told(position: Position): string | undefined {
+    const cursor = this.#route.cursorOf(position);
+    return cursor === undefined ? undefined : this.#route.redact(cursor);
+  }
+
   #resume(): ResumePoint {
     const position = this.#position ?? this.#route.start;
     return {
-      cursor: this.#route.cursorOf(position),
+      cursor: this.#told(position),
       limit: this.#route.limit,
       itemsYielded: this.#itemsHandedOut,
     };
@@ -224,7 +231,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   /** Finds the way to the next page. That there is none is said when somebody asks for it. */
   #goOn(page: P, position: Position): void {
     this.#seen.add(this.#route.cursorOf(position));
-    const resume = { ...this.#resume(), cursor: this.#route.cursorOf(position) };
+    const resume = { ...this.#resume(), cursor: this.#told(position) };
     const next = this.#route.next(page, { position, seen: this.#seen, resume });
     this.#lost = next instanceof PaginationError ? next : undefined;
     this.#position = next instanceof PaginationError ? undefined : next;
@@ -302,11 +309,13 @@ const identityOf = ({ operation, method, path }: CallIdentity): CallIdentity => 
 export function cursorPager<T>(
   call: CallIdentity,
   query: { readonly cursor?: string | undefined; readonly limit?: number | undefined } | undefined,
+  redact: (text: string) => string,
   fetch: (cursor: string | undefined, cancel: AbortSignal) => ApiCall<Page<T>>,
 ): Pager<T> {
   type Start = { readonly cursor: string | undefined };
   return new Paged<T, Page<T>, Start>({
     ...call,
+    redact,
     start: { cursor: query?.cursor },
     limit: query?.limit,
     fetch: ({ cursor }, cancel) => fetch(cursor, cancel),
@@ -344,6 +353,8 @@ export function offsetPager<T>(
   type Start = { readonly skip: number | undefined; readonly before?: string };
   return new Paged<T, OffsetPage<T>, Start>({
     ...call,
+    // A count.
+    redact: (text) => text,
     start: { skip: query?.skip },
     limit: query?.take,
     fetch: ({ skip }, cancel) => fetch(skip, cancel),

@@ -3,6 +3,7 @@ import { identity, type Call } from './call.ts';
 import { ValidationError, type Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
+import { cleaned, type Redact } from './redactor.ts';
 import { version } from './version.ts';
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
@@ -26,6 +27,7 @@ export function prepare<T, A>(
   call: Call<T, A>,
   options: RequestOptions | undefined,
   standing: Standing,
+  redact: Redact,
 ): Prepared {
   const issues: Issue[] = [];
   const settled = settleCall(options, issues);
@@ -44,10 +46,11 @@ export function prepare<T, A>(
     issues.push({ path: 'path', message: 'expected a path below the base URL' });
   }
   if (issues.length > 0) {
-    const told = issues.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+    const clean = cleaned(issues, redact);
+    const told = clean.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
     throw new ValidationError(
       `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
-      { ...identity(call), outcome: 'not_sent', issues },
+      { ...identity(call), outcome: 'not_sent', issues: clean },
     );
   }
   const idempotencyKey =

@@ -18,7 +18,8 @@ import { GateTooLong, type Gate, type Report } from './gate.ts';
 import { notify, type Hooks } from './hooks.ts';
 import type { RequestOptions } from './options.ts';
 import { prepare, type Prepared } from './prepare.ts';
-import { redactError, redactor, type Redact } from './redact.ts';
+import { redactError } from './redact.ts';
+import { cleaned, redactor, type Redact } from './redactor.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
 import { dispatcherWire } from './wires/dispatcher.ts';
 import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
@@ -44,6 +45,8 @@ export interface TransportSetup {
   readonly credentialKind: 'apiKey' | 'jwt';
   /** Undefined when the client was given none: calls are then refused before anything is sent. */
   readonly credential: Credential | undefined;
+  /** Every credential of the client: an answer may echo the other one. */
+  readonly credentials: readonly Credential[];
   readonly timeout: number;
   readonly totalTimeout: number;
   readonly maxRetries: number;
@@ -73,13 +76,30 @@ export class Transport {
     this.#clock = clockFrom(setup.clock);
   }
 
+  /** Takes the client's credentials out of a text. */
+  readonly redact: Redact = (text) => this.#redactor()(text);
+  /** The same for the caller's own data, in which only the credentials themselves are touched. */
+  readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
+
+  #secrets(): string[] {
+    return this.#setup.credentials.flatMap(({ secrets }) => secrets);
+  }
+
+  #redactor(): Redact {
+    return redactor(this.#secrets());
+  }
+
   /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
   call<T, A = T>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
     cancel?: AbortSignal,
   ): ApiCall<T> {
-    const settled = this.#run(call, options, cancel);
+    const settled = this.#run(
+      call.operation === 'request' ? told(call, this.redact) : call,
+      options,
+      cancel,
+    );
     const data = settled.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
@@ -95,7 +115,7 @@ export class Transport {
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
   ): Promise<{ data: T; answer: Answer }> {
-    const prepared = prepare(call, options, this.#setup);
+    const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = this.#credentialFor(call);
     const wire = this.#wireFor(call, prepared);
     const total = new Deadline(
@@ -151,13 +171,11 @@ export class Transport {
       }
       startedAt ??= new Date(this.#clock.now()).toISOString();
       const event = { ...identity(call), attempt: attempts.length + 1 };
-      const redact = redactor(credential.secrets);
+      const redact = this.#redactor();
       notify(hooks.onRequest, () => ({
         ...event,
         url: redact(prepared.url),
-        headers: Object.fromEntries(
-          Object.entries(prepared.headers).map(([name, value]) => [name, redact(value)]),
-        ),
+        headers: cleaned(prepared.headers, redact),
       }));
       const begun = this.#clock.elapsed();
       let ending: Ending<T> | undefined;
@@ -320,7 +338,7 @@ export class Transport {
         if (error.why.by === 'caller') throw error;
         throw timedOut('credential', 'not_sent', allowed).toError(story());
       }
-      throw credentialError(credential, error, story());
+      throw credentialError(credential, error, story(), this.redact);
     } finally {
       deadline.close();
     }
@@ -346,7 +364,12 @@ export class Transport {
   }
 }
 
-function credentialError(credential: Credential, error: unknown, story: Story): ConfigurationError {
+function credentialError(
+  credential: Credential,
+  error: unknown,
+  story: Story,
+  redact: Redact,
+): ConfigurationError {
   const { option } = credentialName(credential.kind);
   const unusable = error instanceof UnusableCredential;
   const why = unusable ? `gave something unusable: ${error.message}` : 'failed; see cause';
@@ -357,10 +380,17 @@ function credentialError(credential: Credential, error: unknown, story: Story): 
       outcome: story.outcome,
       attempts: story.attempts,
       startedAt: story.startedAt,
-      cause: unusable ? undefined : redactError(error, redactor(credential.secrets)),
+      cause: unusable ? undefined : redactError(error, redact),
     },
   );
 }
+
+/** A call as errors and hooks tell of it: the path of `request` is the caller's own text. */
+const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
+  ...call,
+  method: redact(call.method) as typeof call.method,
+  path: { ...call.path, template: redact(call.path.template) },
+});
 
 const identityOf = ({
   operation,

@@ -17,23 +17,40 @@ export function listOf<T, Q extends PageQuery>(
   options: RequestOptions | undefined,
 ): Pager<T> {
   const answer = pageChecker(item);
-  // Copied now: the caller may change the object while the list is being read.
+  // Copied now: the caller may change the objects while the list is being read.
+  const asked = asOfNow(options);
   const filters = query === undefined ? {} : isObject(query) ? { ...query } : query;
   const call = { operation: target.operation, method: 'GET' as const, path: target.path };
-  return cursorPager<T>({ ...call, path: target.path.template }, filters, (cursor, cancel) =>
-    api.call<Page<T>, PageBody<T>>(
-      {
-        ...call,
-        kind: 'safe',
-        query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
-        answer,
-        least: hasData,
-        into: (page) => ({ ...page, nextCursor: cursorOf(page) }),
-      },
-      options,
-      cancel,
-    ),
+  return cursorPager<T>(
+    { ...call, path: target.path.template },
+    filters,
+    api.redactOwn,
+    (cursor, cancel) =>
+      api.call<Page<T>, PageBody<T>>(
+        {
+          ...call,
+          kind: 'safe',
+          query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+          answer,
+          least: hasData,
+          into: (page) => ({ ...page, nextCursor: cursorOf(page) }),
+        },
+        asked,
+        cancel,
+      ),
   );
+}
+
+/** A copy of the options of a call: a list goes out with the same ones for every page. */
+export function asOfNow(options: RequestOptions | undefined): RequestOptions | undefined {
+  if (!isObject(options)) return options;
+  const copy = { ...options };
+  for (const name of ['query', 'body', 'headers'] as const) {
+    const part: unknown = options[name];
+    // A Headers or a Map would come out empty; as it is, the call refuses it.
+    if (isObject(part) && !(Symbol.iterator in part)) Object.assign(copy, { [name]: { ...part } });
+  }
+  return copy;
 }
 
 const pages = new WeakMap<object, Checker<PageBody<unknown>>>();

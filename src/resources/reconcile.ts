@@ -1,6 +1,7 @@
 import { check, validate } from '../arguments.ts';
 import { ValidationError, type CallIdentity, type Issue } from '../errors.ts';
 import type { RequestOptions } from '../options.ts';
+import { cleaned, type Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
@@ -41,6 +42,7 @@ export async function reconcileTransfer(
   list: (query: TransferListQuery, options: RequestOptions) => Pager<Transfer>,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
+  redact: Redact,
 ): Promise<Reconciliation> {
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   const issues: Issue[] = [];
@@ -52,10 +54,11 @@ export async function reconcileTransfer(
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
   if (wanted === undefined || issues.length > 0) {
-    const told = issues.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
+    const clean = cleaned(issues, redact);
+    const told = clean.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
     throw new ValidationError(
       `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
-      { ...call, outcome: 'not_sent', issues },
+      { ...call, outcome: 'not_sent', issues: clean },
     );
   }
 

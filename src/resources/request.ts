@@ -56,7 +56,8 @@ export function requestCall<T>(request: AnyRequest<T>): Call<T> {
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    method,
+    // What is no method at all is told by `problems` before anything is sent.
+    method: typeof method === 'string' ? method : 'GET',
     path: {
       template: literal.template,
       resolve(issues) {

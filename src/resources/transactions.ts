@@ -11,6 +11,7 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
+import { asOfNow } from './list.ts';
 
 const TransactionsSchema = z.array(TransactionSchema);
 
@@ -31,8 +32,11 @@ export class Transactions {
   list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
     const call = { operation: 'transactions.list', method: 'GET' as const };
     const target = path`/transactions`;
-    // Copied now: the caller may change the object while the list is being read.
+    // Copied now: the caller may change the objects while the list is being read.
+    const asked = asOfNow(options);
     const filters = isObject(input) ? { ...input } : input;
+    const ids: unknown = isObject(filters) ? filters.instructionIds : undefined;
+    if (Array.isArray(ids)) Object.assign(filters, { instructionIds: [...(ids as unknown[])] });
     return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
       this.#api.call<OffsetPage<Transaction>, Transaction[]>(
         {
@@ -50,7 +54,7 @@ export class Transactions {
             nextSkip: data.length === 0 ? null : (skip ?? 0) + data.length,
           }),
         },
-        options,
+        asked,
         cancel,
       ),
     );

@@ -106,7 +106,12 @@ export class Transfers {
    * its status went backwards
    */
   waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
-    return waitForTransfer((polling) => this.get(id, polling), this.#clock, options);
+    return waitForTransfer(
+      (polling) => this.get(id, polling),
+      this.#clock,
+      this.#api.redactOwn,
+      options,
+    );
   }
 
   /**
@@ -117,6 +122,11 @@ export class Transfers {
    * your timeout has passed.
    */
   reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation> {
-    return reconcileTransfer((query, polling) => this.list(query, polling), input, options);
+    return reconcileTransfer(
+      (query, polling) => this.list(query, polling),
+      input,
+      options,
+      this.#api.redact,
+    );
   }
 }

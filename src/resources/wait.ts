@@ -1,3 +1,4 @@
+import { cleaned, type Redact } from '../redactor.ts';
 import { isObject } from '../call.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
@@ -52,6 +53,7 @@ const progress: ReadonlyMap<string, number> = new Map([
 export async function waitForTransfer(
   get: (polling: RequestOptions) => Promise<Transfer>,
   clock: Required<Clock>,
+  redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
   const given: WaitOptions = isObject(options) ? options : {};
@@ -74,10 +76,11 @@ export async function waitForTransfer(
     issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
   }
   if (issues.length > 0) {
-    const told = issues.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
+    const clean = cleaned(issues, redact);
+    const told = clean.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
     throw new ValidationError(
       `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
-      { ...call, outcome: 'not_sent', issues },
+      { ...call, outcome: 'not_sent', issues: clean },
     );
   }
 
@@ -90,11 +93,12 @@ export async function waitForTransfer(
       try {
         const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
         failures = 0;
-        if (isBehind(seen, last)) throw regressed(seen, last);
+        if (isBehind(seen, last)) throw regressed(cleaned(seen, redact), cleaned(last, redact));
         last = seen;
         observe(onPoll, seen);
         if (until === undefined ? seen.status === 'completed' : until(seen)) return seen;
-        if (seen.status === 'failed' || seen.status === 'cancelled') throw failed(seen);
+        if (seen.status === 'failed' || seen.status === 'cancelled')
+          throw failed(cleaned(seen, redact));
       } catch (error) {
         const young = clock.elapsed() - begun < patienceWith404;
         if (error instanceof NotFoundError && last === undefined && young) {
@@ -120,7 +124,7 @@ export async function waitForTransfer(
         cause: error.why.reason,
       });
     }
-    throw ranOut(limit, last);
+    throw ranOut(limit, cleaned(last, redact));
   } finally {
     deadline.close();
   }

@@ -1,3 +1,4 @@
+import { cleaned, redactor } from '../redactor.ts';
 import type { SandboxFault } from './faults.ts';
 import type { SandboxOperation } from './routes.ts';
 
@@ -31,16 +32,12 @@ export class Log {
   ): (status: number) => void {
     // A text as short as "a" is no secret, and taking it out would leave nothing to read.
     const secrets = credentials.filter((text): text is string => (text?.length ?? 0) >= 8);
+    const redact = redactor(secrets);
     const noted: { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] } = {
       ...entry,
-      path: redacted(entry.path, secrets),
-      query: Object.fromEntries(
-        Object.entries(entry.query).map(([name, value]) => [
-          redacted(name, secrets),
-          redacted(value, secrets),
-        ]),
-      ),
-      body: redactedValue(entry.body, secrets),
+      path: redact(entry.path),
+      query: cleaned(entry.query, redact),
+      body: cleaned(entry.body, redact),
       status: undefined,
     };
     this.entries.push(noted);
@@ -49,20 +46,4 @@ export class Log {
       noted.status = status;
     };
   }
-}
-
-const redacted = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce<string>((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
-
-/** A copy without credentials; being a copy, it also stays as it arrived. */
-function redactedValue(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return redacted(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => redactedValue(item, secrets));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      redacted(key, secrets),
-      redactedValue(item, secrets),
-    ]),
-  );
 }
