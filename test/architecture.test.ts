@@ -42,7 +42,7 @@ const imports = files.flatMap((from) =>
 
 /** The floors of the client, from the ground up. What stands on one line may use each other. */
 const floors = [
-  ['json.ts', 'version.ts', 'errors.ts', 'clock.ts', 'runtime.ts', 'schemas/'],
+  ['json.ts', 'redactor.ts', 'version.ts', 'errors.ts', 'clock.ts', 'runtime.ts', 'schemas/'],
   ['outcome.ts', 'redact.ts', 'arguments.ts', 'deadline.ts', 'credential.ts', 'hooks.ts'],
   ['wires/'],
   ['compiled.ts', 'options.ts', 'call.ts'],
@@ -108,6 +108,7 @@ test('the sandbox knows the schemas and never the client', () => {
     isSandbox(to) ||
     to.startsWith('schemas/') ||
     to === 'json.ts' ||
+    to === 'redactor.ts' ||
     to === 'zod/mini' ||
     (to.startsWith('node:') && ['sandbox/server.ts', 'sandbox/bin.ts'].includes(from)) ||
     (/^msw(\/|$)/.test(to) && from === 'sandbox/msw.ts');

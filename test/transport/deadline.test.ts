@@ -174,21 +174,56 @@ test.each(kinds)('a signal that was aborted before sends nothing: %s', async (ki
   expect(server.connections).toHaveLength(0);
 });
 
-test('a caller who leaves while the request is being made ready has sent nothing', async () => {
-  const server = await rawServer(answer(200));
-  const controller = new AbortController();
-  const payments = clientAt(server, {
-    hooks: {
-      onRequest: () => {
-        controller.abort();
+test.each(['dispatcher', 'fetch'])(
+  'a caller who leaves while the request is being made ready has sent nothing: %s',
+  async (wire) => {
+    const server = await rawServer(answer(200));
+    const controller = new AbortController();
+    // This one would go ahead, whatever its signal says.
+    const ownFetch = vi.fn((request: Request) => fetch(request.url));
+    const payments = clientAt(server, {
+      ...(wire === 'fetch' ? { fetch: ownFetch } : {}),
+      hooks: {
+        onRequest: () => {
+          controller.abort();
+        },
       },
-    },
-  });
+    });
+    const { signal } = controller;
+    const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
+    await settle();
+    expect(ownFetch).not.toHaveBeenCalled();
+    expect(server.connections).toHaveLength(0);
+  },
+);
+
+test('a body that minds no signal is left when time is up, and told to stop', async () => {
+  const clock = new VirtualClock();
+  const cancel = vi.fn();
+  const endless = (): Response =>
+    new Response(
+      new ReadableStream({
+        start(body) {
+          body.enqueue(new TextEncoder().encode('{"id":'));
+        },
+        cancel,
+      }),
+      { status: 201 },
+    );
+  const { payments } = clientOf(endless, { clock });
+  const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  await clock.advance(30_000);
+  expect(await failed).toMatchObject({ phase: 'body', attempts: [{ status: 201 }] });
+  expect(cancel).toHaveBeenCalledTimes(1);
+
+  const controller = new AbortController();
   const { signal } = controller;
-  const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
+  const left = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
   await settle();
-  expect(server.connections).toHaveLength(0);
+  controller.abort();
+  expect(await left).toMatchObject({ outcome: 'unknown', attempts: [{ status: 201 }] });
+  expect(cancel).toHaveBeenCalledTimes(2);
 });
 
 test.each([

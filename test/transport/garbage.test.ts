@@ -4,32 +4,37 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 /** Runs a script of this directory in a process of its own, and reads the JSON that it prints. */
-async function run(script: string, ...flags: string[]): Promise<Record<string, unknown>> {
+async function run(
+  script: string,
+  flags: readonly string[] = [],
+  words: readonly string[] = [],
+): Promise<Record<string, unknown>> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path, ...words], {
     env,
     timeout: 15_000,
   });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test('deadline and abort hold while garbage is collected, and the connection is closed', async () => {
-  const { seen, collected } = await run('collected.ts', '--expose-gc');
-  expect(collected).toBe(true);
-  const expected = ['fetch', 'node:http'].flatMap((wire) =>
-    ['timeout', 'abort'].flatMap((stop) =>
+test.each(['dispatcher', 'fetch', 'node:http'])(
+  'over %s deadline and abort hold while garbage is collected, and the connection is closed',
+  async (wire) => {
+    const { seen, collected } = await run('collected.ts', ['--expose-gc'], [wire]);
+    expect(collected).toBe(true);
+    const expected = ['timeout', 'abort'].flatMap((stop) =>
       ['headers', 'body'].map((phase) => ({
-        case: `${wire} ${stop} ${phase}`,
+        case: `${stop} ${phase}`,
         name: stop === 'timeout' ? 'TimeoutError' : 'AbortError',
         ...(stop === 'timeout' ? { phase } : {}),
         ...(phase === 'body' ? { status: 200 } : {}),
         closed: true,
       })),
-    ),
-  );
-  expect(seen).toEqual(expected);
-});
+    );
+    expect(seen).toEqual(expected);
+  },
+);
 
 test('no timer outlives its call, and the process ends by itself', async () => {
   const { before, after, doneAt } = await run('finished.ts');

@@ -155,6 +155,27 @@ test('a probe that succeeds does not undercut what another call was told meanwhi
   await later;
 });
 
+test('of two 429s the longer wait counts, whichever comes last', async () => {
+  for (const [one, other] of [
+    ['30', '1'],
+    ['1', '30'],
+  ] as const) {
+    const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });
+    const refused = [get(payments), get(payments)].map((call) => failureOf(call, RateLimitError));
+    await settle();
+    await answerNext(throttled(one));
+    await answerNext(throttled(other));
+    await Promise.all(refused);
+    const later = get(payments);
+    await clock.advance(29_999);
+    expect(arrivals).toHaveLength(2);
+    await clock.advance(1);
+    expect(arrivals).toHaveLength(3);
+    await open();
+    await later;
+  }
+});
+
 test('a 429 without a Retry-After holds back for a second at most', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.999);
   const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });

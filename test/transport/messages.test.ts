@@ -69,7 +69,7 @@ test('ApiError: a redirect of a creation', async () => {
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 302.
     Asked: POST /transfers (transfers.create).
-     Redirects are not followed; check the option baseUrl (rootUrl).
+    Redirects are not followed; check the option baseUrl (rootUrl).
     Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
   `);
 });
@@ -283,7 +283,7 @@ test('PaginationError', async () => {
     .toArray({ max: 5 });
   expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform says that more items follow, and names no cursor to them.
-    Asked: GET /transfers (transfers.list), 1 items handed out before this page.
+    Asked: GET /transfers (transfers.list), items handed out: 1.
     The items so far are valid; resume says where the list broke off."
   `);
   const round = answered(200, page([transfer], 'c1'))
@@ -291,7 +291,7 @@ test('PaginationError', async () => {
     .toArray({ max: 5 });
   expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform names a cursor that this list has been at already.
-    Asked: GET /transfers (transfers.list), 2 items handed out before this page.
+    Asked: GET /transfers (transfers.list), items handed out: 2.
     The items so far are valid; resume says where the list broke off."
   `);
 });

@@ -236,15 +236,23 @@ const faults: readonly Fault[] = [
   },
 ];
 
-test.each(faults.flatMap((fault) => kinds.map((kind) => ({ ...fault, kind }))))(
-  '$name, to a $kind',
-  async ({ step, error: errorClass, facts, resend, accepted, kind }) => {
+const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
+const faultRows = faults.flatMap((fault) =>
+  kinds.flatMap((kind) => [
+    { ...fault, kind, wire: 'the dispatcher', options: {} },
+    { ...fault, kind, wire: 'fetch', options: { fetch: ownFetch } },
+  ]),
+);
+
+test.each(faultRows)(
+  '$name, to a $kind over $wire',
+  async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
     const server = await rawServer((exchange) => {
       step(exchange, clock);
     });
-    const call = calls[kind].send(clientAt(server, { clock }));
+    const call = calls[kind].send(clientAt(server, { clock, ...options }));
     if (accepted && kind === 'DELETE') {
       await call;
       expect(server.arrivals).toHaveLength(1);

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import {
+  NotFoundError,
+  ValidationError,
+  type PaymentsClient,
+  type RequestOptions,
+} from 'payments-platform-sdk';
+import { address, clientOf, failureOf, newInstruction, newTransfer } from '../support/answers.ts';
+import { apiKey, jwt, leaksOf } from './scan.ts';
+
+const both = `${apiKey} ${jwt}`;
+const since = '2026-01-01T00:00:00Z';
+
+/**
+ * Arguments as they come from a variable in the wrong place; the types would refuse them. Each
+ * call is a ValidationError and nothing is sent.
+ */
+const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
+  ['an id', ({ transfers }) => transfers.get(both as 'txfr_')],
+  ['an id with the right start', ({ accounts }) => accounts.get(`acc_${both}`)],
+  ['an id that is a list', ({ ibans }) => ibans.delete([apiKey] as never)],
+  ['an amount', ({ transfers }) => transfers.create({ ...newTransfer, amount: apiKey })],
+  ['an account', ({ transfers }) => transfers.create({ ...newTransfer, ...wrongAccount })],
+  ['an unknown field', ({ transfers }) => transfers.create(named(apiKey) as never)],
+  ['an unknown field named after the JWT', ({ entities }) => entities.create(named(jwt) as never)],
+  ['an input that is a text', ({ entities }) => entities.create(apiKey as never)],
+  ['an unknown setting', ({ settings }) => settings.update({ [apiKey]: true } as never)],
+  ['a vault', ({ settings }) => settings.update({ autoEarnVault: apiKey })],
+  ['metadata that JSON would lose', ({ accounts }) => accounts.update('acc_1', lost(apiKey))],
+  ['metadata nested', ({ accounts }) => accounts.update('acc_1', lost('a', { [jwt]: Number.NaN }))],
+  ['a cursor', ({ transfers }) => transfers.list({ cursor: [apiKey] as never })],
+  ['a filter', ({ transfers }) => transfers.list({ accountId: apiKey as 'acc_' })],
+  ['an unknown filter', ({ transfers }) => transfers.list({ [apiKey]: jwt } as object)],
+  ['an address', ({ instructions }) => instructions.list({ address: apiKey as '0x' })],
+  [
+    'an unknown field of a GET',
+    ({ transactions }) => transactions.list({ address, ...named(apiKey) }),
+  ],
+  ['a moment', ({ transactions }) => transactions.list({ address, from: apiKey })],
+  [
+    'an action',
+    ({ instructions }) =>
+      instructions.build({
+        ...newInstruction,
+        actionArguments: { refuelERC20: { [apiKey]: jwt } as never },
+      }),
+  ],
+  [
+    'an action that JSON would lose',
+    ({ instructions }) =>
+      instructions.build({
+        ...newInstruction,
+        actionArguments: { a: { [apiKey]: () => jwt } },
+      }),
+  ],
+  ['a maximum', ({ transfers }) => transfers.list().toArray({ max: apiKey as never })],
+  ['a reconciliation', ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since })],
+  ['its moment', ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey })],
+  [
+    'its skew',
+    ({ transfers }) => transfers.reconcile(newTransfer, { since, clockSkew: apiKey as never }),
+  ],
+  ['a wait', ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never })],
+  ['a wait with an unknown option', ({ transfers }) => transfers.waitFor('txfr_1', named(apiKey))],
+  ['a path', (payments) => ask(payments, { path: apiKey })],
+  ['a path with a space', (payments) => ask(payments, { path: `/${both}` })],
+  ['a path with a query', (payments) => ask(payments, { path: `/echo?key=${apiKey}` })],
+  ['a method', (payments) => ask(payments, { method: apiKey })],
+  ['an api', (payments) => ask(payments, { api: apiKey })],
+  ['an unknown field of a request', (payments) => ask(payments, { [apiKey]: jwt })],
+  ['a query of a request', (payments) => ask(payments, { query: apiKey })],
+  ['a query field of a request', (payments) => ask(payments, { query: { [apiKey]: [jwt] } })],
+  ['a body of a request', (payments) => ask(payments, { body: { [apiKey]: () => jwt } })],
+  ['a schema of a request', (payments) => ask(payments, { schema: apiKey })],
+  ['a request that is a text', (payments) => payments.request(apiKey as never)],
+  ['an unknown option', optioned({ [apiKey]: jwt })],
+  ['options that are a text', optioned(apiKey)],
+  ['a header for the credential', optioned({ headers: { authorization: `Bearer ${apiKey}` } })],
+  ['a header named after the key', optioned({ headers: { [apiKey]: 'x' } })],
+  ['a whole header for a name', optioned({ headers: { [`x: Bearer ${both}`]: 'x' } })],
+  ['a header with a line break', optioned({ headers: { 'x-key': `${apiKey}\n` } })],
+  ['a query parameter', optioned({ query: { [apiKey]: { jwt } } })],
+  ['a body field', optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } })],
+  ['a time', optioned({ timeout: apiKey, totalTimeout: jwt })],
+  ['a signal', optioned({ signal: apiKey })],
+];
+
+test.for(wrong)('a secret for %s', async ([, call]) => {
+  const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
+  const error = await failureOf(
+    attempted(() => call(payments)),
+    ValidationError,
+  );
+  expect(requests).toEqual([]);
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test.for([
+  ['as it is', encodeURI(apiKey)],
+  ['encoded', encodeURIComponent(apiKey)],
+  ['encoded in lower case', encodeURIComponent(apiKey).replaceAll('%2F', '%2f')],
+  ['a JWT', jwt],
+])('a path of a request that is sent: %s', async ([, segment]) => {
+  const { payments } = clientOf(() => Response.json({ error: 'No.' }, { status: 404 }), {
+    apiKey,
+    jwt,
+  });
+  for (const api of ['versioned', 'root'] as const) {
+    const call = payments.request({ method: 'GET', path: `/echo/${segment}/end`, api });
+    const error = await failureOf(call, NotFoundError);
+    expect(error.path).toContain('/echo/');
+    expect(leaksOf(error)).toEqual([]);
+  }
+});
+
+const wrongAccount = { sourceAccountId: apiKey as 'acc_' };
+
+function named(field: string): object {
+  return { ...newTransfer, email: 'ada@example.com', timeout: 'soon', [field]: 1 };
+}
+
+function lost(field: string, value: unknown = () => apiKey): { metadata: Record<string, unknown> } {
+  return { metadata: { [field]: value } };
+}
+
+function ask(payments: PaymentsClient, fields: object): PromiseLike<unknown> {
+  return payments.request({ method: 'GET', path: '/echo', api: 'versioned', ...fields } as never);
+}
+
+function optioned(options: unknown): (payments: PaymentsClient) => PromiseLike<unknown> {
+  return (payments) => payments.accounts.update('acc_1', { name: 'x' }, options as RequestOptions);
+}
+
+/** What a method throws at once counts as well as what it rejects with. */
+async function attempted(call: () => PromiseLike<unknown>): Promise<unknown> {
+  return await call();
+}

@@ -1,0 +1,224 @@
+import { expect, test } from 'vitest';
+import {
+  AbortError,
+  ConnectionError,
+  PaymentsError,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { address, clientAt, clientOf, failureOf, newTransfer } from '../support/answers.ts';
+import { deadPort, rawServer, type Step } from '../support/raw-server.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { apiKey, jwt, leaksOf } from './scan.ts';
+
+const credentials = { apiKey, jwt, maxRetries: 0 };
+
+test('a refused connection, by fetch and by node:http', async () => {
+  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` }, credentials);
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.transactions.list({ address }),
+  ]) {
+    const error = await failureOf(call(), ConnectionError);
+    expect(error.code).toBe('ECONNREFUSED');
+    expect(leaksOf(error)).toEqual([]);
+  }
+});
+
+const broken: readonly (readonly [string, Step])[] = [
+  ['resets', (exchange) => exchange.reset()],
+  ['closes', (exchange) => exchange.reply('')],
+  // Parsers keep what they could not read on their errors.
+  ['speaks no HTTP', `${apiKey} ${jwt}\r\n\r\n`],
+  ['sends a status line of its own', `HTTP/1.1 ${apiKey} ${jwt}\r\n\r\n`],
+  ['sends a header without a name', `HTTP/1.1 200 OK\r\n: ${apiKey}\r\n${jwt}\r\n\r\n`],
+  ['sends an impossible length', `HTTP/1.1 200 OK\r\ncontent-length: ${apiKey}\r\n\r\n`],
+];
+
+test.for(broken)('a server that %s', async ([, step]) => {
+  const payments = clientAt(await rawServer(step), credentials);
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.instructions.list({ address }),
+  ]) {
+    expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
+  }
+});
+
+const both = `${apiKey} and ${jwt}`;
+const request = new Request('https://api.example.com/v0', {
+  headers: { authorization: `Bearer ${apiKey}`, 'x-jwt': jwt },
+});
+const config = { headers: { Authorization: `Bearer ${apiKey}` }, tokens: [jwt] };
+
+class Talkative extends Error {
+  readonly request = request;
+  override toString(): string {
+    return both;
+  }
+  toJSON(): object {
+    return config;
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return both;
+  }
+}
+
+const withAll = Object.assign(new Error(both, { cause: new Error(both) }), {
+  name: `Error of ${apiKey}`,
+  code: `E_${apiKey}`,
+  syscall: jwt,
+  stack: `Error: ${both}\n    at ${apiKey}:1:1`,
+  errors: [new Error(both), new AggregateError([new Error(jwt)], apiKey), both],
+  request,
+  config,
+  [apiKey]: jwt,
+  [Symbol(jwt)]: apiKey,
+});
+
+/** What a fetch of the user's own may throw. */
+const thrown: readonly (readonly [string, unknown])[] = [
+  ['an error that says it', new TypeError(`fetch failed for Bearer ${both}`)],
+  ['an error that says it in a URL', new Error(encodeURIComponent(both))],
+  ['an error that says it in JSON', new Error(JSON.stringify(config).replaceAll('/', '\\/'))],
+  ['an error that says it in HTML', new Error(both.replaceAll('&', '&amp;'))],
+  ['an error that holds the Request', Object.assign(new Error('failed'), { request, config })],
+  ['an error of its own kind', new Talkative('failed')],
+  ['an error with it in every field', withAll],
+  ['an error that it caused', new Error('a', { cause: new Error('b', { cause: withAll }) })],
+  ['an error whose cause is a text', new Error('failed', { cause: both })],
+  ['an error whose cause is the Request', new Error('failed', { cause: request })],
+  ['an error whose cause is an object', new Error('failed', { cause: { message: both, config } })],
+  ['several errors', new AggregateError([withAll, both, request], both)],
+  ['a DOMException', new DOMException(both, 'NetworkError')],
+  ['an error whose message is no text', Object.assign(new Error('x'), { message: { both } })],
+  ['an error whose name is no text', Object.assign(new Error('x'), { name: [both] })],
+  ['an error whose stack is no text', Object.assign(new Error('x'), { stack: { both } })],
+  ['an error whose code is no text', Object.assign(new Error('x'), { code: { both } })],
+  ['an error that is its own cause', ownCause()],
+  ['an error among its own errors', ownMember()],
+  ['an error whose message throws', trapped('message')],
+  ['an error whose stack throws', trapped('stack')],
+  ['an error whose cause throws', trapped('cause')],
+  ['an error whose code throws', trapped('code')],
+  ['a text', both],
+  ['an object', { message: both, code: apiKey, cause: withAll }],
+  ['the Request', request],
+  ['nothing', undefined],
+];
+
+test.for(thrown)('a fetch of the user that throws %s', async ([, value]) => {
+  const fail = (): Promise<Response> => Promise.reject(value);
+  const { payments } = clientOf(fail, credentials);
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.transfers.list(),
+    () => payments.transactions.list({ address }),
+  ]) {
+    expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
+  }
+});
+
+const returned: readonly (readonly [string, unknown])[] = [
+  ['nothing', undefined],
+  ['a text', both],
+  ['the Request', request],
+  ['an object', { status: 200, ok: true, headers: config, body: both }],
+  ['an answer that was read', readAlready()],
+];
+
+test.for(returned)('a fetch of the user that gives %s', async ([, value]) => {
+  const { payments } = clientOf(() => value as Response, credentials);
+  expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), PaymentsError))).toEqual([]);
+});
+
+test('a body that breaks off with an error of the user', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => {
+      controller.error(withAll);
+    },
+  });
+  for (const status of [200, 400]) {
+    const { payments } = clientOf(() => new Response(body, { status }), credentials);
+    expect(leaksOf(await failureOf(payments.transfers.get('txfr_1')))).toEqual([]);
+  }
+});
+
+const hanging = (): Promise<Response> => new Promise(() => undefined);
+
+const timeouts: readonly (readonly [TimeoutError['phase'], ClientOptions])[] = [
+  ['headers', { timeout: 50 }],
+  ['total', { totalTimeout: 50 }],
+];
+
+test.for(timeouts)('a call without an answer: %s', async ([phase, options]) => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
+  const error = await clock.run(failureOf(payments.transfers.create(newTransfer), TimeoutError));
+  expect(error.phase).toBe(phase);
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test('a call that an earlier 429 holds back', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(
+    () => new Response(both, { status: 429, headers: { 'retry-after': '50' } }),
+    { ...credentials, totalTimeout: 1_000, clock },
+  );
+  await failureOf(payments.transfers.get('txfr_1'));
+  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  expect(error.phase).toBe('gate');
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test('a call that its caller gives up', async () => {
+  // The reason is handed on as it is, so nothing is planted there.
+  const controller = new AbortController();
+  const { payments } = clientOf(() => {
+    controller.abort(new Error('enough'));
+    return Promise.reject(withAll);
+  }, credentials);
+  const call = payments.transfers.get('txfr_1', { signal: controller.signal });
+  expect(leaksOf(await failureOf(call, AbortError))).toEqual([]);
+});
+
+test('a fetch that is told to stop and says what it had', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(
+    (outgoing) =>
+      new Promise((_, reject) => {
+        outgoing.signal.addEventListener('abort', () => {
+          reject(withAll);
+        });
+      }),
+    { ...credentials, timeout: 50, clock },
+  );
+  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  expect(leaksOf(error)).toEqual([]);
+});
+
+function ownCause(): Error {
+  const error = new Error(both);
+  error.cause = error;
+  return error;
+}
+
+function ownMember(): Error {
+  const error = new AggregateError([], both);
+  error.errors.push(error, error);
+  return error;
+}
+
+function trapped(key: string): Error {
+  return Object.defineProperty(new Error('failed'), key, {
+    get: () => {
+      throw new Error(both);
+    },
+  });
+}
+
+function readAlready(): Response {
+  const response = new Response(both);
+  void response.text();
+  return response;
+}

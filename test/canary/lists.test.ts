@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import {
+  InvalidResponseError,
+  PaginationError,
+  ServerError,
+  WaitError,
+  type PaymentsError,
+} from 'payments-platform-sdk';
+import {
+  address,
+  clientOf,
+  failureOf,
+  newTransfer,
+  page,
+  transactionNumber,
+  transfer,
+  transferNumber,
+} from '../support/answers.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { apiKey, jwt, leaksOf } from './scan.ts';
+
+const credentials = { apiKey, jwt, maxRetries: 0 };
+const since = '2026-01-01T00:00:00Z';
+
+/** Cursors that a platform has made out of the request it was asked with. */
+const cursors = [
+  ['the key', apiKey],
+  ['the JWT', jwt],
+  ['the key in a URL', `after=${encodeURIComponent(apiKey)}`],
+  ['the key in JSON', JSON.stringify({ key: apiKey, id: 7 }).replaceAll('/', '\\/')],
+] as const;
+
+test.for(cursors)('a list that goes in a circle, its cursor holding %s', async ([, cursor]) => {
+  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+  expect(error.reason).toBe('cursor_loop');
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test.for(cursors)('a list that loses its way after a cursor with %s', async ([, cursor]) => {
+  const { payments } = clientOf(
+    (_, __, count) =>
+      Response.json(page([transferNumber(count)], count === 1 ? cursor : null, true)),
+    credentials,
+  );
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+  expect(error.reason).toBe('missing_cursor');
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test.for(cursors)('a list that fails at a cursor with %s', async ([, cursor]) => {
+  const { payments } = clientOf(
+    (_, __, count) =>
+      count === 1
+        ? Response.json(page([transfer], cursor))
+        : Response.json({ error: `No page at ${cursor}` }, { status: 500 }),
+    credentials,
+  );
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), ServerError);
+  expect(error.resume?.itemsYielded).toBe(1);
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test('a list that cannot be read after the first page', async () => {
+  const { payments } = clientOf(
+    (_, __, count) =>
+      Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
+    credentials,
+  );
+  const call = payments.transfers.list().toArray({ max: 9 });
+  expect(leaksOf(await failureOf(call, InvalidResponseError))).toEqual([]);
+});
+
+test('a list by position that goes in a circle', async () => {
+  const record = { ...transactionNumber(1), note: apiKey, [jwt]: jwt };
+  const { payments } = clientOf(() => Response.json([record]), credentials);
+  const call = payments.transactions.list({ address }).toArray({ max: 9 });
+  expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
+});
+
+test.for(cursors)('a search for a transfer whose cursor holds %s', async ([, cursor]) => {
+  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+  const call = payments.transfers.reconcile(newTransfer, { since });
+  expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
+});
+
+test('a search for a transfer that the platform refuses', async () => {
+  const { payments } = clientOf(
+    () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
+    credentials,
+  );
+  const call = payments.transfers.reconcile({ ...newTransfer, description: apiKey }, { since });
+  expect(leaksOf(await failureOf(call, ServerError))).toEqual([]);
+});
+
+/** A transfer that the platform has noted the request on. */
+const noted = {
+  ...transfer,
+  description: `created with Bearer ${apiKey}`,
+  metadata: { [apiKey]: [jwt] },
+};
+
+const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
+  ['failed', [{ ...noted, status: 'failed' }]],
+  [
+    'regressed',
+    [
+      { ...noted, status: 'processing' },
+      { ...noted, status: 'pending' },
+    ],
+  ],
+  ['timeout', [noted]],
+  ['timeout', [{ ...noted, status: `held for ${apiKey} ${jwt}` }]],
+  ['failed', [{ ...noted, id: `txfr_${apiKey}`, status: 'cancelled' }]],
+];
+
+test.for(waits)('a wait that ends: %s', async ([reason, seen]) => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(
+    (_, __, count) => Response.json(seen[Math.min(count, seen.length) - 1]),
+    { ...credentials, clock },
+  );
+  const call: Promise<PaymentsError> = failureOf(
+    payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
+    WaitError,
+  );
+  const error = await clock.run(call);
+  expect(error).toMatchObject({ reason });
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test('a wait that the platform refuses', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(
+    () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),
+    { ...credentials, clock },
+  );
+  const error = await clock.run(failureOf(payments.transfers.waitFor('txfr_1'), ServerError));
+  expect(leaksOf(error)).toEqual([]);
+});

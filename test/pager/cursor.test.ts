@@ -1,0 +1,277 @@
+import {
+  AbortError,
+  PaginationError,
+  ValidationError,
+  type ClientOptions,
+  type PaymentsClient,
+} from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { clientOf, failureOf, page, respond, transferNumber } from '../support/answers.ts';
+import { settle } from '../support/virtual-clock.ts';
+
+/** A platform that holds that many transfers, and hands out as many a page as it is asked for. */
+function platformOf(
+  count: number,
+  options: ClientOptions = {},
+): { payments: PaymentsClient; asked: URLSearchParams[] } {
+  const asked: URLSearchParams[] = [];
+  const { payments } = clientOf((request) => {
+    const { searchParams } = new URL(request.url);
+    asked.push(searchParams);
+    const start = Number(searchParams.get('cursor')?.slice(1) ?? 0);
+    const end = start + Number(searchParams.get('limit') ?? 50);
+    const data = numbers(start, Math.min(end, count)).map(transferNumber);
+    return respond(200, page(data, end < count ? `c${end}` : null));
+  }, options);
+  return { payments, asked };
+}
+
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+const idsOf = (items: readonly { id: string }[]): number[] =>
+  items.map(({ id }) => Number(id.slice('txfr_'.length)));
+
+/** A platform that answers page by page from a script; the last page again and again. */
+function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; asked: URL[] } {
+  const asked: URL[] = [];
+  const { payments } = clientOf((request, _, count) => {
+    asked.push(new URL(request.url));
+    return respond(200, pages[Math.min(count, pages.length) - 1]);
+  });
+  return { payments, asked };
+}
+
+test('a list asks for nothing before somebody wants it', async () => {
+  const { payments, asked } = platformOf(5);
+  const list = payments.transfers.list({ limit: 2 });
+  const pages = list.pages();
+  const iterator = list[Symbol.asyncIterator]();
+  await settle();
+  expect(asked).toHaveLength(0);
+  await list;
+  expect(asked).toHaveLength(1);
+  await iterator.next();
+  expect(asked).toHaveLength(2);
+  await pages[Symbol.asyncIterator]().next();
+  expect(asked).toHaveLength(3);
+});
+
+test('await gives the first page, asked for once however often it is awaited', async () => {
+  const { payments, asked } = platformOf(5);
+  const list = payments.transfers.list({ limit: 2 });
+  const first = await list;
+  expect(first).toMatchObject({ hasMore: true, nextCursor: 'c2' });
+  expect(idsOf(first.data)).toEqual([0, 1]);
+  expect(await list).toBe(first);
+  expect(await list.then((got) => got.data.length)).toBe(2);
+  expect(await list.catch(() => undefined)).toBe(first);
+  let ended = 0;
+  expect(
+    await list.finally(() => {
+      ended += 1;
+    }),
+  ).toBe(first);
+  expect(ended).toBe(1);
+  const { data, response } = await list.withResponse();
+  expect(data).toBe(first);
+  expect(await response.json()).toMatchObject({ hasMore: true });
+  expect(asked).toHaveLength(1);
+});
+
+test('a first page that fails rejects whoever waits for it, and can be caught', async () => {
+  const { payments } = clientOf(() => respond(404, {}));
+  const list = payments.transfers.list();
+  expect(await list.catch(() => 'caught')).toBe('caught');
+  expect(
+    await list.then(
+      () => 'came',
+      () => 'rejected',
+    ),
+  ).toBe('rejected');
+  await expect(list.withResponse()).rejects.toMatchObject({ status: 404 });
+});
+
+test('for await gives every item in order, pages() every page', async () => {
+  const { payments, asked } = platformOf(7);
+  const list = payments.transfers.list({ limit: 3 });
+  const seen: number[] = [];
+  for await (const transfer of list) seen.push(...idsOf([transfer]));
+  expect(seen).toEqual(numbers(0, 7));
+  expect(asked).toHaveLength(3);
+
+  const sizes: number[] = [];
+  for await (const { data } of list.pages()) sizes.push(data.length);
+  expect(sizes).toEqual([3, 3, 1]);
+});
+
+test('each loop starts afresh, also beside another', async () => {
+  const { payments, asked } = platformOf(6);
+  const list = payments.transfers.list({ limit: 2 });
+  const all = numbers(0, 6);
+  expect(idsOf(await list.toArray({ max: 99 }))).toEqual(all);
+  const twice = await Promise.all([list.toArray({ max: 99 }), list.toArray({ max: 99 })]);
+  expect(twice.map(idsOf)).toEqual([all, all]);
+  expect(asked).toHaveLength(9);
+});
+
+test('limit and filters are the same on every page, whatever becomes of the object', async () => {
+  const { payments, asked } = platformOf(5);
+  const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
+    limit: 2,
+    accountId: 'acc_1',
+  };
+  const extra: Record<string, string> = { expand: 'all' };
+  const list = payments.transfers.list(query, { query: extra });
+  query.limit = 100;
+  const seen: number[] = [];
+  for await (const transfer of list) {
+    seen.push(...idsOf([transfer]));
+    query.accountId = 'acc_9';
+    query.cursor = 'c0';
+    extra['expand'] = 'none';
+  }
+  expect(seen).toEqual(numbers(0, 5));
+  expect(asked.map((search) => Object.fromEntries(search))).toEqual([
+    { limit: '2', accountId: 'acc_1', expand: 'all' },
+    { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c2' },
+    { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c4' },
+  ]);
+});
+
+test('a list can begin at a cursor', async () => {
+  const { payments, asked } = platformOf(6);
+  const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
+  expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
+  expect(asked[0]?.get('cursor')).toBe('c2');
+  // Starting there is what the next loop does, too.
+  expect(idsOf((await list).data)).toEqual([2, 3]);
+});
+
+test('an empty page that promises more is passed over', async () => {
+  const { payments, asked } = scripted(
+    page([transferNumber(0)], 'a'),
+    page([], 'b'),
+    page([], 'c'),
+    page([transferNumber(1)]),
+  );
+  const items = await payments.transfers.list().toArray({ max: 99 });
+  expect(idsOf(items)).toEqual([0, 1]);
+  expect(asked).toHaveLength(4);
+});
+
+test('a list without items is over at once', async () => {
+  const { payments, asked } = scripted(page([]));
+  expect(await payments.transfers.list().toArray({ max: 99 })).toEqual([]);
+  expect(asked).toHaveLength(1);
+});
+
+test('hasMore decides: a cursor beside hasMore false is not followed', async () => {
+  const { payments, asked } = scripted(page([transferNumber(0)], 'onwards', false));
+  const list = payments.transfers.list();
+  expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
+  expect(idsOf(await list.toArray({ max: 99 }))).toEqual([0]);
+  expect(asked).toHaveLength(2);
+});
+
+test.each<[string, object]>([
+  ['missing', {}],
+  ['null', { nextCursor: null }],
+  ['empty', { nextCursor: '' }],
+  ['a number', { nextCursor: 5 }],
+  ['an object', { nextCursor: {} }],
+])('a cursor that is %s although more is promised', async (_, cursor) => {
+  const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
+  const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const transfer of payments.transfers.list({ limit: 2 })) {
+      seen.push(...idsOf([transfer]));
+    }
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({
+    reason: 'missing_cursor',
+    operation: 'transfers.list',
+    outcome: 'rejected',
+    retryable: false,
+    resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
+  });
+  // Every item of the page that broke off has been handed out.
+  expect(seen).toEqual([0, 1, 2]);
+  expect(asked).toHaveLength(2);
+});
+
+test.each<[string, string | undefined, readonly string[], number]>([
+  ['the same again', undefined, ['a', 'a'], 2],
+  ['an earlier one', undefined, ['a', 'b', 'c', 'a'], 4],
+  ['the one the list began at', 's', ['a', 's'], 2],
+  ['the one the list began at, at once', 's', ['s'], 1],
+])('a cursor that is %s ends the list, after its items', async (_, cursor, cursors, requests) => {
+  const pages = cursors.map((next, index) => page([transferNumber(index)], next));
+  const { payments, asked } = scripted(...pages);
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const { data } of payments.transfers.list({ cursor }).pages()) {
+      seen.push(...idsOf(data));
+    }
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({ reason: 'cursor_loop' });
+  expect(seen).toEqual(numbers(0, cursors.length));
+  expect(asked).toHaveLength(requests);
+});
+
+test('an iterator that has lost its way says so again, and asks for nothing', async () => {
+  const { payments, asked } = scripted(page([transferNumber(0)], null, true));
+  const iterator = payments.transfers.list()[Symbol.asyncIterator]();
+  await iterator.next();
+  const first = await failureOf(iterator.next(), PaginationError);
+  expect(await failureOf(iterator.next(), PaginationError)).toBe(first);
+  expect(asked).toHaveLength(1);
+});
+
+test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
+  'toArray needs a bound, and %o is none',
+  async (max) => {
+    const { payments, asked } = platformOf(5);
+    const list = payments.transfers.list();
+    const error = await failureOf(list.toArray({ max: max as number }), ValidationError);
+    expect(error).toMatchObject({ operation: 'transfers.list', issues: [{ path: 'max' }] });
+    await failureOf(list.toArray(undefined as unknown as { max: number }), ValidationError);
+    expect(asked).toHaveLength(0);
+  },
+);
+
+test('toArray stops as soon as it has enough', async () => {
+  for (const max of [1, 2, 3, 4, 7, 10, 11]) {
+    const { payments, asked } = platformOf(10);
+    const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
+    expect(idsOf(items)).toEqual(numbers(0, Math.min(max, 10)));
+    const needed = Math.ceil(Math.min(max, 10) / 2);
+    // From the second page on, the one ahead may have gone out before it was called off.
+    const ahead = needed > 1 && needed < 5 ? 1 : 0;
+    expect(asked.length).toBeGreaterThanOrEqual(needed);
+    expect(asked.length).toBeLessThanOrEqual(needed + ahead);
+  }
+});
+
+test('what is wrong with the arguments is said when the list is used, not before', async () => {
+  const { payments, asked } = platformOf(5);
+  const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
+  const error = await failureOf(list, ValidationError);
+  expect(error.issues.map(({ path }) => path).toSorted()).toEqual(['accountId', 'limit']);
+  await failureOf(list.toArray({ max: 1 }), ValidationError);
+  await failureOf(list.pages()[Symbol.asyncIterator]().next(), ValidationError);
+  expect(asked).toHaveLength(0);
+});
+
+test('a signal that was aborted before ends the loop with nothing sent', async () => {
+  const { payments, asked } = platformOf(5);
+  const signal = AbortSignal.abort('no');
+  const error = await failureOf(
+    payments.transfers.list({}, { signal }).toArray({ max: 5 }),
+    AbortError,
+  );
+  expect(error).toMatchObject({ cause: 'no', outcome: 'not_sent' });
+  expect(asked).toHaveLength(0);
+});

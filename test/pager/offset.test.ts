@@ -1,0 +1,188 @@
+import { PaginationError, ServerError, type PaymentsClient } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import {
+  address,
+  clientOf,
+  errorBody,
+  failureOf,
+  respond,
+  transactionNumber,
+} from '../support/answers.ts';
+import { settle } from '../support/virtual-clock.ts';
+
+interface Body {
+  readonly skip?: number;
+  readonly take?: number;
+}
+
+/** A platform of that many records, which hands out fewer than it is asked for if it likes. */
+function platformOf(
+  count: number,
+  most = 3,
+  answer?: (body: Body, request: number) => Response | undefined,
+): { payments: PaymentsClient; asked: Body[] } {
+  const asked: Body[] = [];
+  const { payments } = clientOf(
+    (_, text, request) => {
+      const body = JSON.parse(text) as Body;
+      asked.push(body);
+      const given = answer?.(body, request);
+      if (given !== undefined) return given;
+      const start = body.skip ?? 0;
+      const size = Math.max(0, Math.min(most, body.take ?? most, count - start));
+      const records = Array.from({ length: size }, (__, index) => transactionNumber(start + index));
+      return respond(200, records);
+    },
+    { maxRetries: 0 },
+  );
+  return { payments, asked };
+}
+
+const hashes = (from: number, to: number): unknown[] =>
+  Array.from(
+    { length: to - from },
+    (_, index) => transactionNumber(from + index)['transactionHash'],
+  );
+const hashesOf = (records: readonly { transactionHash: string }[]): string[] =>
+  records.map(({ transactionHash }) => transactionHash);
+
+test('nothing is asked for before it is wanted, and await asks once', async () => {
+  const { payments, asked } = platformOf(5);
+  const list = payments.transactions.list({ address, take: 2 });
+  await settle();
+  expect(asked).toHaveLength(0);
+  const first = await list;
+  expect(first.nextSkip).toBe(2);
+  expect(hashesOf(first.data)).toEqual(hashes(0, 2));
+  expect(await list).toBe(first);
+  const { data, response } = await list.withResponse();
+  expect(data).toBe(first);
+  expect(await response.json()).toHaveLength(2);
+  expect(asked).toEqual([{ address, take: 2 }]);
+});
+
+test('each page is asked for from where the one before ended, with the same filters', async () => {
+  const { payments, asked } = platformOf(5);
+  const instructionIds: `0x${string}`[] = ['0xabc1'];
+  const input = { address, take: 2, sort: 'Ascending', instructionIds, skip: undefined } as {
+    address: typeof address;
+    take: number;
+    sort: string;
+    instructionIds: `0x${string}`[];
+  };
+  const list = payments.transactions.list(input);
+  input.take = 50;
+  input.sort = 'Descending';
+  instructionIds.push('0xabc2');
+  const seen: string[] = [];
+  for await (const record of list) seen.push(...hashesOf([record]));
+  expect(seen).toEqual(hashes(0, 5));
+  const filters = { address, sort: 'Ascending', take: 2, instructionIds: ['0xabc1'] };
+  expect(asked).toEqual([
+    filters,
+    { ...filters, skip: 2 },
+    { ...filters, skip: 4 },
+    { ...filters, skip: 5 },
+  ]);
+});
+
+test('a short page proves nothing: only an empty one ends the list', async () => {
+  // Asked for ten, this platform gives three.
+  const { payments, asked } = platformOf(7, 3);
+  const pages: [number, number | null][] = [];
+  for await (const { data, nextSkip } of payments.transactions
+    .list({ address, take: 10 })
+    .pages()) {
+    pages.push([data.length, nextSkip]);
+  }
+  expect(pages).toEqual([
+    [3, 3],
+    [3, 6],
+    [1, 7],
+    [0, null],
+  ]);
+  expect(asked.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
+});
+
+test('nothing at all is one request', async () => {
+  const { payments, asked } = platformOf(0);
+  const list = payments.transactions.list({ address });
+  expect(await list.toArray({ max: 9 })).toEqual([]);
+  expect(asked).toHaveLength(1);
+  expect(await list).toEqual({ data: [], nextSkip: null });
+});
+
+test('a list can begin anywhere', async () => {
+  const { payments, asked } = platformOf(9);
+  const list = payments.transactions.list({ address, skip: 4 });
+  expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
+  expect((await list).nextSkip).toBe(7);
+  expect(asked[0]).toEqual({ address, skip: 4 });
+});
+
+test('toArray stops with enough', async () => {
+  const { payments, asked } = platformOf(100);
+  const list = payments.transactions.list({ address });
+  expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
+  expect(asked).toHaveLength(1);
+});
+
+test('a platform that ignores skip is found out before it is read for ever', async () => {
+  const { payments, asked } = platformOf(0, 3, () =>
+    respond(200, [transactionNumber(0), transactionNumber(1)]),
+  );
+  const seen: string[] = [];
+  const loop = (async () => {
+    for await (const record of payments.transactions.list({ address, take: 2 })) {
+      seen.push(...hashesOf([record]));
+    }
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({
+    reason: 'cursor_loop',
+    operation: 'transactions.list',
+    outcome: 'rejected',
+    resume: { cursor: '2', limit: 2, itemsYielded: 4 },
+  });
+  expect(asked.length).toBeLessThanOrEqual(3);
+  expect(seen.length).toBeLessThanOrEqual(4);
+});
+
+test('records that hold large integers are told apart as well', async () => {
+  const large = (number: number): Response =>
+    new Response(
+      JSON.stringify([transactionNumber(1)]).replace(
+        '"chainId":8453',
+        `"chainId":1234567890123456789${number}`,
+      ),
+    );
+  const { payments } = platformOf(0, 3, (_, request) =>
+    request < 4 ? large(request) : respond(200, []),
+  );
+  const records = await payments.transactions.list({ address }).toArray({ max: 9 });
+  expect(records.map(({ chainId }) => chainId)).toEqual([
+    12_345_678_901_234_567_891n,
+    12_345_678_901_234_567_892n,
+    12_345_678_901_234_567_893n,
+  ]);
+});
+
+test('a page that fails says where to go on', async () => {
+  let troubles = 1;
+  const { payments } = platformOf(8, 3, ({ skip }) => {
+    if (skip !== 6 || troubles === 0) return undefined;
+    troubles -= 1;
+    return respond(503, errorBody);
+  });
+  const seen: string[] = [];
+  const loop = (async () => {
+    for await (const record of payments.transactions.list({ address })) {
+      seen.push(...hashesOf([record]));
+    }
+  })();
+  const error = await failureOf(loop, ServerError);
+  expect(error.resume).toEqual({ cursor: '6', limit: undefined, itemsYielded: 6 });
+  const skip = Number(error.resume?.cursor);
+  const rest = await payments.transactions.list({ address, skip }).toArray({ max: 99 });
+  expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
+});

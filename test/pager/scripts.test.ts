@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import {
+  PaginationError,
+  PaymentsClient,
+  PaymentsError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { clientOf, errorBody, page, respond, transferNumber } from '../support/answers.ts';
+
+/** One page of a random platform: how many items it holds, and where it says the next one is. */
+interface Scripted {
+  readonly size: number;
+  readonly cursor: unknown;
+  readonly hasMore: boolean;
+  readonly status: number;
+}
+
+const cursors = ['a', 'b', 'c', 'd', 'e', 'f'];
+const anyPage: fc.Arbitrary<Scripted> = fc.record({
+  size: fc.integer({ min: 0, max: 4 }),
+  cursor: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...cursors) },
+    { weight: 1, arbitrary: fc.constantFrom(null, '', 7, undefined) },
+  ),
+  hasMore: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.boolean()),
+  status: fc.oneof({ weight: 9, arbitrary: fc.constant(200) }, fc.constantFrom(400, 503)),
+});
+
+/** The ids of a page, which no other page has. */
+const idsAt = (place: string, { size }: Scripted): string[] =>
+  Array.from({ length: size }, (_, index) => `txfr_${place.charCodeAt(0) * 10 + index}`);
+
+/** What a list over this platform holds, read with no more than pencil and paper. */
+function truthOf(platform: Readonly<Record<string, Scripted>>): { ids: string[]; ends: string } {
+  const ids: string[] = [];
+  const been = new Set<unknown>();
+  for (let place = '0'; ;) {
+    const current = platform[place];
+    if (current === undefined) throw new Error('There is no such page.');
+    if (current.status !== 200) return { ids, ends: `status ${current.status}` };
+    been.add(place);
+    ids.push(...idsAt(place, current));
+    if (!current.hasMore) return { ids, ends: 'done' };
+    if (typeof current.cursor !== 'string' || current.cursor === '') {
+      return { ids, ends: 'missing_cursor' };
+    }
+    if (been.has(current.cursor)) return { ids, ends: 'cursor_loop' };
+    place = current.cursor;
+  }
+}
+
+const clientOn = (platform: Readonly<Record<string, Scripted>>, options: ClientOptions) =>
+  clientOf((request) => {
+    const place = new URL(request.url).searchParams.get('cursor') ?? '0';
+    const current = platform[place];
+    if (current?.status !== 200) return respond(current?.status ?? 500, errorBody);
+    const data = idsAt(place, current).map((id) => transferNumber(Number(id.slice(5))));
+    return respond(200, page(data, current.cursor, current.hasMore));
+  }, options);
+
+const endOf = (error: unknown): string => {
+  expect(error).toBeInstanceOf(PaymentsError);
+  if (error instanceof PaginationError) return error.reason;
+  return `status ${String(Reflect.get(error as object, 'status'))}`;
+};
+
+test('whatever pages a platform hands out, a loop ends and has seen the truth so far', async () => {
+  const platforms = fc
+    .array(anyPage, { minLength: 7, maxLength: 7 })
+    .map((pages) => Object.fromEntries(pages.map((each, at) => [['0', ...cursors][at], each])));
+  await fc.assert(
+    fc.asyncProperty(platforms, fc.integer({ min: 1, max: 30 }), async (platform, max) => {
+      const truth = truthOf(platform);
+      const { payments, requests } = clientOn(platform, { maxRetries: 0 });
+      const list = payments.transfers.list();
+      const seen: string[] = [];
+      let ends = 'done';
+      try {
+        for await (const { id } of list) seen.push(id);
+      } catch (error) {
+        ends = endOf(error);
+      }
+      expect({ ids: seen, ends }).toEqual(truth);
+      expect(requests.length).toBeLessThanOrEqual(7);
+
+      const some = await list.toArray({ max }).catch(endOf);
+      if (typeof some === 'string') expect(some).toBe(truth.ends);
+      else expect(some.map(({ id }) => id)).toEqual(truth.ids.slice(0, max));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('on the sandbox every page size gives the same list', async () => {
+  const sandbox = new Sandbox();
+  const payments = new PaymentsClient(sandbox.clientOptions);
+  const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });
+  for (let number = 0; number < 23; number += 1) {
+    await payments.accounts.create({ entityId, name: `Account ${number}` });
+  }
+  const whole = (await payments.accounts.list({ limit: 100 })).data.map(({ id }) => id);
+  expect(new Set(whole).size).toBe(23);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 100 }),
+      fc.array(fc.nat({ max: 30 }), { maxLength: 3 }),
+      async (limit, empties) => {
+        for (const after of empties) {
+          sandbox.faults.add({ operation: 'accounts.list', after, fault: { kind: 'empty_page' } });
+        }
+        const items = await payments.accounts.list({ limit }).toArray({ max: 1_000 });
+        expect(items.map(({ id }) => id)).toEqual(whole);
+        sandbox.faults.clear();
+      },
+    ),
+    { numRuns: 30 },
+  );
+});

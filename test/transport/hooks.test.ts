@@ -1,0 +1,216 @@
+import {
+  ServerError,
+  type DriftEvent,
+  type Hooks,
+  type RequestEvent,
+  type ResponseEvent,
+  type RetryEvent,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import {
+  apiKey,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  jwt,
+  newInstruction,
+  newTransfer,
+  respond,
+  transfer,
+  transferCreated,
+} from '../support/answers.ts';
+import { deadPort } from '../support/raw-server.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+type Told =
+  | ['request', RequestEvent]
+  | ['response', ResponseEvent]
+  | ['retry', RetryEvent]
+  | ['drift', DriftEvent];
+
+function listening(): { told: Told[]; hooks: Hooks } {
+  const told: Told[] = [];
+  return {
+    told,
+    hooks: {
+      onRequest: (event) => told.push(['request', event]),
+      onResponse: (event) => told.push(['response', event]),
+      onRetry: (event) => told.push(['retry', event]),
+      onDrift: (event) => told.push(['drift', event]),
+    },
+  };
+}
+
+test('a call is told from its first request to its last answer', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const clock = new VirtualClock();
+  const { told, hooks } = listening();
+  const { payments } = clientOf(
+    async (_, __, count) => {
+      await new Promise<void>((resolve) => {
+        clock.setTimeout(resolve, 40);
+      });
+      return count === 1
+        ? respond(503, errorBody, { 'x-request-id': 'req_1' })
+        : respond(200, transfer, { 'x-request-id': 'req_2' });
+    },
+    { clock, hooks, headers: { 'x-tenant': 'blue' } },
+  );
+  await clock.run(payments.transfers.get('txfr_1', { query: { expand: 'all' } }));
+  const call = { operation: 'transfers.get', method: 'GET', path: '/transfers/{id}' };
+  const request = {
+    url: 'https://api.example.com/v0/transfers/txfr_1?expand=all',
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'payments-platform-sdk/0.1.0',
+      'x-tenant': 'blue',
+    },
+  };
+  expect(told).toEqual([
+    ['request', { ...call, attempt: 1, ...request }],
+    [
+      'response',
+      {
+        ...call,
+        attempt: 1,
+        status: 503,
+        requestId: 'req_1',
+        durationMs: 40,
+        outcome: 'unknown',
+        reason: 'status 503',
+      },
+    ],
+    ['retry', { ...call, attempt: 2, delayMs: 125, reason: 'status 503' }],
+    ['request', { ...call, attempt: 2, ...request }],
+    [
+      'response',
+      {
+        ...call,
+        attempt: 2,
+        status: 200,
+        requestId: 'req_2',
+        durationMs: 40,
+        outcome: 'ok',
+        reason: undefined,
+      },
+    ],
+  ]);
+});
+
+test('a request without an answer is told, too', async () => {
+  const { told, hooks } = listening();
+  const port = await deadPort();
+  const payments = clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` }, { hooks, maxRetries: 0 });
+  await failureOf(payments.transfers.create(newTransfer));
+  expect(told.map(([kind]) => kind)).toEqual(['request', 'response']);
+  expect(told[1]?.[1]).toMatchObject({
+    status: undefined,
+    requestId: undefined,
+    outcome: 'not_sent',
+    reason: 'ECONNREFUSED',
+  });
+});
+
+test('what never goes out is not told', async () => {
+  const { told, hooks } = listening();
+  const { payments } = clientOf(() => respond(200), { hooks });
+  await failureOf(payments.transfers.create({ ...newTransfer, amount: '-1' }));
+  await failureOf(payments.transfers.get('txfr_1', { signal: AbortSignal.abort() }));
+  expect(told).toEqual([]);
+});
+
+test('no hook sees a credential', async () => {
+  const { told, hooks } = listening();
+  let count = 0;
+  const { payments } = clientOf(
+    (request) =>
+      respond(
+        request.headers.get('authorization')?.endsWith('2') === true ? 500 : 401,
+        { error: apiKey, code: jwt, details: null },
+        { 'x-request-id': `echo ${request.headers.get('authorization') ?? ''}` },
+      ),
+    {
+      hooks,
+      maxRetries: 1,
+      clock: new VirtualClock(),
+      apiKey: () => {
+        count += 1;
+        return `sk_number_${count}`;
+      },
+    },
+  );
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  await failureOf(payments.transfers.get('txfr_1'), ServerError);
+  await failureOf(payments.instructions.build(newInstruction));
+  expect(told.filter(([kind]) => kind === 'request').length).toBeGreaterThan(3);
+  const everything = JSON.stringify(told);
+  expect(everything).toContain('echo [redacted]');
+  for (const secret of [apiKey, jwt, 'sk_number', 'Bearer', 'authorization']) {
+    expect(everything).not.toContain(secret);
+  }
+});
+
+test('what a hook changes in its event changes nothing else', async () => {
+  const { payments, requests } = clientOf(() => respond(201, transferCreated), {
+    hooks: {
+      onRequest: (event) => {
+        Object.assign(event, { url: 'https://evil.example.com' });
+        Object.assign(event.headers, { authorization: 'none', 'content-type': 'text/plain' });
+      },
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  expect(requests[0]?.url).toBe('https://api.example.com/v0/transfers');
+  expect(requests[0]?.headers.get('authorization')).toBe(`Bearer ${apiKey}`);
+  expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+});
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('hook');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('hook'))],
+  ['never ends', () => new Promise(() => undefined)],
+])('a hook that %s breaks no call', async (_, hook) => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => {
+    unhandled.push(reason);
+  };
+  process.on('unhandledRejection', note);
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const called = vi.fn(hook);
+  const { payments } = clientOf(
+    (_request, __, count) => (count === 1 ? respond(429) : respond(201, { id: 'txfr_1' })),
+    {
+      clock: new VirtualClock(),
+      hooks: { onRequest: called, onResponse: called, onRetry: called, onDrift: called },
+    },
+  );
+  expect(await payments.transfers.create(newTransfer)).toEqual({ id: 'txfr_1' });
+  // Two requests, two answers, a retry and a drift.
+  expect(called).toHaveBeenCalledTimes(6);
+  await settle();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+test('a replay with a fresh token is a request like any other, and no retry', async () => {
+  const { told, hooks } = listening();
+  const { payments } = clientOf(
+    (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),
+    { hooks, apiKey: () => 'sk_same_again' },
+  );
+  await payments.transfers.create(newTransfer);
+  const heard = told.map(([kind, event]) => [kind, 'attempt' in event ? event.attempt : undefined]);
+  expect(heard).toEqual([
+    ['request', 1],
+    ['response', 1],
+    ['request', 2],
+    ['response', 2],
+  ]);
+  expect(told[1]?.[1]).toMatchObject({ status: 401, outcome: 'rejected' });
+});

@@ -1,0 +1,146 @@
+import { ConfigurationError, ServerError, type RequestEvent } from 'payments-platform-sdk';
+import { beforeEach, expect, test, vi } from 'vitest';
+import {
+  answer,
+  built,
+  calls,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  kinds,
+  newInstruction,
+  newTransfer,
+  respond,
+  transferCreated,
+} from '../support/answers.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const idempotencyHeader = 'Idempotency-Key';
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+
+const keysOf = (requests: readonly { headers: Headers }[]): (string | null)[] =>
+  requests.map(({ headers }) => headers.get(idempotencyHeader));
+
+test('no key is sent unless the option asks for it', async () => {
+  const { payments, requests } = clientOf(() => respond(500, errorBody));
+  const error = await failureOf(payments.transfers.create(newTransfer), ServerError);
+  expect(keysOf(requests)).toEqual([null]);
+  expect(error).not.toHaveProperty('idempotencyKey');
+});
+
+test('every POST carries a key of its own, and nothing else does', async () => {
+  const { payments, requests } = clientOf(
+    (request) =>
+      request.url.endsWith('/build') ? respond(200, built) : respond(201, transferCreated),
+    { idempotencyHeader },
+  );
+  await payments.transfers.create(newTransfer);
+  await payments.transfers.create(newTransfer);
+  await payments.instructions.build(newInstruction);
+  await payments.request({ method: 'POST', path: '/refunds', api: 'versioned', body: {} });
+  const keys = keysOf(requests);
+  expect(new Set(keys).size).toBe(4);
+  for (const key of keys) expect(key).toMatch(uuid);
+
+  requests.length = 0;
+  for (const kind of kinds.filter((name) => !name.endsWith('POST'))) {
+    await calls[kind].send(payments).catch(() => undefined);
+  }
+  await payments.request({ method: 'PUT', path: '/x', api: 'versioned', body: {} });
+  expect(keysOf(requests)).toEqual([null, null, null, null]);
+});
+
+test('with a key a creation is sent again after an unknown outcome, always with the same key', async () => {
+  const server = await rawServer(
+    ({ reset }) => {
+      reset();
+    },
+    answer(503, errorBody),
+    answer(201, transferCreated),
+  );
+  const payments = clientAt(server, { idempotencyHeader, clock: new VirtualClock() });
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  const [first, ...others] = server.arrivals.map(({ headers }) => headers['idempotency-key']);
+  expect(first).toMatch(uuid);
+  expect(others).toEqual([first, first]);
+});
+
+test('the key stays the same across the renewal of a token', async () => {
+  const answers = [401, 503, 201];
+  const { payments, requests } = clientOf(
+    (_, __, count) => respond(answers[count - 1] ?? 500, count === 3 ? transferCreated : errorBody),
+    { idempotencyHeader, apiKey: () => 'sk_renewed', clock: new VirtualClock() },
+  );
+  await payments.transfers.create(newTransfer);
+  const keys = keysOf(requests);
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test('the error carries the key, so that the caller can use it again', async () => {
+  const { payments, requests } = clientOf(() => respond(500, errorBody), {
+    idempotencyHeader,
+    clock: new VirtualClock(),
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ServerError);
+  expect(requests).toHaveLength(3);
+  expect(error.idempotencyKey).toBe(keysOf(requests)[0]);
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+    idempotencyKey: error.idempotencyKey,
+    outcome: 'unknown',
+  });
+
+  requests.length = 0;
+  const headers = { [idempotencyHeader]: error.idempotencyKey };
+  const again = await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);
+  expect(again.idempotencyKey).toBe(error.idempotencyKey);
+  expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
+});
+
+test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
+  'a key of the caller’s own is kept: %s',
+  async (name) => {
+    const seen: RequestEvent[] = [];
+    const { payments, requests } = clientOf(
+      (_, __, count) => (count === 1 ? respond(503, errorBody) : respond(201, transferCreated)),
+      {
+        idempotencyHeader,
+        clock: new VirtualClock(),
+        hooks: { onRequest: (event) => seen.push(event) },
+      },
+    );
+    await payments.transfers.create(newTransfer, { headers: { [name]: 'order 7' } });
+    expect(keysOf(requests)).toEqual(['order 7', 'order 7']);
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['order 7', 'order 7']);
+  },
+);
+
+test('a header of the client is no key: it would be the same for two transfers', async () => {
+  const { payments, requests } = clientOf(() => respond(201, transferCreated), {
+    idempotencyHeader,
+    headers: { [idempotencyHeader]: 'constant' },
+  });
+  await payments.transfers.create(newTransfer);
+  await payments.transfers.create(newTransfer);
+  const keys = keysOf(requests);
+  expect(keys).not.toContain('constant');
+  expect(new Set(keys).size).toBe(2);
+});
+
+test('without the option a header of the caller’s own goes out and changes no retry', async () => {
+  const { payments, requests } = clientOf(() => respond(503, errorBody));
+  const headers = { [idempotencyHeader]: 'order 7' };
+  await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);
+  expect(keysOf(requests)).toEqual(['order 7']);
+});
+
+test.each(['', 'two words', 'x:y', 'naïve'])('%j is not a header name', (name) => {
+  const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
+  expect(make).toThrow(ConfigurationError);
+});
