@@ -27,7 +27,7 @@ function parseJson(text: string): unknown {
     expect(long?.value).toEqual(short?.value);
     return short?.value;
   }
-  expect((long?.error as Error).name).toBe((short.error as Error).name);
+  expect(long?.error).toHaveProperty('name', (short.error as Error).name);
   throw short.error as Error;
 }
 
