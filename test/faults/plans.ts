@@ -11,7 +11,7 @@ import { faults } from './status-faults.ts';
 export type Operation = 'create' | 'update' | 'remove' | 'get' | 'search';
 
 /** When the caller leaves. */
-export type Leave =
+type Leave =
   | { readonly when: 'before' }
   | { readonly when: 'after'; readonly ms: number }
   | { readonly when: 'onRequest' | 'onResponse' | 'onRetry'; readonly attempt: number };
