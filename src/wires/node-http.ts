@@ -28,7 +28,6 @@ export function nodeHttpWire(): Wire | undefined {
 function send(request: WireRequest): Promise<WireAnswer> {
   const url = new URL(request.url);
   const http = builtin(url.protocol === 'https:' ? 'node:https' : 'node:http') as typeof NodeHttp;
-  const { Readable } = builtin('node:stream') as typeof NodeStream;
   const { signal } = request.stop;
   const payload = new TextEncoder().encode(request.body ?? '');
   const headers = { ...request.headers };
@@ -76,10 +75,11 @@ function send(request: WireRequest): Promise<WireAnswer> {
           incomingBody = decoded(incoming, answerHeaders.get('content-encoding'));
           incomingBody.once('close', release);
         }
-        const response = new Response(
-          incomingBody === undefined ? null : Readable.toWeb(incomingBody),
-          { status, statusText: incoming.statusMessage ?? '', headers: answerHeaders },
-        );
+        const response = new Response(incomingBody === undefined ? null : webStream(incomingBody), {
+          status,
+          statusText: incoming.statusMessage ?? '',
+          headers: answerHeaders,
+        });
         resolve(response);
       } catch (error) {
         // A status such as 999 cannot be put into a Response; thrown here, it would end the process.
@@ -89,6 +89,24 @@ function send(request: WireRequest): Promise<WireAnswer> {
       }
     });
     outgoing.end(payload);
+  });
+}
+
+/**
+ * The body as a stream of the web. Deno's own bridge throws where nobody can catch it, and ends the
+ * process, when a chunk comes out of a decoder after the reader has cancelled.
+ */
+function webStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel() {
+      body.destroy();
+    },
   });
 }
 

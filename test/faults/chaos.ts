@@ -6,7 +6,7 @@ import { usual } from './faults.ts';
 import { applyVariant, variants } from './mutants.ts';
 import { judge } from './judge.ts';
 import { play, type Played, type Sdk } from './play.ts';
-import { plans, type Plan } from './plans.ts';
+import { plans, sweep, type Plan } from './plans.ts';
 import { installReplay } from './replaying.ts';
 import { FaultPlatform } from './server.ts';
 
@@ -36,7 +36,7 @@ export interface ChaosReport {
   readonly violations: readonly string[];
 }
 
-/** Plays random plans and compares what the SDK says with what the platform did. */
+/** Plays every fault once, then random plans, and compares what the SDK says with what was done. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { sdk, runs, seed, lanes = 8, bail = false, replays = true } = options;
   const platform = new FaultPlatform(usual);
@@ -45,30 +45,40 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const mix = new Map<string, number>();
   const everything: Played[] = [];
   const stray = (reason: unknown): void => {
-    violations.push(`unhandled rejection: ${String(reason)}`);
+    violations.push(`nobody caught: ${String(reason)}`);
   };
   process.on('unhandledRejection', stray);
+  process.on('uncaughtException', stray);
   const { random } = Math;
   // Waits between attempts stay as random as they are, and short enough to sit through.
   Math.random = () => random() * 0.04;
   const stopReplays = replays ? installReplay() : undefined;
   let played = 0;
+  const trial = async (plan: Plan): Promise<string[]> => {
+    if (bail && violations.length > 0) return [];
+    const results = await play(plan, sdk, platform, stopReplays !== undefined);
+    await platform.settled();
+    // What a caller gave up on may still be on its way.
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    everything.push(...results);
+    return results.flatMap((result) => {
+      const { operation } = result.plan;
+      count(mix, `${operation} ${nameOf(result, sdk)}`);
+      return judge(result, sdk, platform).map((each) => `${operation}: ${each}`);
+    });
+  };
   const lane = async (index: number): Promise<void> => {
     const numRuns = Math.ceil((runs - index) / lanes);
     if (numRuns < 1) return;
-    const property = fc.asyncProperty(plans, async (plan: Plan) => {
+    for (let at = index; at < sweep.length; at += lanes) {
+      const plan = sweep[at];
+      const found = plan === undefined ? [] : await trial(plan);
+      if (found.length > 0) violations.push(`${found.join('\n')}\nplan ${JSON.stringify(plan)}`);
+    }
+    const property = fc.asyncProperty(plans, async (plan) => {
       if (bail && violations.length > 0) return;
       played += 1;
-      const results = await play(plan, sdk, platform, stopReplays !== undefined);
-      await platform.settled();
-      // What a caller gave up on may still be on its way.
-      await new Promise((resolve) => setTimeout(resolve, 15));
-      const found = results.flatMap((result) => {
-        const { operation } = result.plan;
-        count(mix, `${operation} ${nameOf(result, sdk)}`);
-        return judge(result, sdk, platform).map((each) => `${operation}: ${each}`);
-      });
-      everything.push(...results);
+      const found = await trial(plan);
       if (found.length > 0) throw new Error(found.join('\n'));
     });
     const details = await fc.check(property, { numRuns, seed: seed + index, endOnFailure: bail });
@@ -94,6 +104,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     Math.random = random;
     stopReplays?.();
     process.off('unhandledRejection', stray);
+    process.off('uncaughtException', stray);
     platform.stop();
   }
   return { runs: played, calls: everything.length, mix, violations };
@@ -120,7 +131,7 @@ export function described({ runs, calls, mix }: ChaosReport): string {
   const share = (times: number): string => `${((100 * times) / calls).toFixed(1)} %`;
   const lines = [...total].toSorted(byName).map(([name, times]) => `${name} ${share(times)}`);
   const each = [...mix].toSorted(byName).map(([name, times]) => `${name} ${times}`);
-  return `${runs} plans, ${calls} calls: ${lines.join(', ')}\n(${each.join(', ')})`;
+  return `${runs} random plans and ${sweep.length} of one fault, ${calls} calls: ${lines.join(', ')}\n(${each.join(', ')})`;
 }
 
 async function main(): Promise<void> {

@@ -3,9 +3,9 @@ import { errorBody, page, poison } from './bodies.ts';
 import type { Exchange, Play, Step } from './server.ts';
 
 /** What becomes of a creation that meets a fault once and would be answered well after it. */
-export type OnceEnds = 'ok' | 'resent' | 'unknown' | 'rejected' | 'not_sent';
+type OnceEnds = 'ok' | 'resent' | 'unknown' | 'rejected' | 'not_sent';
 /** The same for a read; `fails` is a typed error after one request. */
-export type ReadEnds = 'ok' | 'resent' | 'fails';
+type ReadEnds = 'ok' | 'resent' | 'fails';
 
 /** One way in which an exchange can go, and what the SDK has to make of it on Node. */
 export interface Fault extends Step {
@@ -372,4 +372,4 @@ export const wireFaults: readonly Fault[] = [
   ...oddBodies,
   ...leftovers,
 ];
-export { acted, either, row };
+export { either, row };

@@ -163,6 +163,15 @@ export const variants: readonly Variant[] = [
     change('wires/fetch.ts', "runtime() === 'deno' ? new Blob([text]) : text", 'text'),
     change('wires/fetch.ts', "  if (kind === 'safe') return {};", '  if (kind) return {};'),
   ),
+  mutant(
+    'Deno’s own bridge carries the body of node:http',
+    ['deno'],
+    change(
+      'wires/node-http.ts',
+      ': webStream(incomingBody),',
+      ": (builtin('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody),",
+    ),
+  ),
   {
     name: 'control: Node’s fetch instead of its dispatcher',
     on: node,

@@ -11,7 +11,7 @@ import { faults } from './status-faults.ts';
 export type Operation = 'create' | 'update' | 'remove' | 'get' | 'search';
 
 /** When the caller leaves. */
-export type Leave =
+type Leave =
   | { readonly when: 'before' }
   | { readonly when: 'after'; readonly ms: number }
   | { readonly when: 'onRequest' | 'onResponse' | 'onRetry'; readonly attempt: number };
@@ -117,3 +117,22 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
     { weight: 1, arbitrary: fc.constant(true) },
   ),
 });
+
+const operations: readonly Operation[] = ['create', 'update', 'remove', 'get', 'search'];
+
+/** Every fault on every operation, in small groups: what a random run may happen to leave out. */
+export const sweep: readonly Plan[] = faults.flatMap(({ name, lies }): Plan[] => [
+  {
+    calls: operations
+      .filter((operation) => operation !== 'remove' || lies !== true)
+      .map((operation) => ({
+        operation,
+        faults: [name],
+        begins: 0,
+        leave: null,
+        asksForResponse: false,
+      })),
+    key: 'text',
+    keyed: false,
+  },
+]);
