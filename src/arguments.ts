@@ -1,5 +1,6 @@
-import type { Issue } from './errors.ts';
+import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { maxDepth } from './json.ts';
+import type { Redact } from './redactor.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Checker<T> {
@@ -81,6 +82,23 @@ export function validate<T>(
     }
   }
   return undefined;
+}
+
+/** The error of a call whose arguments are wrong: it lists all of it, and nothing was sent. */
+export function invalidArguments(
+  call: CallIdentity,
+  issues: readonly Issue[],
+  redact: Redact,
+): ValidationError {
+  const clean = issues.map((issue) => ({
+    path: redact(issue.path),
+    message: redact(issue.message),
+  }));
+  const told = clean.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+  return new ValidationError(
+    `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
+    { ...call, outcome: 'not_sent', issues: clean },
+  );
 }
 
 /** What a schema found wrong, in words. `value` is what was checked. */

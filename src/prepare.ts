@@ -1,9 +1,9 @@
-import { jsonIssues, validate } from './arguments.ts';
+import { invalidArguments, jsonIssues, validate } from './arguments.ts';
 import { identity, type Call } from './call.ts';
-import { ValidationError, type Issue } from './errors.ts';
+import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
-import { cleaned, type Redact } from './redactor.ts';
+import type { Redact } from './redactor.ts';
 import { version } from './version.ts';
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
@@ -46,12 +46,7 @@ export function prepare<T, A>(
     issues.push({ path: 'path', message: 'expected a path below the base URL' });
   }
   if (issues.length > 0) {
-    const clean = cleaned(issues, redact);
-    const told = clean.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
-    throw new ValidationError(
-      `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
-      { ...identity(call), outcome: 'not_sent', issues: clean },
-    );
+    throw invalidArguments(identity(call), issues, redact);
   }
   const idempotencyKey =
     call.method === 'POST' && standing.idempotencyHeader !== undefined

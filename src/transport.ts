@@ -15,8 +15,8 @@ import {
   type Story,
 } from './failure.ts';
 import { GateTooLong, type Gate, type Report } from './gate.ts';
-import { notify, type Hooks } from './hooks.ts';
-import type { RequestOptions } from './options.ts';
+import { notify } from './hooks.ts';
+import type { RequestOptions, Settled } from './options.ts';
 import { prepare, type Prepared } from './prepare.ts';
 import { redactError } from './redact.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';
@@ -24,7 +24,7 @@ import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
 import { dispatcherWire } from './wires/dispatcher.ts';
 import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
 import { nodeHttpWire } from './wires/node-http.ts';
-import type { Fetch, GetWithBody, Wire } from './wires/wire.ts';
+import type { Wire } from './wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
 export interface WithResponse<T> {
@@ -40,23 +40,12 @@ export interface ApiCall<T> extends Promise<T> {
 }
 
 /** One API of the platform: where it is, which credential it takes, how calls to it are made. */
-export interface TransportSetup {
-  readonly baseUrl: string;
+export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jwt'> {
   readonly credentialKind: 'apiKey' | 'jwt';
   /** Undefined when the client was given none: calls are then refused before anything is sent. */
   readonly credential: Credential | undefined;
   /** Every credential of the client: an answer may echo the other one. */
   readonly credentials: readonly Credential[];
-  readonly timeout: number;
-  readonly totalTimeout: number;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly fetch: Fetch | undefined;
-  readonly getWithBody: GetWithBody | undefined;
-  readonly validation: 'strict' | 'report';
-  readonly hooks: Hooks;
-  readonly idempotencyHeader: string | undefined;
-  readonly clock: Clock | undefined;
   readonly budget: RetryBudget;
   readonly gate: Gate;
 }

@@ -1,7 +1,7 @@
-import { check, validate } from '../arguments.ts';
-import { ValidationError, type CallIdentity, type Issue } from '../errors.ts';
+import { check, invalidArguments, validate } from '../arguments.ts';
+import { type CallIdentity, type Issue } from '../errors.ts';
 import type { RequestOptions } from '../options.ts';
-import { cleaned, type Redact } from '../redactor.ts';
+import type { Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
@@ -54,12 +54,7 @@ export async function reconcileTransfer(
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
   if (wanted === undefined || issues.length > 0) {
-    const clean = cleaned(issues, redact);
-    const told = clean.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
-    throw new ValidationError(
-      `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
-      { ...call, outcome: 'not_sent', issues: clean },
-    );
+    throw invalidArguments(call, issues, redact);
   }
 
   const certain: Transfer[] = [];

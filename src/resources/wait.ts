@@ -1,3 +1,4 @@
+import { invalidArguments } from '../arguments.ts';
 import { cleaned, type Redact } from '../redactor.ts';
 import { isObject } from '../call.ts';
 import type { Clock } from '../clock.ts';
@@ -6,7 +7,6 @@ import {
   AbortError,
   isPaymentsError,
   NotFoundError,
-  ValidationError,
   WaitError,
   type CallIdentity,
   type Issue,
@@ -76,12 +76,7 @@ export async function waitForTransfer(
     issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
   }
   if (issues.length > 0) {
-    const clean = cleaned(issues, redact);
-    const told = clean.map((issue) => `  ${issue.path}: ${issue.message}`).join('\n');
-    throw new ValidationError(
-      `The arguments of ${call.operation} are not valid.\n${told}\nNothing was sent.`,
-      { ...call, outcome: 'not_sent', issues: clean },
-    );
+    throw invalidArguments(call, issues, redact);
   }
 
   const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);

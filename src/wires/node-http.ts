@@ -97,7 +97,7 @@ function send(request: WireRequest): Promise<WireAnswer> {
  * process, when a chunk comes out of a decoder after the reader has cancelled.
  */
 function webStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  const chunks: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await chunks.next();
