@@ -11,7 +11,7 @@ import { installReplay } from './replaying.ts';
 import { FaultPlatform } from './server.ts';
 
 /*
- * Random plans against the truth: node test/faults/chaos.ts --runs 300 --seed 7 [--mutant name].
+ * Random plans against the truth: node test/faults/chaos.ts --runs 300 --seed 7 [--mutant name] [--plan json].
  * Runs on every runtime, so nothing of a test runner is imported here.
  */
 
@@ -19,6 +19,8 @@ export interface ChaosOptions {
   readonly sdk: Sdk;
   readonly runs: number;
   readonly seed: number;
+  /** A plan to play over and over, in the place of all others. */
+  readonly plan?: Plan | undefined;
   /** Plans that run side by side. @default 8 */
   readonly lanes?: number | undefined;
   /** Whether to end at the first violation, without looking for a smaller plan that shows it. */
@@ -38,7 +40,7 @@ export interface ChaosReport {
 
 /** Plays every fault once, then random plans, and compares what the SDK says with what was done. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { sdk, runs, seed, lanes = 8, bail = false, replays = true } = options;
+  const { sdk, runs, seed, plan: only, lanes = 8, bail = false, replays = true } = options;
   const platform = new FaultPlatform(usual);
   await platform.start();
   const violations: string[] = [];
@@ -70,17 +72,20 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const lane = async (index: number): Promise<void> => {
     const numRuns = Math.ceil((runs - index) / lanes);
     if (numRuns < 1) return;
-    for (let at = index; at < sweep.length; at += lanes) {
+    for (let at = index; only === undefined && at < sweep.length; at += lanes) {
       const plan = sweep[at];
       const found = plan === undefined ? [] : await trial(plan);
       if (found.length > 0) violations.push(`${found.join('\n')}\nplan ${JSON.stringify(plan)}`);
     }
-    const property = fc.asyncProperty(plans, async (plan) => {
-      if (bail && violations.length > 0) return;
-      played += 1;
-      const found = await trial(plan);
-      if (found.length > 0) throw new Error(found.join('\n'));
-    });
+    const property = fc.asyncProperty(
+      only === undefined ? plans : fc.constant(only),
+      async (plan) => {
+        if (bail && violations.length > 0) return;
+        played += 1;
+        const found = await trial(plan);
+        if (found.length > 0) throw new Error(found.join('\n'));
+      },
+    );
     const details = await fc.check(property, { numRuns, seed: seed + index, endOnFailure: bail });
     if (!details.failed) return;
     const { counterexample, errorInstance, counterexamplePath } = details;
@@ -131,7 +136,7 @@ export function described({ runs, calls, mix }: ChaosReport): string {
   const share = (times: number): string => `${((100 * times) / calls).toFixed(1)} %`;
   const lines = [...total].toSorted(byName).map(([name, times]) => `${name} ${share(times)}`);
   const each = [...mix].toSorted(byName).map(([name, times]) => `${name} ${times}`);
-  return `${runs} random plans and ${sweep.length} of one fault, ${calls} calls: ${lines.join(', ')}\n(${each.join(', ')})`;
+  return `${runs} plans, ${calls} calls: ${lines.join(', ')}\n(${each.join(', ')})`;
 }
 
 async function main(): Promise<void> {
@@ -141,6 +146,7 @@ async function main(): Promise<void> {
       seed: { type: 'string' },
       lanes: { type: 'string', default: '8' },
       mutant: { type: 'string' },
+      plan: { type: 'string' },
       bail: { type: 'boolean', default: false },
     },
   });
@@ -152,8 +158,17 @@ async function main(): Promise<void> {
   if (mutant !== undefined && variant === undefined) throw new Error(`no mutant called ${mutant}`);
   const sdk = (await import(variant ? applyVariant(variant) : '../../src/index.ts')) as Sdk;
   const replays = variant?.replays ?? true;
+  const plan = values.plan === undefined ? undefined : (JSON.parse(values.plan) as Plan);
   const begun = performance.now();
-  const report = await runChaos({ sdk, runs, seed, lanes: Number(values.lanes), bail, replays });
+  const report = await runChaos({
+    sdk,
+    runs,
+    seed,
+    plan,
+    lanes: Number(values.lanes),
+    bail,
+    replays,
+  });
   console.log(described(report));
   for (const violation of report.violations) console.log(`VIOLATION ${violation}`);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);

@@ -1,0 +1,153 @@
+import { Deadline, Stopped } from '../../src/deadline.ts';
+import { Gate, GateTooLong } from '../../src/gate.ts';
+import { statusOutcome, type Kind } from '../../src/outcome.ts';
+import {
+  delayBefore,
+  isTransientStatus,
+  longestWait,
+  mayResend,
+  RetryBudget,
+} from '../../src/retry.ts';
+import type { Attempted, Timeline, World } from './fleet-world.ts';
+
+/** Makes one call; resolves to whether it was served. */
+type Caller = (isWrite: boolean) => Promise<boolean>;
+
+export interface Policy {
+  readonly name: string;
+  /** One client, with what it remembers from call to call. */
+  readonly client: (world: World, timeline: Timeline, random: () => number) => Caller;
+}
+
+const isOk = ({ status }: Attempted): boolean => status === 200;
+
+/** The loop of transport.ts around the real policy: its gate, its budget, its delays, its refusals. */
+const ours: Policy = {
+  name: 'this SDK',
+  client(world, timeline, random) {
+    const budget = new RetryBudget();
+    const gate = new Gate(timeline);
+    const attempts = async (kind: Kind, total: Deadline): Promise<boolean> => {
+      let lastCost: number | undefined;
+      for (let retries = 0; ; retries += 1) {
+        const leave = await gate.enter(total);
+        const attempted = await world.request();
+        const { retryAfterMs } = attempted;
+        const status = attempted.status === 'timeout' ? undefined : attempted.status;
+        leave(
+          status === 429
+            ? (retryAfterMs ?? delayBefore(retries + 1, 429, undefined, random))
+            : undefined,
+        );
+        if (isOk(attempted)) {
+          budget.refund(lastCost);
+          return true;
+        }
+        const failed = {
+          outcome: status === undefined ? ('unknown' as const) : statusOutcome(status, kind),
+          status,
+          transient: status === undefined || isTransientStatus(status),
+        };
+        const delay = delayBefore(retries + 1, status, retryAfterMs, random);
+        const cost = RetryBudget.cost(failed);
+        const refuses =
+          retries >= 2 ||
+          !mayResend(kind, failed) ||
+          (retryAfterMs ?? 0) > longestWait ||
+          delay >= total.remaining ||
+          !budget.take(cost);
+        if (refuses) return false;
+        lastCost = cost;
+        await total.sleep(delay);
+      }
+    };
+    return async (isWrite) => {
+      const total = new Deadline(timeline, 120_000, 'total');
+      try {
+        return await attempts(isWrite ? 'once' : 'safe', total);
+      } catch (error) {
+        if (error instanceof Stopped || error instanceof GateTooLong) return false;
+        throw error;
+      } finally {
+        total.close();
+      }
+    };
+  },
+};
+
+/** A loop of at most three attempts; `delay` is undefined when there is to be no other one. */
+const loop =
+  (
+    delayOf: (
+      failed: Attempted,
+      retry: number,
+      random: () => number,
+      client: { tokens: number; spent: number },
+    ) => number | undefined,
+  ): Policy['client'] =>
+  (world, timeline, random) => {
+    const bucket = { tokens: 500, spent: 0 };
+    return async () => {
+      const call = {
+        get tokens() {
+          return bucket.tokens;
+        },
+        set tokens(value: number) {
+          bucket.tokens = value;
+        },
+        spent: 0,
+      };
+      for (let retry = 1; ; retry += 1) {
+        const attempted = await world.request();
+        if (isOk(attempted)) {
+          bucket.tokens = Math.min(500, bucket.tokens + (call.spent === 0 ? 1 : call.spent));
+          return true;
+        }
+        const delay = retry > 2 ? undefined : delayOf(attempted, retry, random, call);
+        if (delay === undefined) return false;
+        await new Promise<void>((resolve) => {
+          timeline.setTimeout(resolve, delay);
+        });
+      }
+    };
+  };
+
+/** Standard mode: a bucket of 500 tokens for each client; the cost comes back when a retry helped. */
+const aws = (name: string, costOf: (failed: Attempted) => number): Policy => ({
+  name,
+  client: loop((failed, retry, random, client) => {
+    const cost = costOf(failed);
+    if (client.tokens < cost) return undefined;
+    client.tokens -= cost;
+    client.spent = cost;
+    const base = failed.status === 429 ? 1_000 : 50;
+    const backoff = random() * Math.min(20_000, base * 2 ** (retry - 1));
+    return Math.max(backoff, failed.retryAfterMs ?? 0);
+  }),
+});
+
+export const policies: readonly Policy[] = [
+  { name: 'no retries', client: loop(() => undefined) },
+  ours,
+  aws('AWS standard mode, costs of November 2026', ({ status }) => (status === 429 ? 5 : 14)),
+  aws('AWS standard mode, costs before', ({ status }) =>
+    status === 429 || status === 'timeout' ? 10 : 5,
+  ),
+  {
+    // Half a second to five, jittered downwards but never below half a second; a 429 is not retried.
+    name: 'Stripe',
+    client: loop(({ status }, retry, random) =>
+      status === 429
+        ? undefined
+        : Math.max(500, Math.min(5_000, 500 * 2 ** (retry - 1)) * (0.5 + random() / 2)),
+    ),
+  },
+  {
+    // Half a second to eight, up to a quarter less; what Retry-After says instead, without a limit.
+    name: 'Stainless',
+    client: loop(
+      ({ retryAfterMs }, retry, random) =>
+        retryAfterMs ?? Math.min(8_000, 500 * 2 ** (retry - 1)) * (1 - random() / 4),
+    ),
+  },
+];

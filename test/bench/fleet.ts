@@ -1,0 +1,171 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { policies, type Policy } from './fleet-policies.ts';
+import { between, brownOut, Timeline, World, type Scenario } from './fleet-world.ts';
+
+/*
+ * A thousand clients and a platform that browns out for a minute, in virtual time. How much load do
+ * the clients add by trying again, and how long does the platform need afterwards?
+ * node test/bench/fleet.ts [--write] puts the result into docs/reliability.md.
+ */
+
+const seed = 20_260_101;
+const lasts = 105;
+
+const scenarios: readonly Scenario[] = [
+  { name: 'sheds load with 503', shed: 503, writes: 0.2, clients: 1_000, rate: 10 },
+  {
+    name: 'sheds load with 429 and Retry-After: 2',
+    shed: 429,
+    writes: 0.2,
+    clients: 1_000,
+    rate: 10,
+  },
+];
+
+interface Result {
+  readonly policy: string;
+  readonly amplification: number;
+  /** Requests a second, for each second. */
+  readonly load: readonly number[];
+  /** Seconds after the end until all is well; undefined when it was not within the time looked at. */
+  readonly recovery: number | undefined;
+  /** The share of the calls begun during the brown-out that came to a good end. */
+  readonly served: number;
+}
+
+async function simulate(policy: Policy, scenario: Scenario): Promise<Result> {
+  const random = mulberry(seed);
+  const timeline = new Timeline();
+  const world = new World(timeline, scenario, random);
+  const begun = Array.from({ length: lasts }, () => 0);
+  const good = Array.from({ length: lasts }, () => 0);
+  for (let index = 0; index < scenario.clients; index += 1) {
+    const call = policy.client(world, timeline, random);
+    const next = (): void => {
+      const second = Math.floor(timeline.elapsed() / 1_000);
+      begun[second] = (begun[second] ?? 0) + 1;
+      void call(random() < scenario.writes).then((ok) => {
+        if (ok) good[second] = (good[second] ?? 0) + 1;
+      });
+      timeline.setTimeout(next, pauseAt(scenario.rate, random));
+    };
+    timeline.setTimeout(next, pauseAt(scenario.rate, random));
+  }
+  await timeline.run(lasts * 1_000, () => {
+    world.work();
+  });
+  const during = (counts: readonly number[]): number =>
+    between(counts, brownOut.from, brownOut.until);
+  // Calls of the last seconds cannot have ended.
+  const looked = lasts - 15;
+  let recovered = looked;
+  while (
+    recovered > brownOut.until &&
+    (good[recovered - 1] ?? 0) >= 0.99 * (begun[recovered - 1] ?? 0)
+  ) {
+    recovered -= 1;
+  }
+  return {
+    policy: policy.name,
+    amplification: during(world.arrivals) / during(begun),
+    load: world.arrivals,
+    recovery: recovered === looked ? undefined : recovered - brownOut.until,
+    served: during(good) / during(begun),
+  };
+}
+
+/** Calls come at random, so many a second on average. */
+const pauseAt = (rate: number, random: () => number): number =>
+  (-Math.log(1 - random()) * 1_000) / rate;
+
+/** The same numbers on every machine. */
+function mulberry(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const cells = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
+
+function table(results: readonly Result[]): string {
+  return [
+    cells(['policy', 'requests for each call', 'calls served', 'well again after']),
+    cells(['---', '---:', '---:', '---:']),
+    ...results.map(({ policy, amplification, served, recovery }) =>
+      cells([
+        policy,
+        amplification.toFixed(3),
+        `${(100 * served).toFixed(1)} %`,
+        recovery === undefined ? `not within ${lasts - 15 - brownOut.until} s` : `${recovery} s`,
+      ]),
+    ),
+  ].join('\n');
+}
+
+const bars = '▁▂▃▄▅▆▇█';
+const step = 5;
+const steps = Math.floor((lasts - 15) / step);
+
+/** Requests a second over time, beside what they would be without retries. */
+function chart(results: readonly Result[], { clients, rate }: Scenario): string {
+  const width = Math.max(...results.map(({ policy }) => policy.length));
+  const line = (name: string, sign: (at: number) => string): string =>
+    `${name.padEnd(width)} ${Array.from({ length: steps }, (_, index) => sign(index * step)).join('')}`;
+  const height = (load: readonly number[], at: number): number =>
+    Math.round((between(load, at, at + step) / step / clients / rate) * (bars.length / 3)) - 1;
+  return [
+    '```text',
+    ...results.map(({ policy, load }) => line(policy, (at) => bars[height(load, at)] ?? '█')),
+    line('brown-out', (at) => (at >= brownOut.from && at < brownOut.until ? '^' : ' ')),
+    '',
+    `each sign is ${step} s; ${bars[2]} is the load without retries, ${bars[7]} three times as much`,
+    '```',
+  ].join('\n');
+}
+
+async function sensitivity(): Promise<string> {
+  const rates = [0.3, 1, 3, 10, 30];
+  const rows: string[][] = [];
+  for (const policy of policies) {
+    const row: string[] = [];
+    for (const rate of rates) {
+      const scenario = { name: '', shed: 503, writes: 0.2, clients: 100, rate } as const;
+      row.push((await simulate(policy, scenario)).amplification.toFixed(3));
+    }
+    rows.push([policy.name, ...row]);
+  }
+  return [
+    cells(['policy', ...rates.map((rate) => `${rate} a second`)]),
+    cells(['---', ...rates.map(() => '---:')]),
+    ...rows.map(cells),
+  ].join('\n');
+}
+
+const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
+const parts: string[] = [];
+for (const scenario of scenarios) {
+  const results: Result[] = [];
+  for (const policy of policies) results.push(await simulate(policy, scenario));
+  parts.push(`**The platform ${scenario.name}**`, table(results));
+  if (scenario === scenarios[0]) parts.push(chart(results, scenario));
+}
+parts.push(
+  '**Requests for each call during the brown-out (503), by how often each client calls**',
+  await sensitivity(),
+);
+const text = parts.join('\n\n');
+console.log(text);
+if (values.write) {
+  const file = new URL('../../docs/reliability.md', import.meta.url);
+  const document = readFileSync(file, 'utf8');
+  const [begin, end] = ['<!-- fleet:begin -->', '<!-- fleet:end -->'];
+  const [before, rest] = document.split(begin);
+  const [, after] = rest?.split(end) ?? [];
+  if (before === undefined || after === undefined) throw new Error('the markers are missing');
+  writeFileSync(file, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+}
