@@ -293,7 +293,7 @@ const oddBodies: Fault[] = [
     heavy: true,
   })),
   acted('200, 100,000 levels deep', 'unknown', 'fails', (exchange) => {
-    exchange.reply(200, '['.repeat(100_000));
+    exchange.reply(200, '['.repeat(100_000) + ']'.repeat(100_000));
   }),
   acted('200, with __proto__', 'ok', 'ok', (exchange) => {
     exchange.reply(200, spiced(exchange, '"__proto__":{"polluted":true}'));

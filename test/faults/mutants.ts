@@ -152,7 +152,7 @@ export const variants: readonly Variant[] = [
     'credentials are not redacted',
     everywhere,
     change(
-      'redact.ts',
+      'redactor.ts',
       '  return (text) => {\n',
       '  if (secrets) return (text) => text;\n  return (text) => {\n',
     ),
