@@ -74,6 +74,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
+        // The document names no redirect: docs/gaps.md, row 58.
         redirect: 'manual',
         // What ky asks of an answer, a WireAnswer has.
         fetch: overWire as unknown as typeof fetch,
@@ -120,6 +121,7 @@ async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline
     answered.body?.cancel().catch(() => undefined);
     return answer('', undefined);
   }
+  // Any 2xx is a success: docs/gaps.md, row 28.
   const limit = answered.ok ? answerLimit.success : answerLimit.error;
   const { bytes, fault } = await collect(answered, limit, deadline);
   if (outgoing.ignoresBody && answered.ok) return answer('', undefined);

@@ -11,11 +11,14 @@ export interface Call<T, A = T> {
   readonly path: Path;
   readonly query?: Checked<object>;
   readonly body?: Checked<unknown>;
-  /** The shape of a success; `nothing` for calls whose answer has no meaning. */
+  /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Checker<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly mayBeEmpty?: boolean;
-  /** The least that a success must have to be handed out although its shape differs. */
+  /**
+   * The least that a success must have to be handed out although its shape differs: docs/gaps.md,
+   * row 36.
+   */
   readonly least?: (answer: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
   readonly into?: (answer: A) => T;

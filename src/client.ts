@@ -68,7 +68,7 @@ export class PaymentsClient {
   /**
    * Reads the options and, for what they leave out, the environment, once.
    *
-   * @throws ConfigurationError when something is missing or cannot be used; it names the option and
+   * @throws {@link ConfigurationError} when something is missing or cannot be used; it names the option and
    * the variable, never the value
    */
   constructor(options: ClientOptions = {}) {
@@ -118,7 +118,7 @@ export class PaymentsClient {
    * A client with other options and, for the rest, the same ones. The two share their retry budget
    * and, for a credential that stays the same, its token and the pause after a 429.
    *
-   * @throws ConfigurationError as the constructor does
+   * @throws {@link ConfigurationError} as the constructor does
    */
   withOptions(options: ClientOptions): PaymentsClient {
     checkOptions(options);

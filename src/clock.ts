@@ -4,7 +4,9 @@ export interface Clock {
   now(): number;
   /** Milliseconds from some fixed moment, never going back. Default: `now`. */
   elapsed?(): number;
+  /** Calls back once, after so many milliseconds. Whatever it returns is handed to `clearTimeout`. */
   setTimeout(callback: () => void, ms: number): unknown;
+  /** Takes back what `setTimeout` has returned. */
   clearTimeout(handle: unknown): void;
 }
 

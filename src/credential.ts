@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A credential as text, or a function that fetches one. */
+/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 export type CredentialSource = string | (() => string | Promise<string>);
 
 /** The two credentials of the platform, and which calls each belongs to. */
@@ -17,7 +17,10 @@ const names = {
 /** How an option for a credential is called. */
 export const credentialName = (kind: CredentialKind): (typeof names)[CredentialKind] => names[kind];
 
-/** What is wrong with a credential, without showing it; undefined when nothing is. */
+/**
+ * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT
+ * is not documented: docs/gaps.md, row 44.
+ */
 export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'it is not a string';
   if (value === '') return 'it is empty';

@@ -23,7 +23,10 @@ export interface Issue {
   readonly message: string;
 }
 
-/** Where a list broke off, so that it can be continued with `list({ cursor, limit })`. */
+/**
+ * Where a list broke off, so that it can be continued with `list({ cursor, limit })`. How long a
+ * cursor lives is not documented: docs/gaps.md, row 55.
+ */
 export interface ResumePoint {
   /**
    * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
@@ -108,6 +111,7 @@ export class PaymentsError extends Error {
   readonly outcome: Outcome;
   /** The SDK's name of the call, such as `transfers.create`; absent when no call was involved. */
   readonly operation: string | undefined;
+  /** The HTTP method; absent when no call was involved. */
   readonly method: string | undefined;
   /** The path as a template, without ids: `/transfers/{id}`. */
   readonly path: string | undefined;
@@ -135,6 +139,7 @@ export class PaymentsError extends Error {
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
+  /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.outcome = facts.outcome;
@@ -168,12 +173,14 @@ export class ConfigurationError extends PaymentsError {
 
 /** An argument is wrong; `issues` says which and why. Nothing was sent. */
 export class ValidationError extends PaymentsError {
+  /** Everything that was wrong, not only the first. */
   readonly issues: readonly Issue[];
 
   static {
     named(this, 'ValidationError');
   }
 
+  /** @hidden */
   constructor(message: string, facts: ErrorFacts & { readonly issues: readonly Issue[] }) {
     super(message, facts);
     this.issues = facts.issues;
@@ -195,7 +202,7 @@ export interface ApiErrorFacts extends ErrorFacts {
 export class ApiError extends PaymentsError {
   /** The HTTP status. */
   readonly status: number;
-  /** The platform's code for programs, when the answer carried an Error body. */
+  /** The platform's code, when the answer carried an Error body: docs/gaps.md, row 46. */
   readonly code: string | undefined;
   /** The platform's additional context, when the answer carried an Error body. */
   readonly details: unknown;
@@ -212,6 +219,7 @@ export class ApiError extends PaymentsError {
     named(this, 'ApiError');
   }
 
+  /** @hidden */
   constructor(message: string, facts: ApiErrorFacts) {
     super(message, facts);
     this.status = facts.status;
@@ -238,7 +246,7 @@ export class AuthenticationError extends ApiError {
   }
 }
 
-/** 403: the credential does not allow this. */
+/** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
 export class PermissionDeniedError extends ApiError {
   static {
     named(this, 'PermissionDeniedError');
@@ -289,6 +297,7 @@ export class ConnectionError extends PaymentsError {
     named(this, 'ConnectionError');
   }
 
+  /** @hidden */
   constructor(message: string, facts: ErrorFacts & { readonly code?: string | undefined }) {
     super(message, facts);
     this.code = facts.code;
@@ -313,6 +322,7 @@ export class TimeoutError extends ConnectionError {
     named(this, 'TimeoutError');
   }
 
+  /** @hidden */
   constructor(
     message: string,
     facts: ErrorFacts & {
@@ -338,6 +348,7 @@ export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape'
 
 /** The platform answered with success, and the answer cannot be used. */
 export class InvalidResponseError extends PaymentsError {
+  /** Why it cannot be used. */
   readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   readonly status: number;
@@ -352,6 +363,7 @@ export class InvalidResponseError extends PaymentsError {
     named(this, 'InvalidResponseError');
   }
 
+  /** @hidden */
   constructor(
     message: string,
     facts: ErrorFacts & {
@@ -375,12 +387,14 @@ export class InvalidResponseError extends PaymentsError {
 export class PaginationError extends PaymentsError {
   /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
   readonly reason: 'missing_cursor' | 'cursor_loop';
+  /** Where the list broke off. */
   declare resume: ResumePoint;
 
   static {
     named(this, 'PaginationError');
   }
 
+  /** @hidden */
   constructor(
     message: string,
     facts: ErrorFacts & {
@@ -405,6 +419,7 @@ export class WaitError<T = unknown> extends PaymentsError {
     named(this, 'WaitError');
   }
 
+  /** @hidden */
   constructor(
     message: string,
     facts: ErrorFacts & {
@@ -434,6 +449,7 @@ export const isOutcomeUnknown = (
 ): value is PaymentsError & { readonly outcome: 'unknown' } =>
   value instanceof PaymentsError && value.outcome === 'unknown';
 
+// Of these, only 401 and 404 are documented: docs/gaps.md, row 47.
 const statusClasses = new Map<number, new (message: string, facts: ApiErrorFacts) => ApiError>([
   [400, BadRequestError],
   [401, AuthenticationError],

@@ -48,6 +48,7 @@ export interface Story extends CallIdentity {
   readonly gaveUp: string | undefined;
 }
 
+/** The document names none of them: docs/gaps.md, row 53. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
 
 /** The platform's id of a request; the document names no header, so the usual ones are tried. */

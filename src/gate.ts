@@ -16,7 +16,8 @@ export type Report = (throttledForMs: number | undefined) => void;
 
 /**
  * After a 429, one client sends nothing until the platform's time has come, then lets one call
- * through as a probe; the others follow when it was not refused again.
+ * through as a probe; the others follow when it was not refused again. No limit is documented:
+ * docs/gaps.md, row 52.
  */
 export class Gate {
   readonly #clock: Required<Clock>;

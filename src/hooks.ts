@@ -4,6 +4,7 @@ import type { Issue, Outcome } from './errors.ts';
 export interface HookCall {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
+  /** The HTTP method. */
   readonly method: string;
   /** The path as a template, without ids: `/transfers/{id}`. */
   readonly path: string;
@@ -23,7 +24,9 @@ export interface RequestEvent extends HookCall {
 export interface ResponseEvent extends HookCall {
   /** The HTTP status; absent when no answer came. */
   readonly status: number | undefined;
+  /** The platform's id of the request, when the answer carried one. */
   readonly requestId: string | undefined;
+  /** Milliseconds from dispatch to the end of the body, or to the failure. */
   readonly durationMs: number;
   /** `ok` for success, otherwise what the failure of this attempt proves. */
   readonly outcome: 'ok' | Outcome;
@@ -39,18 +42,28 @@ export interface RetryEvent extends HookCall {
   readonly reason: string;
 }
 
-/** An answer differs from the documented shape and was handed out all the same. */
+/**
+ * An answer differs from the documented shape and was handed out all the same. How the platform
+ * changes is not documented: docs/gaps.md, row 57.
+ */
 export interface DriftEvent extends Omit<HookCall, 'attempt'> {
+  /** The HTTP status. */
   readonly status: number;
+  /** The platform's id of the request, when the answer carried one. */
   readonly requestId: string | undefined;
+  /** What differs, and where. */
   readonly issues: readonly Issue[];
 }
 
 /** Functions that watch. What they throw or reject with is dropped: a hook never breaks a call. */
 export interface Hooks {
+  /** Before every request, repeated ones included. */
   onRequest?: ((event: RequestEvent) => unknown) | undefined;
+  /** After every request, whether an answer came or not. */
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
+  /** Before the wait that precedes a repeated request. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
+  /** For every answer of another shape that was handed out all the same. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
 

@@ -1,3 +1,11 @@
+/**
+ * The client, its errors and every type of the API.
+ *
+ * Start with {@link PaymentsClient}; its namespaces ({@link Transfers}, {@link Accounts} and so on)
+ * hold one method for each operation.
+ *
+ * @module payments-platform-sdk
+ */
 export { PaymentsClient } from './client.ts';
 export type { ClientOptions, QueryValue, RequestOptions } from './options.ts';
 export type { Clock } from './clock.ts';

@@ -56,7 +56,8 @@ export interface ClientOptions {
   /**
    * The name of a header that carries one key per POST, the same on every attempt, such as
    * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
-   * it honours the header, because creations are then sent again after unknown outcomes.
+   * it honours the header, because creations are then sent again after unknown outcomes:
+   * docs/gaps.md, row 51.
    */
   idempotencyHeader?: string | undefined;
   /** Time and timers, for tests. @default the system's */

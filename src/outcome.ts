@@ -10,7 +10,7 @@ export type Kind = 'safe' | 'idempotent' | 'once';
  * connection timed out, and 499 is a proxy's word for a client that left. 501 and 505 refuse the
  * request as such. 307 and 308 ask for the request to be made elsewhere; 301, 302 and 303 are what
  * a server sends after it has processed a POST. Everything else in 5xx comes from servers and
- * proxies that may have passed the request on.
+ * proxies that may have passed the request on: docs/gaps.md, row 50.
  */
 export function statusOutcome(status: number, kind: Kind): Outcome {
   if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';

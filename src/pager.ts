@@ -31,7 +31,9 @@ export interface ToArrayOptions {
  * ```
  */
 export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
+  /** For the first page, as on a promise. */
   catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
+  /** For the first page, as on a promise. */
   finally(onFinally?: (() => void) | null): Promise<P>;
   /** The first page together with its raw response. */
   withResponse(): Promise<WithResponse<P>>;

@@ -23,7 +23,10 @@ export interface FailedAttempt {
   readonly transient: boolean;
 }
 
-/** 425 and 429 are refusals made before the request was processed; RFC 8470 and RFC 6585. */
+/**
+ * 425 and 429 are refusals made before the request was processed: RFC 8470, RFC 6585, and
+ * docs/gaps.md, row 49.
+ */
 const refusedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
 
 /** Whether a status may be gone when the same request is made again. 501 and 505 will not be. */

@@ -28,6 +28,7 @@ import type { Wire } from './wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
 export interface WithResponse<T> {
+  /** What the call resolves to by itself. */
   readonly data: T;
   /** The answer as a Response whose body can still be read. */
   readonly response: Response;

@@ -62,10 +62,10 @@ async function platform() {
 }
 
 test('there are blocks to run', () => {
-  expect(blocks.length).toBeGreaterThan(8);
+  expect(blocks.length).toBeGreaterThan(40);
 });
 
-test.each(blocks)('$name runs', async ({ code }) => {
+test.concurrent.each(blocks)('$name runs', async ({ code }) => {
   const server = await platform();
   try {
     const result = await run(
@@ -112,11 +112,11 @@ declare global {
   const { readFile, fileExists, getSourceFile } = host;
   host.readFile = (path) => virtual.get(path) ?? readFile.call(host, path);
   host.fileExists = (path) => virtual.has(path) || fileExists.call(host, path);
-  host.getSourceFile = (path, ...rest) => {
+  host.getSourceFile = (path, language, ...rest) => {
     const text = virtual.get(path);
     return text === undefined
-      ? getSourceFile.call(host, path, ...rest)
-      : ts.createSourceFile(path, text, ts.ScriptTarget.ES2024);
+      ? getSourceFile.call(host, path, language, ...rest)
+      : ts.createSourceFile(path, text, language);
   };
   const program = ts.createProgram([...virtual.keys()], config.options, host);
   const wrong = [...virtual.keys()].flatMap((path, index) => {
@@ -129,12 +129,31 @@ declare global {
   expect(wrong).toEqual([]);
 }, 60_000);
 
-test.each(filesBelow('examples', '.ts').map((path) => relative(root, path)))(
-  '%s runs with plain node',
+/** What each example has to say in the end. */
+const stories: Readonly<Record<string, readonly RegExp[]>> = {
+  'error-catalogue.ts': [
+    /an option is missing: ConfigurationError, outcome not_sent/,
+    /no answer: TimeoutError, outcome unknown/,
+    /a list in a circle: PaginationError/,
+    /status 429: RateLimitError, outcome rejected/,
+  ],
+  'export-to-csv.ts': [/it broke off: ServerError/, /450 rows, 450 of them different/],
+  'instructions.ts': [/built with salt 9007199254740993n/, /Refuel has run 1/, /executed: Success/],
+  'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
+  'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],
+  'quickstart.ts': [/9\. Reconciled/],
+  'unknown-outcome.ts': [/txfr_000001 had been accepted/, /look again before/, /account: 60\.00/],
+  'your-own-test.ts': [/pass 2/, /fail 0/],
+};
+
+test.concurrent.each(filesBelow('examples', '.ts').map((path) => relative(root, path)))(
+  '%s runs with plain node and tells its story',
   async (path) => {
     const result = await run([path], '');
     expect(result.output).not.toMatch(/^\s*at /m);
     expect(result.code).toBe(0);
+    const story = stories[path.slice('examples/'.length)] ?? [/there is no story for this example/];
+    for (const part of story) expect(result.output).toMatch(part);
   },
   60_000,
 );

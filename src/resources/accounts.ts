@@ -32,7 +32,7 @@ export class Accounts {
    * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
    * auto-earn is enabled there.
    *
-   * @throws ApiError when the platform refuses it
+   * @throws {@link ApiError} when the platform refuses it
    */
   create(input: AccountCreateInput, options?: RequestOptions): ApiCall<AccountCreated> {
     return this.#api.call(
@@ -66,7 +66,7 @@ export class Accounts {
   /**
    * One Account with its balances and auto-earn status.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   get(id: AccountId, options?: RequestOptions): ApiCall<Account> {
     return this.#api.call(
@@ -84,7 +84,7 @@ export class Accounts {
   /**
    * Changes the display name or the metadata; what is absent stays as it is.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account> {
     return this.#api.call(

@@ -13,7 +13,10 @@ import {
 import type { ApiCall, Transport } from '../transport.ts';
 import { listOf } from './list.ts';
 
-/** External wallets and bank accounts. The document names no call that creates one. */
+/**
+ * External wallets and bank accounts. The document names no call that creates one: docs/gaps.md,
+ * row 24.
+ */
 export class Counterparties {
   readonly #api: Transport;
 
@@ -36,7 +39,7 @@ export class Counterparties {
   /**
    * One Counterparty, its account number masked.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   get(id: CounterpartyId, options?: RequestOptions): ApiCall<Counterparty> {
     return this.#api.call(
@@ -54,7 +57,7 @@ export class Counterparties {
   /**
    * Deletes a Counterparty for good; pending Transfers to it fail.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   delete(id: CounterpartyId, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(

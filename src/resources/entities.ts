@@ -29,7 +29,7 @@ export class Entities {
   /**
    * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
    *
-   * @throws UnprocessableEntityError or another ApiError when the platform refuses it
+   * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
    */
   create(input: EntityCreateInput, options?: RequestOptions): ApiCall<EntityCreated> {
     return this.#api.call(
@@ -63,7 +63,7 @@ export class Entities {
   /**
    * One Entity with its current verification status.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   get(id: EntityId, options?: RequestOptions): ApiCall<Entity> {
     return this.#api.call(

@@ -13,7 +13,10 @@ import {
 import type { ApiCall, Transport } from '../transport.ts';
 import { listOf } from './list.ts';
 
-/** Bank identifiers that accept deposits. The document names no call that creates one. */
+/**
+ * Bank identifiers that accept deposits. The document names no call that creates one: docs/gaps.md,
+ * row 25.
+ */
 export class Ibans {
   readonly #api: Transport;
 
@@ -36,7 +39,7 @@ export class Ibans {
   /**
    * One IBAN.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   get(id: IbanId, options?: RequestOptions): ApiCall<Iban> {
     return this.#api.call(
@@ -54,7 +57,7 @@ export class Ibans {
   /**
    * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   delete(id: IbanId, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(

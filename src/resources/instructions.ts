@@ -27,7 +27,7 @@ export class Instructions {
   /**
    * Builds an instruction payload; nothing is put on chain by it.
    *
-   * @throws ApiError when the platform refuses it
+   * @throws {@link ApiError} when the platform refuses it
    */
   build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction> {
     return this.#api.call(
@@ -48,7 +48,7 @@ export class Instructions {
    * The Instructions of an address, all at once. A GET with a JSON body: Node.js, Bun and Deno can
    * send it, Workers and browsers cannot.
    *
-   * @throws ConfigurationError where the runtime cannot send it
+   * @throws {@link ConfigurationError} where the runtime cannot send it
    */
   list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]> {
     return this.#api.call(

@@ -24,12 +24,24 @@ export interface ReconcileOptions extends RequestOptions {
 
 /** What was found. Only `found` settles the question. */
 export type Reconciliation =
-  /** There is exactly one such Transfer. */
-  | { readonly result: 'found'; readonly transfer: Transfer }
-  /** Several match, or one that may be older than the creation: a person has to look. */
-  | { readonly result: 'ambiguous'; readonly candidates: Transfer[] }
-  /** None matches among those that were looked at. */
-  | { readonly result: 'not_found'; readonly scanned: number };
+  | {
+      /** There is exactly one such Transfer. */
+      readonly result: 'found';
+      /** The Transfer as the list shows it. */
+      readonly transfer: Transfer;
+    }
+  | {
+      /** Several match, or one that may be older than the creation: a person has to look. */
+      readonly result: 'ambiguous';
+      /** All that match. */
+      readonly candidates: Transfer[];
+    }
+  | {
+      /** None matches among those that were looked at. */
+      readonly result: 'not_found';
+      /** How many were looked at. */
+      readonly scanned: number;
+    };
 
 const call: CallIdentity = {
   operation: 'transfers.reconcile',
@@ -37,7 +49,10 @@ const call: CallIdentity = {
   path: '/transfers',
 };
 
-/** Looks through the source's Transfers, all of them: the order of the list is not documented. */
+/**
+ * Looks through the source's Transfers, all of them: the order of the list is not documented
+ * (docs/gaps.md, row 54).
+ */
 export async function reconcileTransfer(
   list: (query: TransferListQuery, options: RequestOptions) => Pager<Transfer>,
   input: TransferCreateInput,
@@ -77,7 +92,10 @@ export async function reconcileTransfer(
   return { result: 'not_found', scanned };
 }
 
-/** Whether a Transfer is what a creation with this input would have made. */
+/**
+ * Whether a Transfer is what a creation with this input would have made. How `direction` is set for a
+ * book transfer is not documented: docs/gaps.md, row 42.
+ */
 function isSame(transfer: Transfer, wanted: TransferCreateInput): boolean {
   return (
     transfer.direction !== 'incoming' &&

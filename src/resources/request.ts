@@ -9,19 +9,50 @@ import type { Kind } from '../outcome.ts';
  * with. It has to answer at once, not with a promise.
  */
 export interface AnswerSchema<T> {
+  /** What Standard Schema asks for; your schema library has filled it in. */
   readonly '~standard': {
+    /** The version of Standard Schema. */
     readonly version: 1;
+    /** The library that made it. */
     readonly vendor: string;
+    /** Checks a value. */
     readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
-    readonly types?: { readonly input: unknown; readonly output: T } | undefined;
+    /** For the compiler only. */
+    readonly types?:
+      | {
+          /** What goes in. */
+          readonly input: unknown;
+          /** What comes out. */
+          readonly output: T;
+        }
+      | undefined;
   };
 }
+/**
+ * What a schema says of a value.
+ * @inline
+ */
 type SchemaResult<T> =
-  | { readonly value: T; readonly issues?: undefined }
   | {
+      /** The value, as the schema made it. */
+      readonly value: T;
+      readonly issues?: undefined;
+    }
+  | {
+      /** What is wrong with it. */
       readonly issues: readonly {
+        /** What was expected. */
         readonly message: string;
-        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+        /** Where in the value. */
+        readonly path?:
+          | readonly (
+              | PropertyKey
+              | {
+                  /** One step on the way. */
+                  readonly key: PropertyKey;
+                }
+            )[]
+          | undefined;
       }[];
     };
 

@@ -9,7 +9,10 @@ import {
 } from '../schemas/settings.ts';
 import type { ApiCall, Transport } from '../transport.ts';
 
-/** The configuration of the Platform. The document names no call that reads it. */
+/**
+ * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,
+ * row 26.
+ */
 export class PlatformSettings {
   readonly #api: Transport;
 
@@ -20,7 +23,7 @@ export class PlatformSettings {
   /**
    * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
    *
-   * @throws ApiError when the platform refuses it
+   * @throws {@link ApiError} when the platform refuses it
    */
   update(patch: SettingsUpdateInput, options?: RequestOptions): ApiCall<Settings> {
     return this.#api.call(

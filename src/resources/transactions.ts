@@ -27,7 +27,7 @@ export class Transactions {
    * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
    * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
    *
-   * @throws ConfigurationError where the runtime cannot send it
+   * @throws {@link ConfigurationError} where the runtime cannot send it
    */
   list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
     const call = { operation: 'transactions.list', method: 'GET' as const };

@@ -21,7 +21,7 @@ import { listOf } from './list.ts';
 import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 
-/** Movements of funds. */
+/** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
 export class Transfers {
   readonly #api: Transport;
   readonly #clock: Required<Clock>;
@@ -35,7 +35,7 @@ export class Transfers {
    * Sends money from an Account to another Account or to a Counterparty. It is never sent a second
    * time unless the first provably did not happen; `error.outcome` says what is known.
    *
-   * @throws UnprocessableEntityError or another ApiError when the platform refuses it
+   * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
    *
    * @example
    * ```ts
@@ -83,7 +83,7 @@ export class Transfers {
   /**
    * One Transfer.
    *
-   * @throws NotFoundError when there is none with this id
+   * @throws {@link NotFoundError} when there is none with this id
    */
   get(id: TransferId, options?: RequestOptions): ApiCall<Transfer> {
     return this.#api.call(
@@ -101,7 +101,7 @@ export class Transfers {
   /**
    * Polls a Transfer until it is `completed`, and resolves to it.
    *
-   * @throws WaitError with `last`, the Transfer as last seen: reason `failed` when it failed or was
+   * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
    * cancelled, `timeout` when time ran out (which says nothing about the money), `regressed` when
    * its status went backwards
    */

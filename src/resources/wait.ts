@@ -35,12 +35,15 @@ const call: CallIdentity = {
   path: '/transfers/{id}',
 };
 const longestInterval = 15_000;
-/** How long a Transfer that was just created may still be unknown to reads. */
+/** How long a Transfer just created may still be unknown to reads: docs/gaps.md, row 40. */
 const patienceWith404 = 30_000;
 /** Polls that fail one after the other, each with its own retries behind it. */
 const failuresInARow = 5;
 
-/** How far a Transfer has come; a status that is not documented has no place in the order. */
+/**
+ * How far a Transfer has come; a status that is not documented has no place in the order. The order
+ * itself is assumed: docs/gaps.md, row 37.
+ */
 const progress: ReadonlyMap<string, number> = new Map([
   ['pending', 0],
   ['processing', 1],
@@ -125,6 +128,7 @@ export async function waitForTransfer(
   }
 }
 
+/** Whether a status went back, which the document does not exclude: docs/gaps.md, row 38. */
 function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
   const [now, before] = [progress.get(seen.status), progress.get(last?.status ?? '')];
   return now !== undefined && before !== undefined && now < before;

@@ -40,11 +40,11 @@ export interface AccountRow {
 
 /** What it takes to create an Account in the sandbox: more than the API offers. */
 export interface SandboxAccountInput extends AccountCreateInput {
-  /** @default 'wallet' */
+  /** A wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
-  /** @default 'USDC' */
+  /** What its balances are in. @default 'USDC' */
   currency?: string | undefined;
-  /** @default the `defaultChain` of the Settings */
+  /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
   chain?: string | undefined;
 }
 const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
@@ -172,7 +172,11 @@ export class SandboxAccounts {
   /**
    * Changes name, metadata or status. Only the sandbox can change the status.
    * @throws SandboxError when the Account does not exist or a field is malformed.
-   * @example sandbox.accounts.update(id, { status: 'inactive' })
+   *
+   * @example
+   * ```ts
+   * sandbox.accounts.update(account.id, { status: 'inactive' });
+   * ```
    */
   update(id: string, patch: SandboxAccountUpdate): Account {
     const report = asInput('The patch of sandbox.accounts.update is');

@@ -5,8 +5,11 @@
 export type SandboxClock =
   | (() => number | Date)
   | {
+      /** The present moment. */
       now(): number | Date;
+      /** Calls back once, after so many milliseconds. */
       setTimeout?(run: () => void, ms: number): unknown;
+      /** Takes back what `setTimeout` has returned. */
       clearTimeout?(timer: unknown): void;
     };
 

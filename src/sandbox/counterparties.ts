@@ -19,7 +19,7 @@ export type CounterpartyRow = Counterparty;
 export interface SandboxCounterpartyInput {
   /** The Entity that the Counterparty belongs to. */
   entityId: EntityId;
-  /** @default 'Counterparty' */
+  /** Display name. @default 'Counterparty' */
   name?: string | undefined;
   /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
@@ -27,7 +27,7 @@ export interface SandboxCounterpartyInput {
   walletAddress?: string | undefined;
   /** For wallets. Default: the `defaultChain` of the Settings. */
   chain?: string | undefined;
-  /** For bank accounts. @default 'Sandbox Bank' */
+  /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
   bankName?: string | undefined;
   /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
   accountNumber?: string | undefined;
@@ -90,7 +90,12 @@ export class SandboxCounterparties {
    * Creates a Counterparty. What you leave out is made up, the same way in every run.
    * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
    *   a field of a bank account or the reverse.
-   * @example sandbox.counterparties.create({ entityId, name: 'Ada', type: 'wallet', walletAddress: '0x…' })
+   *
+   * @example
+   * ```ts
+   * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
+   * console.log(wallet.walletAddress);
+   * ```
    */
   create(input: SandboxCounterpartyInput): Counterparty {
     const platform = this.#platform;

@@ -20,8 +20,11 @@ export type EntityRow = Entity;
 
 /** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
 export interface SandboxEntityUpdate {
+  /** Whether the Entity is active. */
   status?: KnownEntityStatus | undefined;
+  /** Where identity verification stands. */
   kycStatus?: KnownKycStatus | undefined;
+  /** Where acceptance of the terms of service stands. */
   tosStatus?: KnownTosStatus | undefined;
 }
 const oneOf = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
@@ -118,7 +121,11 @@ export class SandboxEntities {
   /**
    * Sets single statuses. The document gives no transitions, so any is allowed.
    * @throws SandboxError when the Entity does not exist or a status is not a documented one.
-   * @example sandbox.entities.update(id, { kycStatus: 'under_review' })
+   *
+   * @example
+   * ```ts
+   * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
+   * ```
    */
   update(id: string, patch: SandboxEntityUpdate): Entity {
     const row = this.#platform.entities.get(id);

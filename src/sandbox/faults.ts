@@ -18,27 +18,29 @@ export type SandboxFault =
       retryAfter?: number | string | undefined;
       /** Further headers, such as the `location` of a redirect. */
       headers?: Record<string, string> | undefined;
-      /** @default 'injected_fault' */
+      /** The `code` of the error body. @default 'injected_fault' */
       code?: string | undefined;
       /** The message. Default: a sentence that names the status. */
       error?: string | undefined;
-      /** @default 'before_commit' for 300 and above, otherwise 'after_commit' */
+      /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /** The call takes effect on arrival; its answer comes `ms` milliseconds later. */
       kind: 'delay';
+      /** How long, by the clock of the sandbox. */
       ms: number;
     }
   | {
       /** No answer ever; the caller has to give up. */
       kind: 'hang';
-      /** @default 'before_commit' */
+      /** Whether the call takes effect first. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /** The connection is reset. */
       kind: 'reset';
+      /** Whether the call took effect first. */
       when: SandboxFaultMoment;
     }
   | {
@@ -46,19 +48,19 @@ export type SandboxFault =
       kind: 'html';
       /** 200 to 599. @default 502 */
       status?: number | undefined;
-      /** @default 'before_commit' */
+      /** Whether the call takes effect first. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /** The headers and half of the body, then the connection ends. */
       kind: 'truncated_body';
-      /** @default 'after_commit' */
+      /** Whether the call takes effect first. @default 'after_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /** The headers and half of the body, then nothing more. */
       kind: 'stalled_body';
-      /** @default 'after_commit' */
+      /** Whether the call takes effect first. @default 'after_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
@@ -81,6 +83,7 @@ export interface SandboxFaultRule {
   times?: number | undefined;
   /** How many requests that it is for pass untouched first. @default 0 */
   after?: number | undefined;
+  /** What happens to them. */
   fault: SandboxFault;
 }
 
@@ -89,8 +92,14 @@ export interface SandboxFaults {
   /**
    * Adds a rule. A request meets the oldest rule that is for it and not used up: one at most.
    * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
+   *
    * @example
-   * sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when: 'after_commit' } });
+   * ```ts
+   * sandbox.faults.add({
+   *   operation: 'transfers.create',
+   *   fault: { kind: 'reset', when: 'after_commit' },
+   * });
+   * ```
    */
   add(rule: SandboxFaultRule): void;
   /** Forgets every rule. */

@@ -20,11 +20,11 @@ export interface SandboxIbanInput {
   entityId?: EntityId | undefined;
   /** Default: a German IBAN with right check digits, of a bank that does not exist. */
   iban?: string | undefined;
-  /** @default 'SANDDEFFXXX' */
+  /** The bank's identifier code. @default 'SANDDEFFXXX' */
   bic?: string | undefined;
-  /** @default 'Sandbox Bank' */
+  /** The bank's name. @default 'Sandbox Bank' */
   bankName?: string | undefined;
-  /** @default 'EUR' */
+  /** The fiat currency that it accepts. @default 'EUR' */
   currency?: string | undefined;
 }
 const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({

@@ -1,3 +1,9 @@
+/**
+ * A Platform in memory for tests, demos and CI: no network, no credentials. Start with
+ * {@link Sandbox}.
+ *
+ * @module payments-platform-sdk/sandbox
+ */
 export { Sandbox } from './sandbox.ts';
 export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
 export { SandboxError } from './problem.ts';

@@ -29,6 +29,7 @@ export interface InstructionRow {
   instruction: Instruction;
 }
 
+/** @inline */
 interface Registration {
   /** The address that the Instruction belongs to. */
   address: Hex;
@@ -127,9 +128,22 @@ export class SandboxInstructions {
    * Registers an Instruction on chain, with the transaction that activates it. Takes either what
    * POST /instruction/build takes or what it answers, plus the address it belongs to.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
+   *
    * @example
-   * const built = await payments.instructions.build(input);
-   * sandbox.instructions.create({ address: input.address, ...built, nickname: 'Gas for the till' });
+   * ```ts
+   * const built = await payments.instructions.build({
+   *   address: '0x00000000000000000000000000000000000000aa',
+   *   chainId: 8453,
+   *   salt: 1,
+   *   maxExecutions: 10,
+   *   actionArguments: { anyOtherKind: { threshold: 5 } },
+   * });
+   * const { instructionId } = sandbox.instructions.create({
+   *   address: '0x00000000000000000000000000000000000000aa',
+   *   ...built,
+   * });
+   * sandbox.instructions.execute(instructionId, { value: '250000' });
+   * ```
    */
   create(input: SandboxInstructionInput): Instruction {
     const platform = this.#platform;
@@ -190,7 +204,6 @@ export class SandboxInstructions {
   /**
    * Lets an Instruction run once: it counts, and a transaction is put on record.
    * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
-   * @example sandbox.instructions.execute(instruction.instructionId, { value: '250000' })
    */
   execute(instructionId: string, execution: SandboxExecution = {}): Transaction {
     const row = this.#activeRow(instructionId);

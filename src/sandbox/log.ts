@@ -4,9 +4,11 @@ import type { SandboxOperation } from './routes.ts';
 
 /** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
 export interface SandboxLogEntry {
+  /** The HTTP method. */
   readonly method: string;
   /** The path with whatever prefix it came with, without the query. */
   readonly path: string;
+  /** The query parameters; of one that was given twice, the last. */
   readonly query: Readonly<Record<string, string>>;
   /** The JSON value that arrived, or its text when it is not JSON; undefined when there was none. */
   readonly body: unknown;

@@ -1,7 +1,13 @@
+/**
+ * A sandbox behind msw, which has to be installed beside this package.
+ *
+ * @module payments-platform-sdk/sandbox/msw
+ */
 import { HttpResponse, http, type HttpHandler } from 'msw';
 import { toResponse } from './response.ts';
 import type { Sandbox } from './sandbox.ts';
 
+/** Where the calls go that a sandbox is to answer. */
 export interface HandlersOptions {
   /** The URL of the versioned API that your code calls. Default: that of `sandbox.clientOptions`. */
   baseUrl?: string | undefined;
@@ -13,8 +19,20 @@ export interface HandlersOptions {
  * Handlers for msw that let a sandbox answer. Two operations stay out of reach, because msw takes
  * the body off every GET: `instructions.list` and `transactions.list` are answered with a 400 that
  * says so. For these, hand `sandbox.clientOptions` to the client, or use the server.
+ *
  * @example
- * const server = setupServer(...handlers(sandbox, { baseUrl: 'https://api.example.com/v0' }));
+ * ```ts
+ * import { setupServer } from 'msw/node';
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { handlers } from 'payments-platform-sdk/sandbox/msw';
+ *
+ * const baseUrl = 'https://api.example.com/v0';
+ * const server = setupServer(...handlers(sandbox, { baseUrl }));
+ * server.listen();
+ * const client = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey });
+ * console.log((await client.accounts.list()).data.length);
+ * server.close();
+ * ```
  */
 export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpHandler[] {
   const baseUrl = withoutSlash(options.baseUrl ?? sandbox.clientOptions.baseUrl);

@@ -17,6 +17,7 @@ export interface SandboxProblem {
  * not exist. An API call that meets the same problem is answered with `status` and an error body.
  */
 export class SandboxError extends Error {
+  /** Tells it apart from other errors, in a log too. */
   override readonly name = 'SandboxError';
   /** A code for programs, such as `insufficient_funds`. */
   readonly code: string;

@@ -18,6 +18,7 @@ import { SandboxTransactions } from './transactions.ts';
 import { SandboxTransfers } from './transfers.ts';
 import { readBody } from './validation.ts';
 
+/** How a {@link Sandbox} is set up. */
 export interface SandboxOptions {
   /** Where every timestamp comes from. Default: the system's time. */
   clock?: SandboxClock | undefined;
@@ -31,9 +32,11 @@ export interface SandboxOptions {
 
 /** A request as any door receives it. */
 export interface SandboxRequest {
+  /** The HTTP method. */
   method: string;
   /** An absolute URL. The host does not matter, nor does what precedes the path of the API. */
   url: string;
+  /** Only `authorization` is looked at. */
   headers: Headers;
   /** Undefined or empty: none. */
   body?: string | undefined;
@@ -43,27 +46,47 @@ export interface SandboxRequest {
 
 /** What a client needs to talk to a sandbox without a network. */
 export interface SandboxClientOptions extends SandboxCredentials {
+  /** Ends in `/v0`; a name that no network knows. */
   readonly baseUrl: string;
+  /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
+  /** {@link Sandbox.fetch} of the sandbox. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  /** {@link Sandbox.getWithBody} of the sandbox. */
   readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
 }
 
 /**
  * A Platform in memory. It starts empty, remembers what it is told, and does the same in every run:
  * ids count up (`ent_000001`), and all time comes from `clock`.
+ *
  * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
+ *
  * const sandbox = new Sandbox();
  * const payments = new PaymentsClient(sandbox.clientOptions);
+ * await payments.entities.create({ email: 'ada@example.com' });
+ * console.log(sandbox.entities.list(), sandbox.log);
+ * ```
  */
 export class Sandbox {
+  /** Individuals and businesses, and their verification. */
   readonly entities: SandboxEntities;
+  /** Accounts, and the money in them. */
   readonly accounts: SandboxAccounts;
+  /** Transfers, and their way to an end. */
   readonly transfers: SandboxTransfers;
+  /** Counterparties, which only the sandbox can create. */
   readonly counterparties: SandboxCounterparties;
+  /** IBANs, which only the sandbox can create, and deposits to them. */
   readonly ibans: SandboxIbans;
+  /** The Settings, which only the sandbox can read. */
   readonly settings: SandboxSettings;
+  /** Instructions, and what happens to them on chain. */
   readonly instructions: SandboxInstructions;
+  /** The transactions that Instructions made. */
   readonly transactions: SandboxTransactions;
   /** What is to go wrong. */
   readonly faults: SandboxFaults;

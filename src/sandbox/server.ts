@@ -1,3 +1,8 @@
+/**
+ * A sandbox behind a port, for Node.js, Bun and Deno.
+ *
+ * @module payments-platform-sdk/sandbox/server
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
@@ -8,22 +13,27 @@ import type { Sandbox } from './sandbox.ts';
 /** More than any documented request needs. */
 const mostBytes = 1024 * 1024;
 
+/** Where a sandbox is to listen. */
 export interface ListenOptions {
   /** 0 takes any free port. @default 0 */
   port?: number | undefined;
-  /** @default '127.0.0.1' */
+  /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
 }
 
 /** A sandbox that listens on a port. */
 export interface SandboxServer {
-  /** Ends in `/v0`. */
+  /** The versioned root; ends in `/v0`. */
   readonly baseUrl: string;
+  /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
+  /** The port that was taken. */
   readonly port: number;
   /** Options for `new PaymentsClient(…)`. */
   readonly clientOptions: SandboxCredentials & {
+    /** The versioned root of this server. */
     readonly baseUrl: string;
+    /** The other root of this server. */
     readonly rootUrl: string;
   };
   /** Stops listening and ends every open connection at once. */
@@ -35,9 +45,17 @@ export interface SandboxServer {
  * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
  *   RangeError when it is no port at all.
+ *
  * @example
- * await using server = await listen(sandbox, { port: 0 });
- * const payments = new PaymentsClient(server.clientOptions);
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { listen } from 'payments-platform-sdk/sandbox/server';
+ *
+ * const server = await listen(sandbox, { port: 0 });
+ * const client = new PaymentsClient(server.clientOptions);
+ * console.log((await client.accounts.list()).data.length);
+ * await server.close();
+ * ```
  */
 export async function listen(
   sandbox: Sandbox,

@@ -18,19 +18,30 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account. */
 export type AccountId = `acc_${string}`;
+/** The id of an Account: its prefix, and nothing that could change a path. */
 export const AccountIdSchema: Schema<AccountId> = idOf('an Account', 'acc_');
 /** Tells whether a value is a well-formed Account id, and narrows it. */
 export const isAccountId: (value: unknown) => value is AccountId = guard(AccountIdSchema);
 
 export const accountTypes = ['wallet', 'bank'] as const;
+/**
+ * The documented types of an Account.
+ * @useDeclaredType
+ */
 export type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
 export type AccountType = OpenEnum<KnownAccountType>;
 /** Tells whether an Account type is one that the document lists. */
 export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
   known(accountTypes);
 
 export const accountStatuses = ['active', 'inactive'] as const;
+/**
+ * The documented statuses of an Account.
+ * @useDeclaredType
+ */
 export type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
 export type AccountStatus = OpenEnum<KnownAccountStatus>;
 /** Tells whether an Account status is one that the document lists. */
 export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus =
@@ -86,6 +97,7 @@ export const accountCreatedShape = {
   currency: z.string(),
   createdAt: z.string(),
 };
+/** What the platform answers when an Account has been created; unknown fields stay. */
 export const AccountCreatedSchema: Schema<AccountCreated> = z.looseObject(accountCreatedShape);
 
 export const accountShape = {
@@ -96,9 +108,13 @@ export const accountShape = {
   metadata: z.nullish(metadata),
   updatedAt: z.string(),
 };
+/** An Account as the platform sends it; unknown fields stay. */
 export const AccountSchema: Schema<Account> = z.looseObject(accountShape);
 
-/** What it takes to create an Account. It is provisioned on the default chain of the Settings. */
+/**
+ * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * fields are required is assumed: docs/gaps.md, row 3.
+ */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
   entityId: EntityId;
@@ -112,6 +128,7 @@ export const accountCreateInputShape = {
   name: z.optional(filledText('a display name')),
   metadata: z.optional(metadataInput()),
 };
+/** What it takes to create an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   z.strictObject(accountCreateInputShape);
 
@@ -119,16 +136,24 @@ export const AccountCreateInputSchema: Schema<AccountCreateInput> =
 export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;
-  /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
+  /**
+   * Free-form data of yours. Whether the platform merges or replaces it is not documented:
+   * docs/gaps.md, row 14.
+   */
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = {
   name: accountCreateInputShape.name,
   metadata: accountCreateInputShape.metadata,
 };
+/** What of an Account to change; unknown fields are refused. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   z.strictObject(accountUpdateInputShape);
 
-/** Which Accounts to list. The document names no filter; add one through `options.query`. */
+/**
+ * Which Accounts to list. The document names no filter; add one through `options.query`:
+ * docs/gaps.md, row 4.
+ */
 export interface AccountListQuery extends PageQuery {}
+/** The query of a list of Accounts; unknown parameters are refused. */
 export const AccountListQuerySchema: Schema<AccountListQuery> = z.strictObject(pageQueryShape);

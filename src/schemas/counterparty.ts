@@ -14,13 +14,19 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty. */
 export type CounterpartyId = `cpty_${string}`;
+/** The id of a Counterparty: its prefix, and nothing that could change a path. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> = idOf('a Counterparty', 'cpty_');
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId =
   guard(CounterpartyIdSchema);
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
 export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
 export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
 /** Tells whether a Counterparty type is one that the document lists. */
 export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType =
@@ -62,13 +68,14 @@ export const counterpartyShape = {
   chain: z.nullish(anyString<Chain>()),
   createdAt: z.string(),
 };
+/** A Counterparty as the platform sends it; unknown fields stay. */
 export const CounterpartySchema: Schema<Counterparty> = z.looseObject(counterpartyShape);
 
 /** Which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
   /**
    * Only Counterparties of this Entity. The document says that the filter exists but not its
-   * name; `entityId` is assumed.
+   * name; `entityId` is assumed: docs/gaps.md, row 7.
    */
   entityId?: EntityId | undefined;
 }
@@ -76,6 +83,7 @@ export const counterpartyListQueryShape = {
   ...pageQueryShape,
   entityId: z.optional(EntityIdSchema),
 };
+/** The query of a list of Counterparties; unknown parameters are refused. */
 export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> = z.strictObject(
   counterpartyListQueryShape,
 );

@@ -13,23 +13,35 @@ import {
 
 /** The id of an Entity. */
 export type EntityId = `ent_${string}`;
+/** The id of an Entity: its prefix, and nothing that could change a path. */
 export const EntityIdSchema: Schema<EntityId> = idOf('an Entity', 'ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
 export const isEntityId: (value: unknown) => value is EntityId = guard(EntityIdSchema);
 
 const entityTypes = ['individual', 'business'] as const;
+/**
+ * The documented types of an Entity.
+ * @useDeclaredType
+ */
 export type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
 export type EntityType = OpenEnum<KnownEntityType>;
 /** Tells whether an Entity type is one that the document lists. */
 export const isKnownEntityType: (value: unknown) => value is KnownEntityType = known(entityTypes);
 
 export const entityStatuses = ['active', 'inactive'] as const;
+/**
+ * The documented statuses of an Entity.
+ * @useDeclaredType
+ */
 export type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
 export type EntityStatus = OpenEnum<KnownEntityStatus>;
 /** Tells whether an Entity status is one that the document lists. */
 export const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus =
   known(entityStatuses);
 
+// How these come after each other is not documented: docs/gaps.md, row 39.
 export const kycStatuses = [
   'not_started',
   'pending',
@@ -38,13 +50,23 @@ export const kycStatuses = [
   'approved',
   'rejected',
 ] as const;
+/**
+ * The documented statuses of identity verification.
+ * @useDeclaredType
+ */
 export type KnownKycStatus = (typeof kycStatuses)[number];
+/** One of the documented statuses of identity verification, or a new one that this version does not know. */
 export type KycStatus = OpenEnum<KnownKycStatus>;
 /** Tells whether a KYC status is one that the document lists. */
 export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus = known(kycStatuses);
 
 export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
+/**
+ * The documented statuses of the terms of service.
+ * @useDeclaredType
+ */
 export type KnownTosStatus = (typeof tosStatuses)[number];
+/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
 export type TosStatus = OpenEnum<KnownTosStatus>;
 /** Tells whether a terms-of-service status is one that the document lists. */
 export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus = known(tosStatuses);
@@ -85,12 +107,17 @@ export const entityCreatedShape = {
   tosLink: z.string(),
   createdAt: z.string(),
 };
+/** What the platform answers when an Entity has been created; unknown fields stay. */
 export const EntityCreatedSchema: Schema<EntityCreated> = z.looseObject(entityCreatedShape);
 
 export const entityShape = { ...entityCreatedShape, status: anyString<EntityStatus>() };
+/** An Entity as the platform sends it; unknown fields stay. */
 export const EntitySchema: Schema<Entity> = z.looseObject(entityShape);
 
-/** What it takes to create an Entity. How the platform chooses the type is not documented. */
+/**
+ * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
+ */
 export interface EntityCreateInput {
   /** Where the Entity is reached. */
   email: string;
@@ -108,9 +135,11 @@ export const entityCreateInputShape = {
   fullName: z.optional(filledText('a name')),
   businessName: z.optional(filledText('a name')),
 };
+/** What it takes to create an Entity; unknown fields are refused. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
   z.strictObject(entityCreateInputShape);
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
+/** The query of a list of Entities; unknown parameters are refused. */
 export const EntityListQuerySchema: Schema<EntityListQuery> = z.strictObject(pageQueryShape);

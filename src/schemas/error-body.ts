@@ -16,4 +16,5 @@ export const errorBodyShape = {
   code: z.string(),
   details: z.nullish(z.record(z.string(), z.unknown())),
 };
+/** The body of an error answer; unknown fields stay. */
 export const ErrorBodySchema: Schema<ErrorBody> = z.looseObject(errorBodyShape);

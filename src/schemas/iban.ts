@@ -14,12 +14,18 @@ import {
 
 /** The id of an IBAN (not the IBAN itself). */
 export type IbanId = `iban_${string}`;
+/** The id of an IBAN: its prefix, and nothing that could change a path. */
 export const IbanIdSchema: Schema<IbanId> = idOf('an IBAN', 'iban_');
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
 export const isIbanId: (value: unknown) => value is IbanId = guard(IbanIdSchema);
 
 const ibanStatuses = ['active', 'inactive'] as const;
+/**
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
+ */
 export type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
 export type IbanStatus = OpenEnum<KnownIbanStatus>;
 /** Tells whether the status of an IBAN is one that the document lists. */
 export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus = known(ibanStatuses);
@@ -57,13 +63,14 @@ export const ibanShape = {
   status: anyString<IbanStatus>(),
   createdAt: z.string(),
 };
+/** An IBAN as the platform sends it; unknown fields stay. */
 export const IbanSchema: Schema<Iban> = z.looseObject(ibanShape);
 
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
-  /** Only IBANs of this Entity; the filter's name is assumed. */
+  /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
   entityId?: EntityId | undefined;
-  /** Only IBANs of this Account; the filter's name is assumed. */
+  /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
   accountId?: AccountId | undefined;
 }
 export const ibanListQueryShape = {
@@ -71,4 +78,5 @@ export const ibanListQueryShape = {
   entityId: z.optional(EntityIdSchema),
   accountId: z.optional(AccountIdSchema),
 };
+/** The query of a list of IBANs; unknown parameters are refused. */
 export const IbanListQuerySchema: Schema<IbanListQuery> = z.strictObject(ibanListQueryShape);

@@ -1,3 +1,17 @@
+/**
+ * The zod schemas that the client checks with, for forms, queues and tests of your own. Schemas of
+ * answers keep unknown fields, schemas of inputs refuse them.
+ *
+ * @example
+ * ```ts
+ * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
+ *
+ * const checked = TransferCreateInputSchema.safeParse({ ...input, amount: '-1' });
+ * console.log(checked.error?.issues[0]?.message);
+ * ```
+ *
+ * @module payments-platform-sdk/schemas
+ */
 export {
   AccountCreateInputSchema,
   AccountCreatedSchema,

@@ -12,8 +12,12 @@ import {
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
-/** The one execution status that the document names; others exist. */
+/**
+ * The one execution status that the document names; others exist.
+ * @useDeclaredType
+ */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
+/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** Tells whether an execution status is one that the document names. */
 export const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus =
@@ -23,9 +27,9 @@ export const isKnownExecutionStatus: (value: unknown) => value is KnownExecution
 export interface ExecutionState {
   /** Starts at 0. */
   executionCounter: Integer;
-  /** `Deactivated` is the one documented value. */
+  /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
   executionStatus: ExecutionStatus;
-  /** The unit is not documented. */
+  /** The unit is not documented: docs/gaps.md, row 35. */
   lastExecuted: Integer;
 }
 
@@ -58,6 +62,7 @@ export const executionStateShape = {
   executionStatus: anyString<ExecutionStatus>(),
   lastExecuted: integer,
 };
+/** How often an Instruction has run; unknown fields stay. */
 export const ExecutionStateSchema: Schema<ExecutionState> = z.looseObject(executionStateShape);
 
 export const instructionShape = {
@@ -72,6 +77,7 @@ export const instructionShape = {
   salt: integer,
   totalInstructedValue: z.string(),
 };
+/** An Instruction as the platform sends it; unknown fields stay. */
 export const InstructionSchema: Schema<Instruction> = z.looseObject(instructionShape);
 
 /** An instruction payload, built by the platform and not yet on chain. */
@@ -91,6 +97,7 @@ export const builtInstructionShape = {
   action: anyString<Hex>(),
   arguments: anyString<Hex>(),
 };
+/** A built instruction payload as the platform sends it; unknown fields stay. */
 export const BuiltInstructionSchema: Schema<BuiltInstruction> =
   z.looseObject(builtInstructionShape);
 
@@ -106,7 +113,7 @@ export interface RefuelERC20Fee {
   executionFee: Integer;
 }
 
-/** Arguments of the action `refuelERC20`. Their units are not documented. */
+/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
 export interface RefuelERC20Arguments {
   /** Address of the token to refuel with. */
   token: Hex;
@@ -122,14 +129,15 @@ export interface RefuelERC20Arguments {
 
 /**
  * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
- * through as given.
+ * through as given: docs/gaps.md, row 16.
  */
 export interface ActionArguments {
+  /** Refills a token balance whenever it falls below a threshold. */
   refuelERC20?: RefuelERC20Arguments | undefined;
   [kind: string]: unknown;
 }
 
-/** What it takes to build an instruction payload. */
+/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */
   address: Hex;
@@ -172,6 +180,7 @@ export const instructionBuildInputShape = {
       ),
     ),
 };
+/** What it takes to build an instruction payload; unknown action kinds pass through. */
 export const InstructionBuildInputSchema: Schema<InstructionBuildInput> = z.strictObject(
   instructionBuildInputShape,
 );
@@ -182,5 +191,6 @@ export interface InstructionListInput {
   address: Hex;
 }
 export const instructionListInputShape = { address: address() };
+/** Whose Instructions to list; unknown fields are refused. */
 export const InstructionListInputSchema: Schema<InstructionListInput> =
   z.strictObject(instructionListInputShape);

@@ -2,24 +2,33 @@ import * as z from 'zod/mini';
 
 /**
  * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost.
+ * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
+ * row 34.
  */
 export type Integer = number | bigint;
 
 /** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
 export type Hex = `0x${string}`;
 
-/** The documented values, and any other string that the platform may send one day. */
+/**
+ * The documented values, and any other string that the platform may send one day: docs/gaps.md,
+ * row 33.
+ */
 export type OpenEnum<Known extends string> = Known | (string & {});
 
 /** Free-form key/value data. */
 export type Metadata = Record<string, unknown>;
 
+/**
+ * A schema that accepts and returns a `T`.
+ * @inline
+ */
 export type Schema<T> = z.ZodMiniType<T>;
 
 /*
- * Answers: open. A format is not checked on the way in, so these three schemas accept any string
- * and only the type says more. The casts are the price of that, paid here once.
+ * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in, so these
+ * three schemas accept any string and only the type says more. The casts are the price of that,
+ * paid here once.
  */
 export const anyString = <T extends string>(): Schema<T> => z.string() as unknown as Schema<T>;
 export const integer: Schema<Integer> = z.union([z.int(), z.bigint()]);
@@ -39,11 +48,14 @@ export const metadataInput = (): Schema<Metadata> => {
 };
 
 /*
- * Requests: closed. Each schema carries its own sentence, because zod/mini ships none and because
- * the sentence has to say what to do.
+ * Requests: closed (docs/gaps.md, row 23). Each schema carries its own sentence, because zod/mini
+ * ships none and because the sentence has to say what to do.
  */
 
-/** An id of one resource: its prefix, then a suffix that cannot change the path it is put into. */
+/**
+ * An id of one resource: its prefix, then a suffix that cannot change the path it is put into. See
+ * docs/gaps.md, row 22.
+ */
 export function idOf<Prefix extends string>(
   noun: string,
   prefix: Prefix,
@@ -81,7 +93,7 @@ export const filledText = (what: string): z.ZodMiniString =>
 const amountRule =
   'expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero';
 
-/** An amount of money to send: an exact decimal string above zero. */
+/** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
 export const positiveAmount = (): z.ZodMiniString =>
   z
     .string({

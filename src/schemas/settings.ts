@@ -2,7 +2,12 @@ import * as z from 'zod/mini';
 import { anyString, known, type OpenEnum, type Schema } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
+/**
+ * The documented chains.
+ * @useDeclaredType
+ */
 export type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
 export type Chain = OpenEnum<KnownChain>;
 /** Tells whether a chain is one that the document lists. */
 export const isKnownChain: (value: unknown) => value is KnownChain = known(chains);
@@ -28,17 +33,21 @@ export const settingsShape = {
   webhookUrl: z.nullish(z.string()),
   updatedAt: z.string(),
 };
+/** The Settings as the platform sends them; unknown fields stay. */
 export const SettingsSchema: Schema<Settings> = z.looseObject(settingsShape);
 
 /** What of the Settings to change: a field that is absent stays as it is. */
 export interface SettingsUpdateInput {
-  /** Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`. */
+  /**
+   * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
+   * was set earlier: docs/gaps.md, row 12.
+   */
   autoEarnEnabled?: boolean | undefined;
-  /** A vault identifier of the form `<protocol>_usdc` or `<protocol>_usds`. */
+  /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
   autoEarnVault?: string | undefined;
-  /** The chain used when creating new Accounts. */
+  /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
   defaultChain?: KnownChain | undefined;
-  /** Where webhook notifications go; null disables them. */
+  /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
   webhookUrl?: string | null | undefined;
 }
 
@@ -57,6 +66,7 @@ export const settingsUpdateInputShape = {
       .check(z.refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlRule)),
   ),
 };
+/** What of the Settings to change; unknown fields are refused. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> = z
   .strictObject(settingsUpdateInputShape)
   .check(

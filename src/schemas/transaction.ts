@@ -15,8 +15,12 @@ import {
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
-/** The one transaction status that the document names; others exist. */
+/**
+ * The one transaction status that the document names; others exist.
+ * @useDeclaredType
+ */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** Tells whether a transaction status is one that the document names. */
 export const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus =
@@ -70,14 +74,15 @@ export const transactionShape = {
   deactivation: z.boolean(),
   transactionStatus: anyString<TransactionStatus>(),
 };
+/** A transaction record as the platform sends it; unknown fields stay. */
 export const TransactionSchema: Schema<Transaction> = z.looseObject(transactionShape);
 
 /** The one sort order that the document names. */
 export type KnownTransactionSort = 'Ascending';
-/** `Ascending` is documented; any other value is sent as given. */
+/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
 
-/** Which transactions to list. Only `address` is assumed to be required. */
+/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
 export interface TransactionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;
@@ -85,13 +90,16 @@ export interface TransactionListInput {
   instructionIds?: readonly Hex[] | undefined;
   /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
   from?: Date | string | undefined;
-  /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+  /**
+   * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
+   * is included is not documented: docs/gaps.md, row 21.
+   */
   to?: Date | string | undefined;
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
   /** Records to pass over. @default 0 */
   skip?: number | undefined;
-  /** Records a page. Default: not sent; the platform's own default is not documented. */
+  /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
   take?: number | undefined;
 }
 const takeRule = 'expected a whole number above 0';
@@ -104,5 +112,6 @@ export const transactionListInputShape = {
   skip: z.optional(count('expected a whole number, 0 or more')),
   take: z.optional(z.int(takeRule).check(z.gte(1, takeRule))),
 };
+/** Which transactions to list; unknown fields are refused. */
 export const TransactionListInputSchema: Schema<TransactionListInput> =
   z.strictObject(transactionListInputShape);

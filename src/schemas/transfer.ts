@@ -18,12 +18,18 @@ import {
 
 /** The id of a Transfer. */
 export type TransferId = `txfr_${string}`;
+/** The id of a Transfer: its prefix, and nothing that could change a path. */
 export const TransferIdSchema: Schema<TransferId> = idOf('a Transfer', 'txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
 export const isTransferId: (value: unknown) => value is TransferId = guard(TransferIdSchema);
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
+/**
+ * The documented types of a Transfer.
+ * @useDeclaredType
+ */
 export type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
 export type TransferType = OpenEnum<KnownTransferType>;
 /** Tells whether a Transfer type is one that the document lists. */
 export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
@@ -36,14 +42,24 @@ export const transferStatuses = [
   'failed',
   'cancelled',
 ] as const;
+/**
+ * The documented statuses of a Transfer.
+ * @useDeclaredType
+ */
 export type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 export type TransferStatus = OpenEnum<KnownTransferStatus>;
 /** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
 export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
   known(transferStatuses);
 
 const transferDirections = ['outgoing', 'incoming'] as const;
+/**
+ * The documented directions of a Transfer.
+ * @useDeclaredType
+ */
 export type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
 export type TransferDirection = OpenEnum<KnownTransferDirection>;
 /** Tells whether a Transfer direction is one that the document lists. */
 export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
@@ -85,6 +101,7 @@ export const transferCreatedShape = {
   type: anyString<TransferType>(),
   createdAt: z.string(),
 };
+/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> = z.looseObject(transferCreatedShape);
 
 export const transferShape = {
@@ -97,8 +114,10 @@ export const transferShape = {
   direction: anyString<TransferDirection>(),
   description: z.nullish(z.string()),
 };
+/** A Transfer as the platform sends it; unknown fields stay. */
 export const TransferSchema: Schema<Transfer> = z.looseObject(transferShape);
 
+/** @inline */
 interface TransferTerms {
   /** The Account that the money leaves. */
   sourceAccountId: AccountId;
@@ -107,22 +126,30 @@ interface TransferTerms {
    * is not 0.3 in JavaScript.
    */
   amount: string;
-  /** @default 'USDC' (the platform's own default; nothing is sent when this is absent) */
+  /**
+   * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+   * documented: docs/gaps.md, row 10.
+   */
   currency?: string | undefined;
   /** Text of yours. It comes back on the Transfer, so put your own reference here. */
   description?: string | undefined;
 }
+/** @inline */
 interface ToAccount {
   /** Another Account on the same Platform: a book transfer. */
   destinationAccountId: AccountId;
   counterpartyId?: undefined;
 }
+/** @inline */
 interface ToCounterparty {
   /** An external wallet or bank account: an on-chain or wire transfer. */
   counterpartyId: CounterpartyId;
   destinationAccountId?: undefined;
 }
-/** What it takes to send money: a source, an amount and exactly one destination. */
+/**
+ * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
 export type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
 
 export const transferCreateInputShape = {
@@ -133,8 +160,10 @@ export const transferCreateInputShape = {
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
 };
+/** What it takes to send money: an exact amount and one destination. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> = narrowed(
   z.strictObject(transferCreateInputShape).check(
+    // What the platform does with both is not documented: docs/gaps.md, row 48.
     z.refine(
       (input) =>
         (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
@@ -152,10 +181,11 @@ export const TransferCreateInputSchema: Schema<TransferCreateInput> = narrowed(
 export interface TransferListQuery extends PageQuery {
   /**
    * Only Transfers of this Account. The document says that the filter exists but not its name;
-   * `accountId` is assumed.
+   * `accountId` is assumed: docs/gaps.md, row 6.
    */
   accountId?: AccountId | undefined;
 }
 export const transferListQueryShape = { ...pageQueryShape, accountId: z.optional(AccountIdSchema) };
+/** The query of a list of Transfers; unknown parameters are refused. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
   z.strictObject(transferListQueryShape);

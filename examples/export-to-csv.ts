@@ -1,0 +1,68 @@
+// Writes every transfer into a CSV file, and goes on after a crash where it stopped. The cursor is
+// noted after each page is on the disk, so that no row is missing; a crash between the two is undone
+// by cutting the file back to the length that was noted with the cursor.
+import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PaymentsClient, type Transfer } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+
+const folder = await mkdtemp(join(tmpdir(), 'export-'));
+const file = join(folder, 'transfers.csv');
+const notes = join(folder, 'transfers.progress.json');
+
+interface Progress {
+  readonly cursor?: string;
+  readonly bytes: number;
+}
+
+const cell = (text: string | null | undefined): string => `"${(text ?? '').replaceAll('"', '""')}"`;
+const row = (transfer: Transfer): string =>
+  `${[transfer.id, transfer.createdAt, transfer.status, transfer.amount, transfer.currency, transfer.description].map(cell).join(',')}\n`;
+
+async function exportTransfers(payments: PaymentsClient): Promise<void> {
+  const noted = await readFile(notes, 'utf8').catch(() => '{"bytes":0}');
+  const { cursor, bytes } = JSON.parse(noted) as Progress;
+  const csv = await open(file, 'a');
+  try {
+    await csv.truncate(bytes);
+    for await (const page of payments.transfers.list({ limit: 100, cursor }).pages()) {
+      await csv.write(page.data.map(row).join(''));
+      await csv.sync();
+      if (page.nextCursor === null) break;
+      const progress = { cursor: page.nextCursor, bytes: (await csv.stat()).size };
+      // A rename is all or nothing; a note that is half written would be worse than none.
+      await writeFile(`${notes}.new`, JSON.stringify(progress));
+      await rename(`${notes}.new`, notes);
+    }
+  } finally {
+    await csv.close();
+  }
+}
+
+const sandbox = new Sandbox();
+const entity = sandbox.entities.create({ email: 'ada@example.com' });
+const source = sandbox.accounts.create({ entityId: entity.id });
+const destination = sandbox.accounts.create({ entityId: entity.id });
+sandbox.accounts.fund(source.id, '1000.00');
+const terms = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
+for (let count = 0; count < 450; count += 1) sandbox.transfers.create({ ...terms, amount: '1.00' });
+
+// The third page fails, and so does every retry of it.
+sandbox.faults.add({
+  operation: 'transfers.list',
+  after: 2,
+  times: 1,
+  fault: { kind: 'status', status: 503 },
+});
+const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
+try {
+  await exportTransfers(payments);
+} catch (error) {
+  console.log('it broke off:', error instanceof Error ? error.name : error);
+}
+await exportTransfers(payments);
+
+const lines = (await readFile(file, 'utf8')).trim().split('\n');
+console.log(`${lines.length} rows, ${new Set(lines).size} of them different`);
+await rm(folder, { recursive: true });

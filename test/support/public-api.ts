@@ -1,0 +1,324 @@
+// What the package shows to its users, read from the source with the compiler: the documentation
+// that is missing, and the list in docs/api.md.
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The entry points, by the name that a user imports. */
+const entryPoints: Readonly<Record<string, string>> = {
+  'payments-platform-sdk': 'src/index.ts',
+  'payments-platform-sdk/schemas': 'src/schemas/index.ts',
+  'payments-platform-sdk/sandbox': 'src/sandbox/index.ts',
+  'payments-platform-sdk/sandbox/server': 'src/sandbox/server.ts',
+  'payments-platform-sdk/sandbox/msw': 'src/sandbox/msw.ts',
+};
+
+/** Reads some modules; `texts` stands in for files that are not on the disk. */
+function read(paths: readonly string[], texts: ReadonlyMap<string, string>) {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
+    ts.sys.readFile(path),
+  );
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists } = host;
+  host.readFile = (path) => texts.get(path) ?? readFile.call(host, path);
+  host.fileExists = (path) => texts.has(path) || fileExists.call(host, path);
+  const program = ts.createProgram([...paths], options, host);
+  const checker = program.getTypeChecker();
+  const exportsOf = (path: string): ts.Symbol[] => {
+    const file = program.getSourceFile(path);
+    const module = file && checker.getSymbolAtLocation(file);
+    if (module === undefined) throw new Error(`${path} is not a module`);
+    return checker
+      .getExportsOfModule(module)
+      .map((symbol) =>
+        (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol),
+      );
+  };
+  return { checker, exportsOf };
+}
+
+const isMember = (
+  node: ts.Node,
+): node is
+  | ts.PropertySignature
+  | ts.MethodSignature
+  | ts.PropertyDeclaration
+  | ts.MethodDeclaration
+  | ts.GetAccessorDeclaration =>
+  ts.isPropertySignature(node) ||
+  ts.isMethodSignature(node) ||
+  ts.isPropertyDeclaration(node) ||
+  ts.isMethodDeclaration(node) ||
+  ts.isGetAccessorDeclaration(node);
+
+/**
+ * The members that a user sees in a declaration: down to the fields of objects within it, and those
+ * of types it is made of that have no public name of their own.
+ */
+function membersOf(
+  start: ts.Node,
+  publicNames: ReadonlySet<ts.Symbol>,
+  checker: ts.TypeChecker,
+): ts.NamedDeclaration[] {
+  const found: ts.NamedDeclaration[] = [];
+  const seen = new Set<ts.Node>();
+  const walk = (node: ts.Node): void => {
+    // What is inside a function, its parameters and its initial value is nobody's field.
+    if (ts.isBlock(node) || ts.isParameter(node) || ts.isConstructorDeclaration(node)) return;
+    if (isMember(node)) {
+      const hidden =
+        ts.isPrivateIdentifier(node.name) ||
+        ts.isComputedPropertyName(node.name) ||
+        node.type?.getText() === 'undefined';
+      if (hidden) return;
+      found.push(node);
+      const isField = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node);
+      if (isField && node.type !== undefined) walk(node.type);
+      return;
+    }
+    if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
+      const symbol = checker.getSymbolAtLocation(
+        ts.isTypeReferenceNode(node) ? node.typeName : node.expression,
+      );
+      if (symbol !== undefined) follow(symbol);
+    }
+    ts.forEachChild(node, walk);
+  };
+  const follow = (symbol: ts.Symbol): void => {
+    const target =
+      (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+    if (publicNames.has(target)) return;
+    for (const declaration of target.getDeclarations() ?? []) enter(declaration);
+  };
+  const enter = (node: ts.Node): void => {
+    const ours = !relative(root, node.getSourceFile().fileName).includes('node_modules');
+    const hasMembers =
+      ts.isInterfaceDeclaration(node) ||
+      ts.isClassDeclaration(node) ||
+      ts.isTypeAliasDeclaration(node);
+    if (!ours || !hasMembers || seen.has(node)) return;
+    seen.add(node);
+    ts.forEachChild(node, walk);
+  };
+  enter(start);
+  return found;
+}
+
+/** Public names, and fields of theirs, that have no sentence of documentation. */
+export function undocumented(
+  paths: readonly string[] = Object.values(entryPoints).map((path) => join(root, path)),
+  texts: ReadonlyMap<string, string> = new Map(),
+): string[] {
+  const { checker, exportsOf } = read(paths, texts);
+  const bare = (symbol: ts.Symbol | undefined): boolean =>
+    ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim() === '';
+  const missing = new Set<string>();
+  const publicNames = new Set(paths.flatMap(exportsOf));
+  for (const symbol of publicNames) {
+    const declarations = symbol.getDeclarations() ?? [];
+    const place = declarations[0]?.getSourceFile().fileName ?? '';
+    const name = `${relative(root, place)} ${symbol.getName()}`;
+    if (bare(symbol)) missing.add(name);
+    for (const member of declarations.flatMap((declaration) =>
+      membersOf(declaration, publicNames, checker),
+    )) {
+      const field = member.name;
+      if (field !== undefined && bare(checker.getSymbolAtLocation(field))) {
+        missing.add(`${name}.${field.getText()}`);
+      }
+    }
+  }
+  return [...missing].toSorted();
+}
+
+const firstSentence = (text: string): string =>
+  (/^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').trim();
+
+const oneLine = (text: string): string =>
+  text
+    .replace(/\/\*\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/([({[]) ?\| /g, '$1')
+    .replace(/^\| /, '')
+    .trim();
+
+const code = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
+
+/** The text of docs/api.md: one line for each method, function, error and shape. */
+export function apiList(): string {
+  const all = Object.entries(entryPoints).map(([name, path]) => [name, join(root, path)] as const);
+  const { checker, exportsOf } = read(
+    all.map(([, path]) => path),
+    new Map(),
+  );
+
+  const said = (symbol: ts.Symbol): string => {
+    const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
+    return firstSentence(text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1'));
+  };
+  const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${said(about)}`;
+  const byChecker = (type: ts.Type): string =>
+    checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
+
+  /** A type as the source writes it, unless it speaks of a parameter of a type further down. */
+  const typeOf = (symbol: ts.Symbol, owner?: ts.Symbol): string => {
+    const node = symbol.valueDeclaration;
+    const written =
+      node !== undefined &&
+      (ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isParameter(node))
+        ? node.type
+        : undefined;
+    const inherited = owner !== undefined && node?.parent !== owner.getDeclarations()?.[0];
+    const generic =
+      inherited &&
+      node !== undefined &&
+      (ts.isInterfaceDeclaration(node.parent) || ts.isClassDeclaration(node.parent)) &&
+      node.parent.typeParameters !== undefined;
+    return written === undefined || generic
+      ? byChecker(checker.getTypeOfSymbol(symbol))
+      : oneLine(written.getText());
+  };
+  const withoutUndefined = (text: string): string => text.replace(/ \| undefined$/, '');
+
+  /** A function as it is called: `(input: TransferCreateInput): ApiCall<TransferCreated>`. */
+  const called = (signature: ts.Signature): string => {
+    const parameters = signature.getParameters().map((parameter) => {
+      const node = parameter.valueDeclaration;
+      if (node === undefined || !ts.isParameter(node)) return parameter.getName();
+      const optional = node.questionToken !== undefined || node.initializer !== undefined;
+      const name = ts.isIdentifier(node.name) ? node.name.text : 'options';
+      return `${name}${optional ? '?' : ''}: ${typeOf(parameter)}`;
+    });
+    const node = signature.getDeclaration().type;
+    const result =
+      node === undefined || ts.isTypePredicateNode(node)
+        ? oneLine(node?.getText() ?? byChecker(signature.getReturnType()))
+        : byChecker(signature.getReturnType()).replace(/; \}/g, ' }');
+    return `(${parameters.join(', ')}): ${result}`;
+  };
+
+  const isMethod = (symbol: ts.Symbol): boolean =>
+    checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0;
+  const isShown = (symbol: ts.Symbol): boolean =>
+    !/^(__|#|catch$|finally$|name$)/.test(symbol.getName()) &&
+    (symbol.getDeclarations() ?? []).some((node) =>
+      relative(root, node.getSourceFile().fileName).startsWith('src'),
+    );
+  const membersOfType = (type: ts.Type): ts.Symbol[] =>
+    checker.getPropertiesOfType(type).filter(isShown);
+  const members = (symbol: ts.Symbol): ts.Symbol[] =>
+    membersOfType(checker.getDeclaredTypeOfSymbol(symbol));
+  const methods = (symbol: ts.Symbol, prefix: string): string[] =>
+    members(symbol).flatMap((member) =>
+      checker
+        .getTypeOfSymbol(member)
+        .getCallSignatures()
+        .map((signature) => line(`${prefix}.${member.getName()}${called(signature)}`, member)),
+    );
+  const shape = (fields: readonly ts.Symbol[], owner?: ts.Symbol): string => {
+    const texts = fields.map((field) => {
+      const optional = (field.flags & ts.SymbolFlags.Optional) !== 0;
+      const text = typeOf(field, owner);
+      return `${field.getName()}${optional ? `?: ${withoutUndefined(text)}` : `: ${text}`}`;
+    });
+    return texts.length === 0 ? '' : ` { ${texts.join('; ')} }`;
+  };
+
+  /** What a type alias stands for. */
+  const meaning = (symbol: ts.Symbol): string => {
+    const node = symbol.getDeclarations()?.find(ts.isTypeAliasDeclaration)?.type;
+    if (node === undefined) return '';
+    if (ts.isIndexedAccessTypeNode(node)) {
+      const list = checker.getTypeFromTypeNode(node.objectType) as ts.TypeReference;
+      return checker.getTypeArguments(list).map(byChecker).join(' | ').replaceAll('"', "'");
+    }
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
+    const parts = type.isUnion() ? type.types : [type];
+    return parts.every((part) => part.isIntersection() && membersOfType(part).length > 0)
+      ? parts.map((part) => shape(membersOfType(part)).trim()).join(' | ')
+      : oneLine(node.getText());
+  };
+
+  const sections: string[] = [];
+  const section = (title: string, lines: readonly string[]): void => {
+    if (lines.length > 0) sections.push(`## ${title}\n\n${lines.join('\n')}\n`);
+  };
+  for (const [name, path] of all) {
+    const symbols = exportsOf(path);
+    const isClass = (symbol: ts.Symbol) => (symbol.flags & ts.SymbolFlags.Class) !== 0;
+    const isError = (symbol: ts.Symbol) => isClass(symbol) && symbol.getName().endsWith('Error');
+    for (const head of symbols) {
+      const variable = { PaymentsClient: 'payments', Sandbox: 'sandbox' }[head.getName()];
+      if (variable === undefined) continue;
+      const made = checker.getTypeOfSymbol(head).getConstructSignatures();
+      section(`${head.getName()}, from \`${name}\``, [
+        ...made.map((signature) =>
+          line(`new ${head.getName()}${called(signature).replace(/: \w+$/, '')}`, head),
+        ),
+        ...methods(head, variable),
+      ]);
+      for (const space of members(head)) {
+        const noun = checker.getTypeOfSymbol(space).getSymbol();
+        if (noun === undefined || !symbols.includes(noun) || !members(noun).some(isMethod))
+          continue;
+        const path = `${variable}.${space.getName()}`;
+        if (members(noun).every(isMethod)) section(path, methods(noun, path));
+      }
+    }
+    section(
+      `What methods return, from \`${name}\``,
+      symbols
+        .filter((symbol) =>
+          ['ApiCall', 'Pager', 'OffsetPager', 'SandboxServer'].includes(symbol.getName()),
+        )
+        .flatMap((symbol) => methods(symbol, symbol.getName())),
+    );
+    section(
+      `Functions, from \`${name}\``,
+      symbols
+        .filter((symbol) => (symbol.flags & ts.SymbolFlags.Value) !== 0)
+        .flatMap((symbol) =>
+          checker
+            .getTypeOfSymbol(symbol)
+            .getCallSignatures()
+            .map((signature) => line(`${symbol.getName()}${called(signature)}`, symbol)),
+        ),
+    );
+    section(
+      `Errors, from \`${name}\``,
+      symbols.filter(isError).map((symbol) => {
+        const [declaration] = symbol.getDeclarations() ?? [];
+        const parent =
+          declaration !== undefined && ts.isClassDeclaration(declaration)
+            ? declaration.heritageClauses?.[0]?.types[0]?.expression.getText()
+            : undefined;
+        const own = members(symbol).filter(
+          (field) => !isMethod(field) && field.valueDeclaration?.parent === declaration,
+        );
+        return line(`${symbol.getName()} extends ${parent}${shape(own, symbol)}`, symbol);
+      }),
+    );
+    section(
+      `Shapes, from \`${name}\``,
+      symbols
+        .filter(
+          (symbol) =>
+            (symbol.flags & ts.SymbolFlags.Interface) !== 0 &&
+            !isClass(symbol) &&
+            members(symbol).length > 0 &&
+            !members(symbol).some(isMethod),
+        )
+        .map((symbol) => line(`${symbol.getName()}${shape(members(symbol), symbol)}`, symbol)),
+    );
+    section(
+      `Types, from \`${name}\``,
+      symbols
+        .filter((symbol) => (symbol.flags & ts.SymbolFlags.TypeAlias) !== 0)
+        .map((symbol) => line(`${symbol.getName()} = ${meaning(symbol)}`, symbol)),
+    );
+  }
+  return `# Every method in one line\n\nWritten by \`npm run api-list\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
+}
