@@ -363,6 +363,30 @@ test('neither the old nor the new token shows in an error', async () => {
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
+test('a token of the length that real ones have is taken out to its end', async () => {
+  const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
+  expect(long.length).toBeGreaterThan(1_000);
+  const said = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
+  const { payments } = clientOf(() => respond(401, { error: said, code: long, details: [long] }), {
+    jwt: long,
+  });
+  const error = await failureOf(payments.instructions.list(list), AuthenticationError);
+  for (const shown of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+    for (const piece of [long.slice(0, 20), long.slice(500, 520), long.slice(-20)]) {
+      expect(shown).not.toContain(piece);
+    }
+  }
+});
+
+test('a client without the credential that a call needs says which, and sends nothing', async () => {
+  vi.stubEnv('PAYMENTS_JWT', '');
+  const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
+  const error = await failureOf(payments.instructions.list(list), ConfigurationError);
+  expect(error).toMatchObject({ operation: 'instructions.list', outcome: 'not_sent' });
+  expect(error.message).toContain('PAYMENTS_JWT');
+  expect(requests).toHaveLength(0);
+});
+
 test('a clone shares the token as long as the source of it stays the same', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });

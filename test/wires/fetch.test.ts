@@ -188,24 +188,26 @@ test.each<[string, () => Promise<Response>]>([
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
 });
 
-test('no redirect is followed: the target hears nothing, the credential stays', async () => {
-  const elsewhere = await rawServer(answer(200, transfer));
-  for (const kind of kinds) {
-    for (const status of [301, 302, 303, 307, 308]) {
-      const server = await rawServer(
-        answer(status, undefined, { location: `${elsewhere.origin}/v0/here` }),
-      );
-      const error = await failureOf(calls[kind].send(clientAt(server)), ApiError);
-      const write = kind !== 'safe GET' && kind !== 'safe POST';
-      const outcome = write && status < 307 ? 'unknown' : 'rejected';
-      expect([kind, status, error.status, error.outcome]).toEqual([kind, status, status, outcome]);
-      expect(error.retryable).toBe(false);
-      expect(error.headers['location']).toBe(`${elsewhere.origin}/v0/here`);
-      expect(server.arrivals).toHaveLength(1);
+test.each(ways)(
+  'over $way no redirect is followed: the target hears nothing, the credential stays',
+  async ({ options }) => {
+    const elsewhere = await rawServer(answer(200, transfer));
+    for (const kind of kinds) {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const location = `${elsewhere.origin}/v0/here`;
+        const server = await rawServer(answer(status, undefined, { location }));
+        const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
+        const write = kind !== 'safe GET' && kind !== 'safe POST';
+        const outcome = write && status < 307 ? 'unknown' : 'rejected';
+        expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
+        expect(error.retryable).toBe(false);
+        expect(error.headers['location']).toBe(location);
+        expect(server.arrivals).toHaveLength(1);
+      }
     }
-  }
-  expect(elsewhere.connections).toHaveLength(0);
-});
+    expect(elsewhere.connections).toHaveLength(0);
+  },
+);
 
 test.each([
   ['gzip', gzipSync],
