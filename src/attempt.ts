@@ -116,15 +116,15 @@ async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline
     text,
     fault,
   });
-  if (outgoing.ignoresBody && answered.ok && answered.collect === undefined) {
-    // Cancelling frees the connection; that it may fail changes nothing.
+  if (outgoing.ignoresBody && answered.ok) {
+    // This frees the connection; that it may fail changes nothing.
+    answered.discard?.();
     answered.body?.cancel().catch(() => undefined);
     return answer('', undefined);
   }
   // Any 2xx is a success: docs/gaps.md, row 28.
   const limit = answered.ok ? answerLimit.success : answerLimit.error;
   const { bytes, fault } = await collect(answered, limit, deadline);
-  if (outgoing.ignoresBody && answered.ok) return answer('', undefined);
   try {
     return answer(strictUtf8.decode(bytes), fault);
   } catch {

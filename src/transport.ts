@@ -154,6 +154,7 @@ export class Transport {
       let token: string;
       let leave: Report;
       try {
+        total.check();
         token = credential.fixed ?? (await this.#token(credential, total, timeout, story));
         leave = gate.pass(total) ?? (await gate.enter(total));
       } catch (error) {

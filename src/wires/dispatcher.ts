@@ -96,10 +96,26 @@ const wire: Wire = {
   send: (request, _, trace) => new Exchange(request, trace).answer,
 };
 
+/*
+ * A dispatcher that somebody has put in the place of Node's may keep the beginning of a request to
+ * itself. Its silence then proves nothing, so it is believed only after it has told of the beginning
+ * of a request that was answered, and never again after an answer without one.
+ */
+const testimony = new WeakMap<Dispatcher, boolean>();
+
+const isProven = (dispatcher: Dispatcher | undefined): boolean =>
+  dispatcher !== undefined && testimony.get(dispatcher) === true;
+
+function testify(dispatcher: Dispatcher | undefined, toldOfTheBeginning: boolean): void {
+  if (dispatcher === undefined || testimony.get(dispatcher) === false) return;
+  testimony.set(dispatcher, toldOfTheBeginning);
+}
+
 /** One request and its answer. */
 class Exchange implements Handler {
   readonly answer: Promise<WireAnswer>;
   readonly #trace: Trace;
+  #dispatcher: Dispatcher | undefined;
   #forget = ignore;
   #stopped: Error | undefined;
   #resolve: (answer: WireAnswer) => void = ignore;
@@ -121,8 +137,10 @@ class Exchange implements Handler {
     });
     if (this.#stopped !== undefined) return;
     const { origin, pathname, search } = new URL(request.url);
+    this.#dispatcher = currentDispatcher();
+    if (!isProven(this.#dispatcher)) trace.started = undefined;
     try {
-      currentDispatcher()?.dispatch(
+      this.#dispatcher?.dispatch(
         {
           origin,
           path: pathname + search,
@@ -182,6 +200,7 @@ class Exchange implements Handler {
   #headersArrived(status: number, headers: RawHeaders, statusText: string): void {
     // 1xx is not the answer.
     if (status < 200) return;
+    testify(this.#dispatcher, this.#trace.started === true);
     this.#reply = new Reply(status, statusText, headers, (reason) => {
       this.#abort?.(reason);
     });
@@ -287,6 +306,10 @@ class Reply implements WireAnswer {
       if (this.#done !== undefined) resolve({ bytes: this.soFar(), fault: this.#done.fault });
       else this.#whenDone = resolve;
     });
+  }
+
+  discard(): void {
+    if (this.#done === undefined) this.#abort(new Error('nobody wants the body'));
   }
 
   soFar(): Uint8Array {

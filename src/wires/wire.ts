@@ -45,6 +45,8 @@ export interface WireAnswer {
   readonly body?: ReadableStream<Uint8Array> | null;
   /** The body read by the wire itself, `limit` bytes at most; rejects with nothing. */
   collect?(limit: number): Promise<Body>;
+  /** Ends a body that nobody will read; for wires that have `collect`. */
+  discard?(): void;
   /** What `collect` has read so far. */
   soFar?(): Uint8Array;
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
 import { accountId } from './bodies.ts';
 
@@ -13,6 +14,22 @@ import { accountId } from './bodies.ts';
 const folder = mkdtempSync(join(tmpdir(), 'payments-tls-'));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
+});
+
+// The dispatcher's word counts from the first request on whose beginning it told and that was
+// answered.
+beforeAll(async () => {
+  const server = createHttp((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const payments = new PaymentsClient({
+    baseUrl: `http://127.0.0.1:${port}/v0`,
+    apiKey: 'sk_warm',
+    validation: 'report',
+  });
+  await payments.accounts.get(accountId);
+  server.close();
+  server.closeAllConnections();
 });
 
 const makes =

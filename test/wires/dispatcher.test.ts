@@ -1,0 +1,114 @@
+import { ConnectionError, PaymentsClient, TimeoutError } from 'payments-platform-sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import { rawServer } from '../support/raw-server.ts';
+
+// Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
+// of somebody's own may say less.
+
+interface Dispatcher {
+  dispatch(options: object, handler: Record<string, unknown>): boolean;
+}
+const symbols = [1, 2].map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`));
+const globals = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
+let originals: (Dispatcher | undefined)[] = [];
+
+beforeEach(() => {
+  void new Headers();
+  originals = symbols.map((symbol) => globals[symbol]);
+});
+afterEach(() => {
+  for (const [index, symbol] of symbols.entries()) {
+    const original = originals[index];
+    if (original !== undefined) Reflect.set(globalThis, symbol, original);
+  }
+});
+
+/** Puts a dispatcher in the place of Node's that passes on what `keep` lets through. */
+function install(keep: (name: string) => boolean): void {
+  for (const [index, symbol] of symbols.entries()) {
+    const inner = originals[index];
+    if (inner === undefined) continue;
+    const outer: Dispatcher = {
+      dispatch: (options, handler) =>
+        inner.dispatch(
+          options,
+          new Proxy(handler, {
+            get(target, name) {
+              const value: unknown = Reflect.get(target, name, target);
+              if (typeof value !== 'function') return value;
+              return keep(String(name)) ? value.bind(target) : () => undefined;
+            },
+          }),
+        ),
+    };
+    Reflect.set(globalThis, symbol, outer);
+  }
+}
+
+const clientFor = (origin: string) =>
+  new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
+
+test('a dispatcher that hides the beginning of requests proves nothing by it', async () => {
+  install((name) => name !== 'onRequestStart' && name !== 'onConnect');
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('nor does it after an answer', async () => {
+  install((name) => name !== 'onRequestStart' && name !== 'onConnect');
+  const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
+    reset();
+  });
+  const payments = clientFor(server.origin);
+  await payments.transfers.create(newTransfer);
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(2);
+});
+
+test('one that told of a beginning once and then kept it back is believed no more', async () => {
+  let silent = false;
+  install((name) => !silent || (name !== 'onRequestStart' && name !== 'onConnect'));
+  const server = await rawServer(
+    answer(201, transferCreated),
+    answer(201, transferCreated),
+    ({ reset }) => {
+      reset();
+    },
+  );
+  const payments = clientFor(server.origin);
+  await payments.transfers.create(newTransfer);
+  silent = true;
+  await payments.transfers.create(newTransfer);
+  expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
+});
+
+test('a DELETE does not wait for a body that never ends', async () => {
+  const server = await rawServer(({ write }) => {
+    write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
+  });
+  await expect(clientFor(server.origin).ibans.delete('iban_1')).resolves.toBeUndefined();
+  await server.closed(0);
+});
+
+test('a call that was aborted before asks nobody for a credential', async () => {
+  let asked = 0;
+  const payments = new PaymentsClient({
+    baseUrl: 'http://127.0.0.1:9/v0',
+    apiKey: () => {
+      asked += 1;
+      return apiKey;
+    },
+  });
+  const signal = AbortSignal.abort();
+  const error = await failureOf(payments.transfers.create(newTransfer, { signal }));
+  expect(error).not.toBeInstanceOf(TimeoutError);
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent' });
+  expect(asked).toBe(0);
+});
