@@ -1,0 +1,82 @@
+// A service that takes payouts and says in HTTP what became of them. Run as it is, it pays on a
+// sandbox and prints what it answers.
+import Fastify, { type FastifyInstance } from 'fastify';
+import {
+  ApiError,
+  ConflictError,
+  isOutcomeUnknown,
+  isPaymentsError,
+  PaymentsClient,
+  RateLimitError,
+  UnprocessableEntityError,
+  ValidationError,
+  type PaymentsError,
+  type TransferCreateInput,
+} from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+
+/** The status for an error of the platform, as the caller of this service has to read it. */
+function statusFor(error: PaymentsError): number {
+  // Nobody may send it again before it is known what happened: 202, and the caller asks later.
+  if (isOutcomeUnknown(error)) return 202;
+  if (error instanceof ValidationError) return 400;
+  if (error instanceof ConflictError) return 409;
+  if (error instanceof UnprocessableEntityError) return 422;
+  if (error instanceof RateLimitError) return 503;
+  // A wrong key is our mistake, not the caller's.
+  return error instanceof ApiError ? 502 : 503;
+}
+
+export function buildService(payments: PaymentsClient): FastifyInstance {
+  const service = Fastify();
+
+  service.post<{ Body: TransferCreateInput }>('/payouts', async (request, reply) => {
+    const { id, status } = await payments.transfers.create(request.body);
+    return reply.code(201).send({ id, status });
+  });
+
+  service.setErrorHandler(async (error, request, reply) => {
+    if (!isPaymentsError(error)) throw error;
+    const status = statusFor(error);
+    if (error instanceof RateLimitError && error.retryAfterMs !== undefined) {
+      reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
+    }
+    // toJSON holds no credential, so the whole error may go into the log.
+    request.log.error({ payment: error });
+    return reply.code(status).send({ error: error.name, outcome: error.outcome });
+  });
+
+  return service;
+}
+
+if (import.meta.main) {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  const source = sandbox.accounts.create({ entityId });
+  const destination = sandbox.accounts.create({ entityId });
+  sandbox.accounts.fund(source.id, '100.00');
+  const service = buildService(new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 }));
+  const pay = async (amount: unknown) => {
+    const answer = await service.inject({
+      method: 'POST',
+      url: '/payouts',
+      payload: { sourceAccountId: source.id, destinationAccountId: destination.id, amount },
+    });
+    console.log(answer.statusCode, answer.body);
+  };
+
+  await pay('40.00');
+  await pay(40);
+  await pay('1000.00');
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'status', status: 429, retryAfter: 7 },
+  });
+  await pay('1.00');
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  await pay('2.00');
+  await service.close();
+}

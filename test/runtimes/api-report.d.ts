@@ -1,0 +1,3579 @@
+// index.d.ts
+/** The time and the timers that a client lives by. Tests hand in their own. */
+interface Clock {
+    /** Milliseconds since 1970, as `Date.now()`. */
+    now(): number;
+    /** Milliseconds from some fixed moment, never going back. Default: `now`. */
+    elapsed?(): number;
+    /** Calls back once, after so many milliseconds. Whatever it returns is handed to `clearTimeout`. */
+    setTimeout(callback: () => void, ms: number): unknown;
+    /** Takes back what `setTimeout` has returned. */
+    clearTimeout(handle: unknown): void;
+}
+
+/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
+type CredentialSource = string | (() => string | Promise<string>);
+/** The two credentials of the platform, and which calls each belongs to. */
+type CredentialKind = 'apiKey' | 'jwt';
+/**
+ * One credential of one client. A function is asked once; its answer is kept until the platform
+ * refuses it (401) or, for a JWT, until shortly before it expires. Callers who need a new one at
+ * the same time share one call of the function.
+ */
+declare class Credential {
+    #private;
+    readonly kind: CredentialKind;
+    constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>);
+    /** Whether a refused token can be replaced. */
+    get renewable(): boolean;
+    /** The credential when it is text: known without asking anybody. */
+    get fixed(): string | undefined;
+    /** A token to send. Rejects with what the function rejects with, or UnusableCredential. */
+    get(): Promise<string>;
+    /** Forgets a token that was refused, unless another has taken its place already. */
+    refused(token: string): void;
+    /** The tokens that must not leave through an error. */
+    get secrets(): readonly string[];
+}
+
+/** What is proven about a call as a whole: the worst of its attempts. */
+type Outcome = 'not_sent' | 'rejected' | 'unknown';
+/** One attempt of a call that failed. */
+interface Attempt {
+    /** What is proven about this attempt alone. */
+    readonly outcome: Outcome;
+    /** The HTTP status, when an answer began to arrive. */
+    readonly status?: number | undefined;
+    /** The platform's id of the request, when the answer carried one. */
+    readonly requestId?: string | undefined;
+    /** Milliseconds from dispatch to failure. */
+    readonly durationMs: number;
+    /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout while waiting for headers`. */
+    readonly reason: string;
+}
+/** One thing that was wrong with an argument or an answer. */
+interface Issue {
+    /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
+    readonly path: string;
+    /** What was expected, and what to do. */
+    readonly message: string;
+}
+/**
+ * Where a list broke off, so that it can be continued with `list({ cursor, limit })`. How long a
+ * cursor lives is not documented: docs/gaps.md, row 55.
+ */
+interface ResumePoint {
+    /**
+     * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
+     * Undefined stands for the first page.
+     */
+    readonly cursor: string | undefined;
+    /** The page size in use; undefined when none was sent. */
+    readonly limit: number | undefined;
+    /**
+     * Items handed out so far. On a {@link PaginationError} those of the page that `cursor` asks for
+     * are among them.
+     */
+    readonly itemsYielded: number;
+}
+/** Which call an error belongs to. */
+interface CallIdentity {
+    /** The SDK's name of the call, such as `transfers.create`. */
+    readonly operation: string;
+    readonly method: string;
+    /** The path as a template, without ids: `/transfers/{id}`. */
+    readonly path: string;
+}
+/** What every error is made from. */
+interface ErrorFacts extends Partial<CallIdentity> {
+    readonly outcome: Outcome;
+    readonly attempts?: readonly Attempt[] | undefined;
+    readonly retryable?: boolean | undefined;
+    readonly startedAt?: string | undefined;
+    readonly idempotencyKey?: string | undefined;
+    readonly cause?: unknown;
+}
+/**
+ * The base of every error that this package throws. `outcome` tells whether the call took effect.
+ *
+ * @example
+ * ```ts
+ * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
+ *
+ * try {
+ *   await payments.transfers.create(input);
+ * } catch (error) {
+ *   if (isOutcomeUnknown(error)) console.log('look before you send again');
+ *   else if (error instanceof PaymentsError) console.log('no money moved', error.outcome);
+ *   else throw error;
+ * }
+ * ```
+ */
+declare class PaymentsError extends Error {
+    /**
+     * `not_sent`: nothing reached the platform. `rejected`: the platform refused it. `unknown`: it
+     * may have taken effect. The worst over all attempts.
+     */
+    readonly outcome: Outcome;
+    /** The SDK's name of the call, such as `transfers.create`; absent when no call was involved. */
+    readonly operation: string | undefined;
+    /** The HTTP method; absent when no call was involved. */
+    readonly method: string | undefined;
+    /** The path as a template, without ids: `/transfers/{id}`. */
+    readonly path: string | undefined;
+    /** Every attempt, in order. */
+    readonly attempts: readonly Attempt[];
+    /** Whether sending the same call again may help and cannot do harm. */
+    readonly retryable: boolean;
+    /**
+     * When the call began, by this machine's clock, as ISO 8601 text: hand it to
+     * `transfers.reconcile` as `since`. Absent when the call never began.
+     */
+    readonly startedAt?: string;
+    /** The key that every attempt carried; only with the option `idempotencyHeader`. */
+    readonly idempotencyKey?: string;
+    /** Where a list broke off; only on errors thrown while paging. */
+    resume?: ResumePoint;
+    static [Symbol.hasInstance](value: unknown): boolean;
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts);
+    /** Everything that a log needs, as plain data; bigints become strings. */
+    toJSON(): Record<string, unknown>;
+}
+/** Options or credentials cannot be used. Nothing was sent. */
+declare class ConfigurationError extends PaymentsError {
+}
+/** An argument is wrong; `issues` says which and why. Nothing was sent. */
+declare class ValidationError extends PaymentsError {
+    /** Everything that was wrong, not only the first. */
+    readonly issues: readonly Issue[];
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly issues: readonly Issue[];
+    });
+}
+/** What an {@link ApiError} is made from. */
+interface ApiErrorFacts extends ErrorFacts {
+    readonly status: number;
+    readonly code: string | undefined;
+    readonly details: unknown;
+    readonly requestId: string | undefined;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly retryAfterMs: number | undefined;
+}
+/** The platform answered with a status other than success. */
+declare class ApiError extends PaymentsError {
+    /** The HTTP status. */
+    readonly status: number;
+    /** The platform's code, when the answer carried an Error body: docs/gaps.md, row 46. */
+    readonly code: string | undefined;
+    /** The platform's additional context, when the answer carried an Error body. */
+    readonly details: unknown;
+    /** The platform's id of the request: quote it to support. */
+    readonly requestId: string | undefined;
+    /** The answer's headers by lower-case name, without cookies. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** The start of the answer's text, whatever it was. */
+    readonly body: string;
+    /** How long the platform asks to wait, in milliseconds. */
+    readonly retryAfterMs: number | undefined;
+    /** @hidden */
+    constructor(message: string, facts: ApiErrorFacts);
+}
+/** 400: the platform could not make sense of the request. */
+declare class BadRequestError extends ApiError {
+}
+/** 401: the credential is missing, wrong or expired. */
+declare class AuthenticationError extends ApiError {
+}
+/** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
+declare class PermissionDeniedError extends ApiError {
+}
+/** 404: there is no such thing. */
+declare class NotFoundError extends ApiError {
+}
+/** 409: the request conflicts with the state of things. */
+declare class ConflictError extends ApiError {
+}
+/** 422: the request was understood and refused. */
+declare class UnprocessableEntityError extends ApiError {
+}
+/** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
+declare class RateLimitError extends ApiError {
+}
+/** 500 or above: something failed behind the platform's door. A write may have taken effect. */
+declare class ServerError extends ApiError {
+}
+/** The connection failed; `code` says how, and `outcome` what that proves. */
+declare class ConnectionError extends PaymentsError {
+    /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
+    readonly code: string | undefined;
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly code?: string | undefined;
+    });
+}
+/** Where a call stood when its time ran out. */
+type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
+/** Time ran out; `phase` says while doing what. */
+declare class TimeoutError extends ConnectionError {
+    /**
+     * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
+     * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
+     * an earlier 429 holds calls back for longer than this call may take.
+     */
+    readonly phase: TimeoutPhase;
+    /** For phase `gate`: how long until calls go out again, in milliseconds. */
+    readonly retryAfterMs: number | undefined;
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly phase: TimeoutPhase;
+        readonly retryAfterMs?: number | undefined;
+    });
+}
+/** The caller's signal was aborted; `cause` is its reason. */
+declare class AbortError extends PaymentsError {
+}
+/** Why an answer could not be used. */
+type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
+/** The platform answered with success, and the answer cannot be used. */
+declare class InvalidResponseError extends PaymentsError {
+    /** Why it cannot be used. */
+    readonly reason: InvalidResponseReason;
+    /** The HTTP status. */
+    readonly status: number;
+    /** The platform's id of the request: quote it to support. */
+    readonly requestId: string | undefined;
+    /** The start of the answer's text. */
+    readonly body: string;
+    /** For reason `shape`: what differs from the documented shape. */
+    readonly issues: readonly Issue[];
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly reason: InvalidResponseReason;
+        readonly status: number;
+        readonly requestId: string | undefined;
+        readonly body: string;
+        readonly issues?: readonly Issue[] | undefined;
+    });
+}
+/** The platform's paging does not lead on. What was handed out so far is valid. */
+declare class PaginationError extends PaymentsError {
+    /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+    readonly reason: 'missing_cursor' | 'cursor_loop';
+    /** Where the list broke off. */
+    resume: ResumePoint;
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly reason: 'missing_cursor' | 'cursor_loop';
+        readonly resume: ResumePoint;
+    });
+}
+/** Waiting ended without the status that was waited for. `T` is what was waited for. */
+declare class WaitError<T = unknown> extends PaymentsError {
+    /** What the platform last reported, if it ever did. */
+    readonly last: T | undefined;
+    /** `timeout` says nothing about failure: the money may still move. */
+    readonly reason: 'timeout' | 'failed' | 'regressed';
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & {
+        readonly last: T | undefined;
+        readonly reason: 'timeout' | 'failed' | 'regressed';
+    });
+}
+/** Tells whether a value is an error of this package, from whichever copy of it. */
+declare const isPaymentsError: (value: unknown) => value is PaymentsError;
+/** Tells whether a value is an answer of the platform with a status other than success. */
+declare const isApiError: (value: unknown) => value is ApiError;
+/**
+ * Tells whether a call may have taken effect: look before you send it again. An error that is not
+ * of this package proves nothing and gives false.
+ */
+declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
+    readonly outcome: "unknown";
+};
+
+/** What a hook is told about a call; never a credential. */
+interface HookCall {
+    /** The SDK's name of the call, such as `transfers.create`. */
+    readonly operation: string;
+    /** The HTTP method. */
+    readonly method: string;
+    /** The path as a template, without ids: `/transfers/{id}`. */
+    readonly path: string;
+    /** Counts the requests of this call, from 1. */
+    readonly attempt: number;
+}
+/** A request is about to go out. */
+interface RequestEvent extends HookCall {
+    /** Where to, with ids and query. */
+    readonly url: string;
+    /** The headers that go out, without `authorization`. */
+    readonly headers: Readonly<Record<string, string>>;
+}
+/** A request has ended, with an answer or without. */
+interface ResponseEvent extends HookCall {
+    /** The HTTP status; absent when no answer came. */
+    readonly status: number | undefined;
+    /** The platform's id of the request, when the answer carried one. */
+    readonly requestId: string | undefined;
+    /** Milliseconds from dispatch to the end of the body, or to the failure. */
+    readonly durationMs: number;
+    /** `ok` for success, otherwise what the failure of this attempt proves. */
+    readonly outcome: 'ok' | Outcome;
+    /** Why it failed; absent for success. */
+    readonly reason: string | undefined;
+}
+/** A call is about to be sent again. */
+interface RetryEvent extends HookCall {
+    /** Milliseconds until then. */
+    readonly delayMs: number;
+    /** Why the last attempt failed. */
+    readonly reason: string;
+}
+/**
+ * An answer differs from the documented shape and was handed out all the same. How the platform
+ * changes is not documented: docs/gaps.md, row 57.
+ */
+interface DriftEvent extends Omit<HookCall, 'attempt'> {
+    /** The HTTP status. */
+    readonly status: number;
+    /** The platform's id of the request, when the answer carried one. */
+    readonly requestId: string | undefined;
+    /** What differs, and where. */
+    readonly issues: readonly Issue[];
+}
+/** Functions that watch. What they throw or reject with is dropped: a hook never breaks a call. */
+interface Hooks {
+    /** Before every request, repeated ones included. */
+    onRequest?: ((event: RequestEvent) => unknown) | undefined;
+    /** After every request, whether an answer came or not. */
+    onResponse?: ((event: ResponseEvent) => unknown) | undefined;
+    /** Before the wait that precedes a repeated request. */
+    onRetry?: ((event: RetryEvent) => unknown) | undefined;
+    /** For every answer of another shape that was handed out all the same. */
+    onDrift?: ((event: DriftEvent) => unknown) | undefined;
+}
+
+/** How often a call may take effect: see the table in `retry.ts`. */
+type Kind = 'safe' | 'idempotent' | 'once';
+
+/** A fetch of the user's own. */
+type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
+/** A function of the user's own that sends a GET request with a body. */
+type GetWithBody = (request: Request, body: string) => Promise<Response>;
+
+/** How a {@link PaymentsClient} is set up. */
+interface ClientOptions {
+    /**
+     * The versioned root; ends in `/v0`. https, or http on a loopback address.
+     * @default the environment variable PAYMENTS_BASE_URL
+     */
+    baseUrl?: string | undefined;
+    /**
+     * The root of the instruction and transaction endpoints.
+     * @default the environment variable PAYMENTS_ROOT_URL, else `baseUrl` without its last segment
+     */
+    rootUrl?: string | undefined;
+    /**
+     * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only.
+     * @default the environment variable PAYMENTS_API_KEY
+     */
+    apiKey?: CredentialSource | undefined;
+    /**
+     * The JWT, or a function that fetches it. Sent to `rootUrl` only; needed by `instructions` and
+     * `transactions`.
+     * @default the environment variable PAYMENTS_JWT
+     */
+    jwt?: CredentialSource | undefined;
+    /** Milliseconds for one attempt: headers and body. @default 30000 */
+    timeout?: number | undefined;
+    /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
+    totalTimeout?: number | undefined;
+    /** How often a call may be sent again at most; 0 means never. @default 2 */
+    maxRetries?: number | undefined;
+    /** Headers for every request. `authorization` is not among them: the credentials set it. */
+    headers?: Readonly<Record<string, string | undefined>> | undefined;
+    /**
+     * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
+     * write that fails in it is reported as `unknown`.
+     * @default the global fetch
+     */
+    fetch?: Fetch | undefined;
+    /** Sends the two GET requests that carry a body. @default node:http */
+    getWithBody?: GetWithBody | undefined;
+    /**
+     * What happens when a read is answered in another shape than the documented one: `strict` throws
+     * InvalidResponseError, `report` hands the answer out and calls `hooks.onDrift`.
+     * @default 'strict'
+     */
+    validation?: 'strict' | 'report' | undefined;
+    /** Functions that watch every call. */
+    hooks?: Hooks | undefined;
+    /**
+     * The name of a header that carries one key per POST, the same on every attempt, such as
+     * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
+     * it honours the header, because creations are then sent again after unknown outcomes:
+     * docs/gaps.md, row 51.
+     */
+    idempotencyHeader?: string | undefined;
+    /** Time and timers, for tests. @default the system's */
+    clock?: Clock | undefined;
+}
+/** What one call may change. */
+interface RequestOptions {
+    /** Ends the call, its waits included. */
+    signal?: AbortSignal | undefined;
+    /** Milliseconds for one attempt: headers and body. */
+    timeout?: number | undefined;
+    /** Milliseconds for the whole call: waits, retries and bodies. */
+    totalTimeout?: number | undefined;
+    /** How often the call may be sent again at most; 0 means never. */
+    maxRetries?: number | undefined;
+    /** Headers for this call. */
+    headers?: Readonly<Record<string, string | undefined>> | undefined;
+    /** Query parameters that the document does not name. */
+    query?: Readonly<Record<string, QueryValue>> | undefined;
+    /** Body fields that the document does not name. */
+    body?: Readonly<Record<string, unknown>> | undefined;
+}
+/** What a query parameter may be; undefined is left out. */
+type QueryValue = string | number | bigint | boolean | undefined;
+/** Options after the environment was read and everything was checked. */
+interface Settled {
+    readonly baseUrl: string;
+    readonly rootUrl: string;
+    readonly apiKey: CredentialSource | undefined;
+    readonly jwt: CredentialSource | undefined;
+    readonly timeout: number;
+    readonly totalTimeout: number;
+    readonly maxRetries: number;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+    readonly fetch: Fetch | undefined;
+    readonly getWithBody: GetWithBody | undefined;
+    readonly validation: 'strict' | 'report';
+    readonly hooks: Hooks;
+    readonly idempotencyHeader: string | undefined;
+    readonly clock: Clock | undefined;
+}
+
+/** Takes credentials out of a text. */
+type Redact = (text: string) => string;
+
+/** The little that is asked of a schema here, so that no zod type spreads through the code. */
+interface Checker<T> {
+    safeParse(value: unknown): {
+        success: true;
+        data: T;
+    } | {
+        success: false;
+        error: {
+            issues: readonly SchemaIssue[];
+        };
+    };
+}
+interface SchemaIssue {
+    readonly code?: string | undefined;
+    readonly path: readonly PropertyKey[];
+    readonly message: string;
+    readonly expected?: unknown;
+    readonly keys?: readonly string[];
+    readonly errors?: readonly (readonly SchemaIssue[])[];
+}
+/** A value and what it has to be; nothing is checked before the call runs. */
+interface Checked<T> {
+    readonly schema: Checker<T>;
+    readonly value: unknown;
+}
+/** A path with its parameters still unchecked. */
+interface Path {
+    /** Without ids: `/transfers/{id}`. */
+    readonly template: string;
+    /** The path to ask for. Adds to `issues` what is wrong with a parameter. */
+    resolve(issues: Issue[]): string;
+}
+
+/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
+interface Call<T, A = T> {
+    /** The SDK's name of the call, such as `transfers.create`. */
+    readonly operation: string;
+    readonly kind: Kind;
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    readonly path: Path;
+    readonly query?: Checked<object>;
+    readonly body?: Checked<unknown>;
+    /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
+    readonly answer: Checker<A> | 'nothing';
+    /** Whether a success without a body is a result too: undefined. */
+    readonly mayBeEmpty?: boolean;
+    /**
+     * The least that a success must have to be handed out although its shape differs: docs/gaps.md,
+     * row 36.
+     */
+    readonly least?: (answer: unknown) => boolean;
+    /** Makes of the answer what the caller gets; absent when it is the same. */
+    readonly into?: (answer: A) => T;
+    /** For writes: what may have happened when the outcome is unknown, and how to find out. */
+    readonly doubt?: string;
+}
+
+/**
+ * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
+ * with. It has to answer at once, not with a promise.
+ */
+interface AnswerSchema<T> {
+    /** What Standard Schema asks for; your schema library has filled it in. */
+    readonly '~standard': {
+        /** The version of Standard Schema. */
+        readonly version: 1;
+        /** The library that made it. */
+        readonly vendor: string;
+        /** Checks a value. */
+        readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
+        /** For the compiler only. */
+        readonly types?: {
+            /** What goes in. */
+            readonly input: unknown;
+            /** What comes out. */
+            readonly output: T;
+        } | undefined;
+    };
+}
+/**
+ * What a schema says of a value.
+ * @inline
+ */
+type SchemaResult<T> = {
+    /** The value, as the schema made it. */
+    readonly value: T;
+    readonly issues?: undefined;
+} | {
+    /** What is wrong with it. */
+    readonly issues: readonly {
+        /** What was expected. */
+        readonly message: string;
+        /** Where in the value. */
+        readonly path?: readonly (PropertyKey | {
+            /** One step on the way. */
+            readonly key: PropertyKey;
+        })[] | undefined;
+    }[];
+};
+/** A call that the SDK does not cover. */
+interface AnyRequest<T = unknown> {
+    /** GET is retried as a read; POST is sent once, as a creation. */
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    /** Relative, encoded, without a query: `/transfers/txfr_1`. */
+    path: string;
+    /** Which API: `versioned` takes the API key, `root` the JWT. */
+    api: 'versioned' | 'root';
+    /** Query parameters. */
+    query?: Readonly<Record<string, QueryValue>> | undefined;
+    /** The JSON body; a GET may have one, too. */
+    body?: unknown;
+    /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
+    schema?: AnswerSchema<T> | undefined;
+}
+
+/**
+ * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
+ * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
+ * row 34.
+ */
+type Integer = number | bigint;
+/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+type Hex = `0x${string}`;
+/**
+ * The documented values, and any other string that the platform may send one day: docs/gaps.md,
+ * row 33.
+ */
+type OpenEnum<Known extends string> = Known | (string & {});
+/** Free-form key/value data. */
+type Metadata = Record<string, unknown>;
+/** Which page of a list to start with, and how large the pages are. */
+interface PageQuery {
+    /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
+    cursor?: string | undefined;
+    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+    limit?: number | undefined;
+}
+
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
+}
+
+/** Why something was stopped before it was done. */
+type StopReason = {
+    readonly by: 'caller';
+    readonly reason: unknown;
+} | {
+    readonly by: 'attempt' | 'total';
+};
+/** Thrown out of {@link Deadline.race}. */
+declare class Stopped extends Error {
+    readonly why: StopReason;
+    constructor(why: StopReason);
+}
+/**
+ * A span of time that ends by itself, with the caller's signal, or with the span around it. It
+ * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
+ * collector runs, a rejected promise is not.
+ */
+declare class Deadline {
+    #private;
+    constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', outer?: Deadline, signals?: readonly AbortSignal[]);
+    /** For what takes a signal; made when somebody asks, because few do and it costs. */
+    get signal(): AbortSignal;
+    /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
+    onStop(listener: (stopped: Stopped) => void): () => void;
+    /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
+    get remaining(): number;
+    /** Throws when time is up, also when the timer has not fired yet. */
+    check(): void;
+    /** The promise's result, or {@link Stopped} if that comes first. */
+    race<T>(promise: PromiseLike<T>): Promise<T>;
+    /** Waits; {@link Stopped} ends it early. */
+    sleep(ms: number): Promise<void>;
+    /** Lets go of every timer and of the caller's signals. */
+    close(): void;
+}
+
+/** Tells the gate how the attempt it let through went. */
+type Report = (throttledForMs: number | undefined) => void;
+/**
+ * After a 429, one client sends nothing until the platform's time has come, then lets one call
+ * through as a probe; the others follow when it was not refused again. No limit is documented:
+ * docs/gaps.md, row 52.
+ */
+declare class Gate {
+    #private;
+    constructor(clock: Required<Clock>);
+    /** Lets a call out at once; undefined while the gate is closed, when it has to `enter`. */
+    pass(deadline: Deadline): Report | undefined;
+    /** Waits until a call may go out. The returned function must be called when it has gone. */
+    enter(deadline: Deadline): Promise<Report>;
+}
+
+/** What the policy has to know of a failed attempt. */
+interface FailedAttempt {
+    readonly outcome: Outcome;
+    readonly status: number | undefined;
+    /** Whether the failure may pass by itself. */
+    readonly transient: boolean;
+}
+/**
+ * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
+ * everybody trying three times. First attempts are never held back.
+ */
+declare class RetryBudget {
+    #private;
+    static readonly capacity = 500;
+    /** What one retry costs: less when the platform did no work for the attempt before. */
+    static cost(failed: FailedAttempt): number;
+    /** Takes the cost of one retry. False when there is not enough left: do not retry. */
+    take(cost: number): boolean;
+    /** A success gives back what its last retry cost; one without a retry gives 1. */
+    refund(lastCost: number | undefined): void;
+}
+
+/** What a call resolves to, and the raw answer beside it. */
+interface WithResponse<T> {
+    /** What the call resolves to by itself. */
+    readonly data: T;
+    /** The answer as a Response whose body can still be read. */
+    readonly response: Response;
+}
+/** The promise of a call's result, which can also be asked for the raw response. */
+interface ApiCall<T> extends Promise<T> {
+    /** The result together with the raw response: status, headers, body. */
+    withResponse(): Promise<WithResponse<T>>;
+}
+/** One API of the platform: where it is, which credential it takes, how calls to it are made. */
+interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jwt'> {
+    readonly credentialKind: 'apiKey' | 'jwt';
+    /** Undefined when the client was given none: calls are then refused before anything is sent. */
+    readonly credential: Credential | undefined;
+    /** Every credential of the client: an answer may echo the other one. */
+    readonly credentials: readonly Credential[];
+    readonly budget: RetryBudget;
+    readonly gate: Gate;
+}
+/** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
+declare class Transport {
+    #private;
+    constructor(setup: TransportSetup);
+    /** Takes the client's credentials out of a text. */
+    readonly redact: Redact;
+    /** The same for the caller's own data, in which only the credentials themselves are touched. */
+    readonly redactOwn: Redact;
+    /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
+    call<T, A = T>(call: Call<T, A>, options: RequestOptions | undefined, cancel?: AbortSignal): ApiCall<T>;
+}
+
+/** Where `toArray` stops. */
+interface ToArrayOptions {
+    /** Items to collect at most; required, because a list has no bound of its own. */
+    max: number;
+}
+/**
+ * A list that has not been asked for yet.
+ *
+ * `await` it for the first page, `for await` it for every item. Each loop starts afresh. Once a
+ * loop has asked for its second page, one page is fetched ahead; leaving the loop cancels it.
+ *
+ * @example
+ * ```ts
+ * const first = await payments.transfers.list({ limit: 10 });
+ * console.log(first.data.length, first.nextCursor);
+ *
+ * for await (const transfer of payments.transfers.list()) {
+ *   console.log(transfer.id, transfer.amount);
+ * }
+ * ```
+ */
+interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
+    /** For the first page, as on a promise. */
+    catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
+    /** For the first page, as on a promise. */
+    finally(onFinally?: (() => void) | null): Promise<P>;
+    /** The first page together with its raw response. */
+    withResponse(): Promise<WithResponse<P>>;
+    /** Every page, one after the other. */
+    pages(): AsyncIterable<P>;
+    /** The first items, `max` at most. */
+    toArray(options: ToArrayOptions): Promise<T[]>;
+}
+/** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */
+interface Pager<T> extends PagedList<T, Page<T>> {
+}
+/** A page of a list that is paged by position. */
+interface OffsetPage<T> {
+    /** The records of this page. */
+    data: T[];
+    /** Continue with `list({ skip: nextSkip })`; null after an empty page, which is the last. */
+    nextSkip: number | null;
+}
+/** A list paged by position. It ends with the first empty page: a short page proves nothing. */
+interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {
+}
+
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+/** Tells whether a value is a well-formed Entity id, and narrows it. */
+declare const isEntityId: (value: unknown) => value is EntityId;
+declare const entityTypes: readonly ["individual", "business"];
+/**
+ * The documented types of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+/** Tells whether an Entity type is one that the document lists. */
+declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
+declare const entityStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+/** Tells whether an Entity status is one that the document lists. */
+declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/**
+ * The documented statuses of identity verification.
+ * @useDeclaredType
+ */
+type KnownKycStatus = (typeof kycStatuses)[number];
+/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+type KycStatus = OpenEnum<KnownKycStatus>;
+/** Tells whether a KYC status is one that the document lists. */
+declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/**
+ * The documented statuses of the terms of service.
+ * @useDeclaredType
+ */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** Tells whether a terms-of-service status is one that the document lists. */
+declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
+/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Where identity verification stands; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Share this link with the Entity: there it completes identity verification. */
+    kycLink: string;
+    /** Share this link with the Entity: there it accepts the terms of service. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business on whose behalf Accounts are held. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/**
+ * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
+ */
+interface EntityCreateInput {
+    /** Where the Entity is reached. */
+    email: string;
+    /** The name of a person. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+/** Which Entities to list: paging only. */
+interface EntityListQuery extends PageQuery {
+}
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/**
+ * The documented chains.
+ * @useDeclaredType
+ */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** Tells whether a chain is one that the document lists. */
+declare const isKnownChain: (value: unknown) => value is KnownChain;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** What of the Settings to change: a field that is absent stays as it is. */
+interface SettingsUpdateInput {
+    /**
+     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
+     * was set earlier: docs/gaps.md, row 12.
+     */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+/** Tells whether a value is a well-formed Account id, and narrows it. */
+declare const isAccountId: (value: unknown) => value is AccountId;
+declare const accountTypes: readonly ["wallet", "bank"];
+/**
+ * The documented types of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
+type AccountType = OpenEnum<KnownAccountType>;
+/** Tells whether an Account type is one that the document lists. */
+declare const isKnownAccountType: (value: unknown) => value is KnownAccountType;
+declare const accountStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
+type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** Tells whether an Account status is one that the document lists. */
+declare const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus;
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+interface AccountCreated {
+    /** Starts with `acc_`. */
+    id: AccountId;
+    /** The Entity that owns the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: AccountType;
+    /** The chain that the Account is provisioned on. */
+    chain: Chain;
+    /** A new Account is `active`. */
+    status: AccountStatus;
+    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+    autoEarn: boolean;
+    /** A decimal string; its unit and precision are not documented. */
+    availableBalance: string;
+    /** `USDC` unless the platform says otherwise. */
+    currency: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+interface Account extends AccountCreated {
+    /** A decimal string. */
+    pendingBalance: string;
+    /** A decimal string. */
+    lockedBalance: string;
+    /** A decimal string. */
+    holdingBalance: string;
+    /** Free-form data of yours; absent or null when there is none. */
+    metadata?: Metadata | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/**
+ * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * fields are required is assumed: docs/gaps.md, row 3.
+ */
+interface AccountCreateInput {
+    /** The Entity that will own the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. */
+    metadata?: Metadata | undefined;
+}
+/** What of an Account to change: a field that is absent stays as it is. */
+interface AccountUpdateInput {
+    /** Display name. */
+    name?: string | undefined;
+    /**
+     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
+     * docs/gaps.md, row 14.
+     */
+    metadata?: Metadata | undefined;
+}
+/**
+ * Which Accounts to list. The document names no filter; add one through `options.query`:
+ * docs/gaps.md, row 4.
+ */
+interface AccountListQuery extends PageQuery {
+}
+
+/** Wallet and bank accounts that hold balances for Entities. */
+declare class Accounts {
+    #private;
+    constructor(versioned: Transport);
+    /**
+     * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
+     * auto-earn is enabled there.
+     *
+     * @throws {@link ApiError} when the platform refuses it
+     */
+    create(input: AccountCreateInput, options?: RequestOptions): ApiCall<AccountCreated>;
+    /** Lists Accounts: `await` one page, or `for await` all of them. */
+    list(query?: AccountListQuery, options?: RequestOptions): Pager<Account>;
+    /**
+     * One Account with its balances and auto-earn status.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    get(id: AccountId, options?: RequestOptions): ApiCall<Account>;
+    /**
+     * Changes the display name or the metadata; what is absent stays as it is.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account>;
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
+declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** Tells whether a Counterparty type is one that the document lists. */
+declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /**
+     * Only Counterparties of this Entity. The document says that the filter exists but not its
+     * name; `entityId` is assumed: docs/gaps.md, row 7.
+     */
+    entityId?: EntityId | undefined;
+}
+
+/**
+ * External wallets and bank accounts. The document names no call that creates one: docs/gaps.md,
+ * row 24.
+ */
+declare class Counterparties {
+    #private;
+    constructor(versioned: Transport);
+    /** Lists Counterparties: `await` one page, or `for await` all of them. */
+    list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty>;
+    /**
+     * One Counterparty, its account number masked.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    get(id: CounterpartyId, options?: RequestOptions): ApiCall<Counterparty>;
+    /**
+     * Deletes a Counterparty for good; pending Transfers to it fail.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    delete(id: CounterpartyId, options?: RequestOptions): ApiCall<void>;
+}
+
+/** Individuals and businesses. */
+declare class Entities {
+    #private;
+    constructor(versioned: Transport);
+    /**
+     * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
+     *
+     * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
+     */
+    create(input: EntityCreateInput, options?: RequestOptions): ApiCall<EntityCreated>;
+    /** Lists Entities: `await` one page, or `for await` all of them. */
+    list(query?: EntityListQuery, options?: RequestOptions): Pager<Entity>;
+    /**
+     * One Entity with its current verification status.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    get(id: EntityId, options?: RequestOptions): ApiCall<Entity>;
+}
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
+declare const isIbanId: (value: unknown) => value is IbanId;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
+ */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** Tells whether the status of an IBAN is one that the document lists. */
+declare const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
+    entityId?: EntityId | undefined;
+    /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
+    accountId?: AccountId | undefined;
+}
+
+/**
+ * Bank identifiers that accept deposits. The document names no call that creates one: docs/gaps.md,
+ * row 25.
+ */
+declare class Ibans {
+    #private;
+    constructor(versioned: Transport);
+    /** Lists IBANs: `await` one page, or `for await` all of them. */
+    list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban>;
+    /**
+     * One IBAN.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    get(id: IbanId, options?: RequestOptions): ApiCall<Iban>;
+    /**
+     * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    delete(id: IbanId, options?: RequestOptions): ApiCall<void>;
+}
+
+declare const executionStatuses: readonly ["Deactivated"];
+/**
+ * The one execution status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownExecutionStatus = (typeof executionStatuses)[number];
+/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
+/** Tells whether an execution status is one that the document names. */
+declare const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus;
+/** How often an Instruction has run, and when it last did. */
+interface ExecutionState {
+    /** Starts at 0. */
+    executionCounter: Integer;
+    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    executionStatus: ExecutionStatus;
+    /** The unit is not documented: docs/gaps.md, row 35. */
+    lastExecuted: Integer;
+}
+/** An on-chain automation instruction of an address. */
+interface Instruction {
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+    /** How often it has run. */
+    executionState: ExecutionState;
+    /** Address of the token. */
+    instructedTokenAddress: Hex;
+    /** Identifies the Instruction. */
+    instructionId: Hex;
+    /** A whole number as a string. */
+    lastInstructedValue: string;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** A name for people. */
+    nickname: string;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** A whole number as a string. */
+    totalInstructedValue: string;
+}
+/** An instruction payload, built by the platform and not yet on chain. */
+interface BuiltInstruction {
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+}
+/** What the executor of a refuel may charge and spend. */
+interface RefuelERC20Fee {
+    /** Address of the token that the fee is paid in. */
+    token: Hex;
+    /** Upper bound of the base fee, per unit of gas. */
+    maxBaseFeePerGas: Integer;
+    /** Upper bound of the priority fee, per unit of gas. */
+    maxPriorityFeePerGas: Integer;
+    /** What one execution costs. */
+    executionFee: Integer;
+}
+/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+interface RefuelERC20Arguments {
+    /** Address of the token to refuel with. */
+    token: Hex;
+    /** Address that is refuelled. */
+    target: Hex;
+    /** The balance that triggers a refuel. */
+    threshold: Integer;
+    /** The balance after a refuel. */
+    endBalance: Integer;
+    /** What the executor may charge and spend. */
+    fee: RefuelERC20Fee;
+}
+/**
+ * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
+ * through as given: docs/gaps.md, row 16.
+ */
+interface ActionArguments {
+    /** Refills a token balance whenever it falls below a threshold. */
+    refuelERC20?: RefuelERC20Arguments | undefined;
+    [kind: string]: unknown;
+}
+/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+interface InstructionBuildInput {
+    /** The address that the Instruction is for. */
+    address: Hex;
+    /** The chain's number, such as 8453. */
+    chainId: Integer;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** What to do. */
+    actionArguments: ActionArguments;
+}
+/** Whose Instructions to list. */
+interface InstructionListInput {
+    /** The address that the Instructions belong to. */
+    address: Hex;
+}
+
+/** On-chain automation. Lives at the root URL and takes the JWT. */
+declare class Instructions {
+    #private;
+    constructor(root: Transport);
+    /**
+     * Builds an instruction payload; nothing is put on chain by it.
+     *
+     * @throws {@link ApiError} when the platform refuses it
+     */
+    build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction>;
+    /**
+     * The Instructions of an address, all at once. A GET with a JSON body: Node.js, Bun and Deno can
+     * send it, Workers and browsers cannot.
+     *
+     * @throws {@link ConfigurationError} where the runtime cannot send it
+     */
+    list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]>;
+}
+
+/**
+ * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,
+ * row 26.
+ */
+declare class PlatformSettings {
+    #private;
+    constructor(versioned: Transport);
+    /**
+     * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
+     *
+     * @throws {@link ApiError} when the platform refuses it
+     */
+    update(patch: SettingsUpdateInput, options?: RequestOptions): ApiCall<Settings>;
+}
+
+declare const transactionStatuses: readonly ["Success"];
+/**
+ * The one transaction status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** Tells whether a transaction status is one that the document names. */
+declare const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus;
+/** One on-chain transaction of an Instruction. */
+interface Transaction {
+    /** Unix seconds. */
+    createdAtUnix: Integer;
+    /** Unix seconds. */
+    updatedAtUnix: Integer;
+    /** Unix seconds. */
+    startedAtUnix: Integer;
+    /** Unix seconds. */
+    finishedAtUnix: Integer;
+    /** Block number. */
+    startedAtBlock: Integer;
+    /** Block number. */
+    finishedAtBlock: Integer;
+    /** Identifies the transaction on its chain. */
+    transactionHash: Hex;
+    /** The block that holds it. */
+    blockHash: Hex;
+    /** The Instruction that it belongs to. */
+    instructionId: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** Whether it activated the Instruction. */
+    activation: boolean;
+    /** Whether it deactivated the Instruction. */
+    deactivation: boolean;
+    /** `Success` is the one documented value. */
+    transactionStatus: TransactionStatus;
+}
+/** The one sort order that the document names. */
+type KnownTransactionSort = 'Ascending';
+/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
+type TransactionSort = OpenEnum<KnownTransactionSort>;
+/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
+interface TransactionListInput {
+    /** The address that the Instructions belong to. */
+    address: Hex;
+    /** Only transactions of these Instructions. */
+    instructionIds?: readonly Hex[] | undefined;
+    /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+    from?: Date | string | undefined;
+    /**
+     * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
+     * is included is not documented: docs/gaps.md, row 21.
+     */
+    to?: Date | string | undefined;
+    /** `Ascending` is the one documented value. */
+    sort?: TransactionSort | undefined;
+    /** Records to pass over. @default 0 */
+    skip?: number | undefined;
+    /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
+    take?: number | undefined;
+}
+
+/** What Instructions did on chain. Lives at the root URL and takes the JWT. */
+declare class Transactions {
+    #private;
+    constructor(root: Transport);
+    /**
+     * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
+     * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
+     *
+     * @throws {@link ConfigurationError} where the runtime cannot send it
+     */
+    list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction>;
+}
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+/** Tells whether a value is a well-formed Transfer id, and narrows it. */
+declare const isTransferId: (value: unknown) => value is TransferId;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/**
+ * The documented types of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+/** Tells whether a Transfer type is one that the document lists. */
+declare const isKnownTransferType: (value: unknown) => value is KnownTransferType;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/**
+ * The documented statuses of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
+declare const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/**
+ * The documented directions of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/** Tells whether a Transfer direction is one that the document lists. */
+declare const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection;
+/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** Seen from your Platform. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/** @inline */
+interface TransferTerms {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /**
+     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+     * is not 0.3 in JavaScript.
+     */
+    amount: string;
+    /**
+     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+     * documented: docs/gaps.md, row 10.
+     */
+    currency?: string | undefined;
+    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    description?: string | undefined;
+}
+/** @inline */
+interface ToAccount {
+    /** Another Account on the same Platform: a book transfer. */
+    destinationAccountId: AccountId;
+    counterpartyId?: undefined;
+}
+/** @inline */
+interface ToCounterparty {
+    /** An external wallet or bank account: an on-chain or wire transfer. */
+    counterpartyId: CounterpartyId;
+    destinationAccountId?: undefined;
+}
+/**
+ * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
+type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+/** Which Transfers to list. */
+interface TransferListQuery extends PageQuery {
+    /**
+     * Only Transfers of this Account. The document says that the filter exists but not its name;
+     * `accountId` is assumed: docs/gaps.md, row 6.
+     */
+    accountId?: AccountId | undefined;
+}
+
+/** Where to look for a Transfer that may exist. */
+interface ReconcileOptions extends RequestOptions {
+    /** When the creation was begun: `error.startedAt`, or a moment noted before the call. */
+    since: Date | string;
+    /**
+     * How far this machine's clock may be from the platform's, in milliseconds. A match that is
+     * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
+     */
+    clockSkew?: number | undefined;
+}
+/** What was found. Only `found` settles the question. */
+type Reconciliation = {
+    /** There is exactly one such Transfer. */
+    readonly result: 'found';
+    /** The Transfer as the list shows it. */
+    readonly transfer: Transfer;
+} | {
+    /** Several match, or one that may be older than the creation: a person has to look. */
+    readonly result: 'ambiguous';
+    /** All that match. */
+    readonly candidates: Transfer[];
+} | {
+    /** None matches among those that were looked at. */
+    readonly result: 'not_found';
+    /** How many were looked at. */
+    readonly scanned: number;
+};
+
+/** How to wait for a Transfer. */
+interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
+    /**
+     * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
+     * throw a WaitError
+     */
+    until?: ((transfer: Transfer) => boolean) | undefined;
+    /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
+    timeout?: number | undefined;
+    /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
+    interval?: number | undefined;
+    /** Told of every Transfer that a poll has seen. */
+    onPoll?: ((transfer: Transfer) => unknown) | undefined;
+}
+
+/** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
+declare class Transfers {
+    #private;
+    constructor(versioned: Transport, clock: Required<Clock>);
+    /**
+     * Sends money from an Account to another Account or to a Counterparty. It is never sent a second
+     * time unless the first provably did not happen; `error.outcome` says what is known.
+     *
+     * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
+     *
+     * @example
+     * ```ts
+     * import { isOutcomeUnknown } from 'payments-platform-sdk';
+     *
+     * const since = new Date();
+     * try {
+     *   const transfer = await payments.transfers.create(input);
+     *   console.log(transfer.id, transfer.status);
+     * } catch (error) {
+     *   if (!isOutcomeUnknown(error)) throw error;
+     *   console.log(await payments.transfers.reconcile(input, { since }));
+     * }
+     * ```
+     */
+    create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated>;
+    /** Lists Transfers: `await` one page, or `for await` all of them. */
+    list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer>;
+    /**
+     * One Transfer.
+     *
+     * @throws {@link NotFoundError} when there is none with this id
+     */
+    get(id: TransferId, options?: RequestOptions): ApiCall<Transfer>;
+    /**
+     * Polls a Transfer until it is `completed`, and resolves to it.
+     *
+     * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
+     * cancelled, `timeout` when time ran out (which says nothing about the money), `regressed` when
+     * its status went backwards
+     */
+    waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer>;
+    /**
+     * Answers the question after a creation whose outcome is unknown: does the Transfer exist? It
+     * pages through the Transfers of the source and never sends anything again.
+     *
+     * `not_found` proves nothing while the first request may still be on its way: look again after
+     * your timeout has passed.
+     */
+    reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation>;
+}
+
+/**
+ * A client of the Payments Platform.
+ *
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
+ *
+ * const payments = new PaymentsClient(new Sandbox().clientOptions);
+ * const entity = await payments.entities.create({ email: 'ada@example.com' });
+ * console.log(entity.id, entity.kycStatus);
+ * ```
+ */
+declare class PaymentsClient {
+    #private;
+    /** Individuals and businesses. */
+    readonly entities: Entities;
+    /** Wallet and bank accounts that hold balances for Entities. */
+    readonly accounts: Accounts;
+    /** Movements of funds. */
+    readonly transfers: Transfers;
+    /** External wallets and bank accounts. */
+    readonly counterparties: Counterparties;
+    /** Bank identifiers that accept deposits. */
+    readonly ibans: Ibans;
+    /** The configuration of the Platform. */
+    readonly settings: PlatformSettings;
+    /** On-chain automation; needs the JWT. */
+    readonly instructions: Instructions;
+    /** What Instructions did on chain; needs the JWT. */
+    readonly transactions: Transactions;
+    /**
+     * Reads the options and, for what they leave out, the environment, once.
+     *
+     * @throws {@link ConfigurationError} when something is missing or cannot be used; it names the option and
+     * the variable, never the value
+     */
+    constructor(options?: ClientOptions);
+    /**
+     * A client with other options and, for the rest, the same ones. The two share their retry budget
+     * and, for a credential that stays the same, its token and the pause after a 429.
+     *
+     * @throws {@link ConfigurationError} as the constructor does
+     */
+    withOptions(options: ClientOptions): PaymentsClient;
+    /**
+     * Makes a call that the SDK does not cover, with the same credentials, deadlines, retries and
+     * errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL (`'root'`). A
+     * GET is retried like every read, a POST like a creation.
+     *
+     * @example
+     * ```ts
+     * const settings = await payments.request({
+     *   method: 'PATCH',
+     *   path: '/platform/settings',
+     *   api: 'versioned',
+     *   body: { defaultChain: 'base' },
+     * });
+     * console.log(settings);
+     * ```
+     */
+    request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T>;
+    /** Where this client sends to; nothing secret. */
+    toJSON(): {
+        baseUrl: string;
+        rootUrl: string;
+    };
+}
+
+/** What the platform sends with an error status. */
+interface ErrorBody {
+    /** A message for people. */
+    error: string;
+    /** A code for programs; its values are not documented. */
+    code: string;
+    /** Additional context. */
+    details?: Record<string, unknown> | null | undefined;
+}
+
+/** The version in package.json; a test holds the two together. */
+declare const version = "0.1.0";
+
+export { AbortError, Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, Counterparties, Entities, Ibans, Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, PlatformSettings, RateLimitError, ServerError, TimeoutError, Transactions, Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitOptions, WithResponse };
+
+// schemas/index.d.ts
+import * as z from 'zod/mini';
+
+/**
+ * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
+ * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
+ * row 34.
+ */
+type Integer = number | bigint;
+/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+type Hex = `0x${string}`;
+/**
+ * The documented values, and any other string that the platform may send one day: docs/gaps.md,
+ * row 33.
+ */
+type OpenEnum<Known extends string> = Known | (string & {});
+/** Free-form key/value data. */
+type Metadata = Record<string, unknown>;
+/**
+ * A schema that accepts and returns a `T`.
+ * @inline
+ */
+type Schema<T> = z.ZodMiniType<T>;
+/** Which page of a list to start with, and how large the pages are. */
+interface PageQuery {
+    /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
+    cursor?: string | undefined;
+    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+    limit?: number | undefined;
+}
+
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+/** The id of an Entity: its prefix, and nothing that could change a path. */
+declare const EntityIdSchema: Schema<EntityId>;
+declare const entityTypes: readonly ["individual", "business"];
+/**
+ * The documented types of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+declare const entityStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/**
+ * The documented statuses of identity verification.
+ * @useDeclaredType
+ */
+type KnownKycStatus = (typeof kycStatuses)[number];
+/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+type KycStatus = OpenEnum<KnownKycStatus>;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/**
+ * The documented statuses of the terms of service.
+ * @useDeclaredType
+ */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Where identity verification stands; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Share this link with the Entity: there it completes identity verification. */
+    kycLink: string;
+    /** Share this link with the Entity: there it accepts the terms of service. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business on whose behalf Accounts are held. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/** What the platform answers when an Entity has been created; unknown fields stay. */
+declare const EntityCreatedSchema: Schema<EntityCreated>;
+/** An Entity as the platform sends it; unknown fields stay. */
+declare const EntitySchema: Schema<Entity>;
+/**
+ * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
+ */
+interface EntityCreateInput {
+    /** Where the Entity is reached. */
+    email: string;
+    /** The name of a person. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+/** What it takes to create an Entity; unknown fields are refused. */
+declare const EntityCreateInputSchema: Schema<EntityCreateInput>;
+/** Which Entities to list: paging only. */
+interface EntityListQuery extends PageQuery {
+}
+/** The query of a list of Entities; unknown parameters are refused. */
+declare const EntityListQuerySchema: Schema<EntityListQuery>;
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/**
+ * The documented chains.
+ * @useDeclaredType
+ */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** The Settings as the platform sends them; unknown fields stay. */
+declare const SettingsSchema: Schema<Settings>;
+/** What of the Settings to change: a field that is absent stays as it is. */
+interface SettingsUpdateInput {
+    /**
+     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
+     * was set earlier: docs/gaps.md, row 12.
+     */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
+    webhookUrl?: string | null | undefined;
+}
+/** What of the Settings to change; unknown fields are refused. */
+declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+/** The id of an Account: its prefix, and nothing that could change a path. */
+declare const AccountIdSchema: Schema<AccountId>;
+declare const accountTypes: readonly ["wallet", "bank"];
+/**
+ * The documented types of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
+type AccountType = OpenEnum<KnownAccountType>;
+declare const accountStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
+type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+interface AccountCreated {
+    /** Starts with `acc_`. */
+    id: AccountId;
+    /** The Entity that owns the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: AccountType;
+    /** The chain that the Account is provisioned on. */
+    chain: Chain;
+    /** A new Account is `active`. */
+    status: AccountStatus;
+    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+    autoEarn: boolean;
+    /** A decimal string; its unit and precision are not documented. */
+    availableBalance: string;
+    /** `USDC` unless the platform says otherwise. */
+    currency: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+interface Account extends AccountCreated {
+    /** A decimal string. */
+    pendingBalance: string;
+    /** A decimal string. */
+    lockedBalance: string;
+    /** A decimal string. */
+    holdingBalance: string;
+    /** Free-form data of yours; absent or null when there is none. */
+    metadata?: Metadata | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** What the platform answers when an Account has been created; unknown fields stay. */
+declare const AccountCreatedSchema: Schema<AccountCreated>;
+/** An Account as the platform sends it; unknown fields stay. */
+declare const AccountSchema: Schema<Account>;
+/**
+ * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * fields are required is assumed: docs/gaps.md, row 3.
+ */
+interface AccountCreateInput {
+    /** The Entity that will own the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. */
+    metadata?: Metadata | undefined;
+}
+/** What it takes to create an Account; unknown fields are refused. */
+declare const AccountCreateInputSchema: Schema<AccountCreateInput>;
+/** What of an Account to change: a field that is absent stays as it is. */
+interface AccountUpdateInput {
+    /** Display name. */
+    name?: string | undefined;
+    /**
+     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
+     * docs/gaps.md, row 14.
+     */
+    metadata?: Metadata | undefined;
+}
+/** What of an Account to change; unknown fields are refused. */
+declare const AccountUpdateInputSchema: Schema<AccountUpdateInput>;
+/**
+ * Which Accounts to list. The document names no filter; add one through `options.query`:
+ * docs/gaps.md, row 4.
+ */
+interface AccountListQuery extends PageQuery {
+}
+/** The query of a list of Accounts; unknown parameters are refused. */
+declare const AccountListQuerySchema: Schema<AccountListQuery>;
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+/** The id of a Counterparty: its prefix, and nothing that could change a path. */
+declare const CounterpartyIdSchema: Schema<CounterpartyId>;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A Counterparty as the platform sends it; unknown fields stay. */
+declare const CounterpartySchema: Schema<Counterparty>;
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /**
+     * Only Counterparties of this Entity. The document says that the filter exists but not its
+     * name; `entityId` is assumed: docs/gaps.md, row 7.
+     */
+    entityId?: EntityId | undefined;
+}
+/** The query of a list of Counterparties; unknown parameters are refused. */
+declare const CounterpartyListQuerySchema: Schema<CounterpartyListQuery>;
+
+/** What the platform sends with an error status. */
+interface ErrorBody {
+    /** A message for people. */
+    error: string;
+    /** A code for programs; its values are not documented. */
+    code: string;
+    /** Additional context. */
+    details?: Record<string, unknown> | null | undefined;
+}
+/** The body of an error answer; unknown fields stay. */
+declare const ErrorBodySchema: Schema<ErrorBody>;
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+/** The id of an IBAN: its prefix, and nothing that could change a path. */
+declare const IbanIdSchema: Schema<IbanId>;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
+ */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An IBAN as the platform sends it; unknown fields stay. */
+declare const IbanSchema: Schema<Iban>;
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
+    entityId?: EntityId | undefined;
+    /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
+    accountId?: AccountId | undefined;
+}
+/** The query of a list of IBANs; unknown parameters are refused. */
+declare const IbanListQuerySchema: Schema<IbanListQuery>;
+
+declare const executionStatuses: readonly ["Deactivated"];
+/**
+ * The one execution status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownExecutionStatus = (typeof executionStatuses)[number];
+/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
+/** How often an Instruction has run, and when it last did. */
+interface ExecutionState {
+    /** Starts at 0. */
+    executionCounter: Integer;
+    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    executionStatus: ExecutionStatus;
+    /** The unit is not documented: docs/gaps.md, row 35. */
+    lastExecuted: Integer;
+}
+/** An on-chain automation instruction of an address. */
+interface Instruction {
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+    /** How often it has run. */
+    executionState: ExecutionState;
+    /** Address of the token. */
+    instructedTokenAddress: Hex;
+    /** Identifies the Instruction. */
+    instructionId: Hex;
+    /** A whole number as a string. */
+    lastInstructedValue: string;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** A name for people. */
+    nickname: string;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** A whole number as a string. */
+    totalInstructedValue: string;
+}
+/** How often an Instruction has run; unknown fields stay. */
+declare const ExecutionStateSchema: Schema<ExecutionState>;
+/** An Instruction as the platform sends it; unknown fields stay. */
+declare const InstructionSchema: Schema<Instruction>;
+/** An instruction payload, built by the platform and not yet on chain. */
+interface BuiltInstruction {
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+}
+/** A built instruction payload as the platform sends it; unknown fields stay. */
+declare const BuiltInstructionSchema: Schema<BuiltInstruction>;
+/** What the executor of a refuel may charge and spend. */
+interface RefuelERC20Fee {
+    /** Address of the token that the fee is paid in. */
+    token: Hex;
+    /** Upper bound of the base fee, per unit of gas. */
+    maxBaseFeePerGas: Integer;
+    /** Upper bound of the priority fee, per unit of gas. */
+    maxPriorityFeePerGas: Integer;
+    /** What one execution costs. */
+    executionFee: Integer;
+}
+/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+interface RefuelERC20Arguments {
+    /** Address of the token to refuel with. */
+    token: Hex;
+    /** Address that is refuelled. */
+    target: Hex;
+    /** The balance that triggers a refuel. */
+    threshold: Integer;
+    /** The balance after a refuel. */
+    endBalance: Integer;
+    /** What the executor may charge and spend. */
+    fee: RefuelERC20Fee;
+}
+/**
+ * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
+ * through as given: docs/gaps.md, row 16.
+ */
+interface ActionArguments {
+    /** Refills a token balance whenever it falls below a threshold. */
+    refuelERC20?: RefuelERC20Arguments | undefined;
+    [kind: string]: unknown;
+}
+/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+interface InstructionBuildInput {
+    /** The address that the Instruction is for. */
+    address: Hex;
+    /** The chain's number, such as 8453. */
+    chainId: Integer;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** What to do. */
+    actionArguments: ActionArguments;
+}
+/** What it takes to build an instruction payload; unknown action kinds pass through. */
+declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
+/** Whose Instructions to list. */
+interface InstructionListInput {
+    /** The address that the Instructions belong to. */
+    address: Hex;
+}
+/** Whose Instructions to list; unknown fields are refused. */
+declare const InstructionListInputSchema: Schema<InstructionListInput>;
+
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
+}
+/** The page envelope around a schema of one item. */
+declare const pageSchema: <T>(item: Schema<T>) => Schema<Page<T>>;
+
+declare const transactionStatuses: readonly ["Success"];
+/**
+ * The one transaction status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** One on-chain transaction of an Instruction. */
+interface Transaction {
+    /** Unix seconds. */
+    createdAtUnix: Integer;
+    /** Unix seconds. */
+    updatedAtUnix: Integer;
+    /** Unix seconds. */
+    startedAtUnix: Integer;
+    /** Unix seconds. */
+    finishedAtUnix: Integer;
+    /** Block number. */
+    startedAtBlock: Integer;
+    /** Block number. */
+    finishedAtBlock: Integer;
+    /** Identifies the transaction on its chain. */
+    transactionHash: Hex;
+    /** The block that holds it. */
+    blockHash: Hex;
+    /** The Instruction that it belongs to. */
+    instructionId: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** Whether it activated the Instruction. */
+    activation: boolean;
+    /** Whether it deactivated the Instruction. */
+    deactivation: boolean;
+    /** `Success` is the one documented value. */
+    transactionStatus: TransactionStatus;
+}
+/** A transaction record as the platform sends it; unknown fields stay. */
+declare const TransactionSchema: Schema<Transaction>;
+/** The one sort order that the document names. */
+type KnownTransactionSort = 'Ascending';
+/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
+type TransactionSort = OpenEnum<KnownTransactionSort>;
+/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
+interface TransactionListInput {
+    /** The address that the Instructions belong to. */
+    address: Hex;
+    /** Only transactions of these Instructions. */
+    instructionIds?: readonly Hex[] | undefined;
+    /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+    from?: Date | string | undefined;
+    /**
+     * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
+     * is included is not documented: docs/gaps.md, row 21.
+     */
+    to?: Date | string | undefined;
+    /** `Ascending` is the one documented value. */
+    sort?: TransactionSort | undefined;
+    /** Records to pass over. @default 0 */
+    skip?: number | undefined;
+    /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
+    take?: number | undefined;
+}
+/** Which transactions to list; unknown fields are refused. */
+declare const TransactionListInputSchema: Schema<TransactionListInput>;
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+/** The id of a Transfer: its prefix, and nothing that could change a path. */
+declare const TransferIdSchema: Schema<TransferId>;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/**
+ * The documented types of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/**
+ * The documented statuses of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/**
+ * The documented directions of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** Seen from your Platform. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
+declare const TransferCreatedSchema: Schema<TransferCreated>;
+/** A Transfer as the platform sends it; unknown fields stay. */
+declare const TransferSchema: Schema<Transfer>;
+/** @inline */
+interface TransferTerms {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /**
+     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+     * is not 0.3 in JavaScript.
+     */
+    amount: string;
+    /**
+     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+     * documented: docs/gaps.md, row 10.
+     */
+    currency?: string | undefined;
+    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    description?: string | undefined;
+}
+/** @inline */
+interface ToAccount {
+    /** Another Account on the same Platform: a book transfer. */
+    destinationAccountId: AccountId;
+    counterpartyId?: undefined;
+}
+/** @inline */
+interface ToCounterparty {
+    /** An external wallet or bank account: an on-chain or wire transfer. */
+    counterpartyId: CounterpartyId;
+    destinationAccountId?: undefined;
+}
+/**
+ * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
+type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+/** What it takes to send money: an exact amount and one destination. */
+declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
+/** Which Transfers to list. */
+interface TransferListQuery extends PageQuery {
+    /**
+     * Only Transfers of this Account. The document says that the filter exists but not its name;
+     * `accountId` is assumed: docs/gaps.md, row 6.
+     */
+    accountId?: AccountId | undefined;
+}
+/** The query of a list of Transfers; unknown parameters are refused. */
+declare const TransferListQuerySchema: Schema<TransferListQuery>;
+
+export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, AccountListQuerySchema, AccountSchema, AccountUpdateInputSchema, BuiltInstructionSchema, CounterpartyIdSchema, CounterpartyListQuerySchema, CounterpartySchema, EntityCreateInputSchema, EntityCreatedSchema, EntityIdSchema, EntityListQuerySchema, EntitySchema, ErrorBodySchema, ExecutionStateSchema, IbanIdSchema, IbanListQuerySchema, IbanSchema, InstructionBuildInputSchema, InstructionListInputSchema, InstructionSchema, SettingsSchema, SettingsUpdateInputSchema, TransactionListInputSchema, TransactionSchema, TransferCreateInputSchema, TransferCreatedSchema, TransferIdSchema, TransferListQuerySchema, TransferSchema, pageSchema };
+
+// sandbox/index.d.ts
+import { S as Sandbox } from '../sandbox.js';
+export { a as SandboxAccountInput, b as SandboxAccountUpdate, c as SandboxAccounts, d as SandboxAnswer, e as SandboxClientOptions, f as SandboxClock, g as SandboxCounterparties, h as SandboxCounterpartyInput, i as SandboxCredentials, j as SandboxEntities, k as SandboxEntityUpdate, l as SandboxExecution, m as SandboxFault, n as SandboxFaultMoment, o as SandboxFaultRule, p as SandboxFaults, q as SandboxIbanInput, r as SandboxIbans, s as SandboxInstructionFromBuilt, t as SandboxInstructionFromInput, u as SandboxInstructionInput, v as SandboxInstructions, w as SandboxLogEntry, x as SandboxOperation, y as SandboxOptions, z as SandboxRequest, A as SandboxSettings, B as SandboxTransactions, C as SandboxTransfers } from '../sandbox.js';
+
+/** What went wrong, and how the platform words it. */
+interface SandboxProblem {
+    /** A code for programs, such as `insufficient_funds`. The platform's own values are not documented. */
+    code: string;
+    /** The HTTP status that an API call is answered with. */
+    status: number;
+    /** Facts about the problem. */
+    details?: Record<string, unknown> | undefined;
+    /** The error that lies behind this one. */
+    cause?: unknown;
+}
+/**
+ * Thrown by the sandbox's own methods for what cannot be done, such as funding an Account that does
+ * not exist. An API call that meets the same problem is answered with `status` and an error body.
+ */
+declare class SandboxError extends Error {
+    /** Tells it apart from other errors, in a log too. */
+    readonly name = "SandboxError";
+    /** A code for programs, such as `insufficient_funds`. */
+    readonly code: string;
+    /** The HTTP status that an API call is answered with. */
+    readonly status: number;
+    /** Facts about the problem, or null. */
+    readonly details: Record<string, unknown> | null;
+    constructor(message: string, { code, status, details, cause }: SandboxProblem);
+}
+
+/**
+ * Fills a sandbox with a small world to look at: a verified business and an individual, funded
+ * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
+ * that has run twice.
+ */
+declare function seedDemo(sandbox: Sandbox): void;
+
+export { Sandbox, SandboxError, seedDemo };
+export type { SandboxProblem };
+
+// sandbox.d.ts
+/**
+ * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
+ * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
+ * row 34.
+ */
+type Integer = number | bigint;
+/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+type Hex = `0x${string}`;
+/**
+ * The documented values, and any other string that the platform may send one day: docs/gaps.md,
+ * row 33.
+ */
+type OpenEnum<Known extends string> = Known | (string & {});
+/** Free-form key/value data. */
+type Metadata = Record<string, unknown>;
+
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+declare const entityTypes: readonly ["individual", "business"];
+/**
+ * The documented types of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+declare const entityStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/**
+ * The documented statuses of identity verification.
+ * @useDeclaredType
+ */
+type KnownKycStatus = (typeof kycStatuses)[number];
+/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+type KycStatus = OpenEnum<KnownKycStatus>;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/**
+ * The documented statuses of the terms of service.
+ * @useDeclaredType
+ */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Where identity verification stands; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Share this link with the Entity: there it completes identity verification. */
+    kycLink: string;
+    /** Share this link with the Entity: there it accepts the terms of service. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business on whose behalf Accounts are held. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/**
+ * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
+ */
+interface EntityCreateInput {
+    /** Where the Entity is reached. */
+    email: string;
+    /** The name of a person. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/**
+ * The documented chains.
+ * @useDeclaredType
+ */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** What of the Settings to change: a field that is absent stays as it is. */
+interface SettingsUpdateInput {
+    /**
+     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
+     * was set earlier: docs/gaps.md, row 12.
+     */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+declare const accountTypes: readonly ["wallet", "bank"];
+/**
+ * The documented types of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
+type AccountType = OpenEnum<KnownAccountType>;
+declare const accountStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
+type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+interface AccountCreated {
+    /** Starts with `acc_`. */
+    id: AccountId;
+    /** The Entity that owns the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: AccountType;
+    /** The chain that the Account is provisioned on. */
+    chain: Chain;
+    /** A new Account is `active`. */
+    status: AccountStatus;
+    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+    autoEarn: boolean;
+    /** A decimal string; its unit and precision are not documented. */
+    availableBalance: string;
+    /** `USDC` unless the platform says otherwise. */
+    currency: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+interface Account extends AccountCreated {
+    /** A decimal string. */
+    pendingBalance: string;
+    /** A decimal string. */
+    lockedBalance: string;
+    /** A decimal string. */
+    holdingBalance: string;
+    /** Free-form data of yours; absent or null when there is none. */
+    metadata?: Metadata | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/**
+ * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * fields are required is assumed: docs/gaps.md, row 3.
+ */
+interface AccountCreateInput {
+    /** The Entity that will own the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. */
+    metadata?: Metadata | undefined;
+}
+/** What of an Account to change: a field that is absent stays as it is. */
+interface AccountUpdateInput {
+    /** Display name. */
+    name?: string | undefined;
+    /**
+     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
+     * docs/gaps.md, row 14.
+     */
+    metadata?: Metadata | undefined;
+}
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
+ */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+
+/**
+ * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
+ * the object also decides how long a `delay` fault takes.
+ */
+type SandboxClock = (() => number | Date) | {
+    /** The present moment. */
+    now(): number | Date;
+    /** Calls back once, after so many milliseconds. */
+    setTimeout?(run: () => void, ms: number): unknown;
+    /** Takes back what `setTimeout` has returned. */
+    clearTimeout?(timer: unknown): void;
+};
+/** The sandbox's own view of its {@link SandboxClock}. */
+declare class Clock {
+    #private;
+    constructor(source?: SandboxClock);
+    /** The present moment. */
+    now(): Date;
+    /** The present moment as an ISO 8601 date-time in UTC. */
+    iso(): string;
+    /** Waits; rejects with the signal's reason as soon as it aborts. */
+    wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+declare const executionStatuses: readonly ["Deactivated"];
+/**
+ * The one execution status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownExecutionStatus = (typeof executionStatuses)[number];
+/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
+/** How often an Instruction has run, and when it last did. */
+interface ExecutionState {
+    /** Starts at 0. */
+    executionCounter: Integer;
+    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    executionStatus: ExecutionStatus;
+    /** The unit is not documented: docs/gaps.md, row 35. */
+    lastExecuted: Integer;
+}
+/** An on-chain automation instruction of an address. */
+interface Instruction {
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+    /** How often it has run. */
+    executionState: ExecutionState;
+    /** Address of the token. */
+    instructedTokenAddress: Hex;
+    /** Identifies the Instruction. */
+    instructionId: Hex;
+    /** A whole number as a string. */
+    lastInstructedValue: string;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** A name for people. */
+    nickname: string;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** A whole number as a string. */
+    totalInstructedValue: string;
+}
+/** An instruction payload, built by the platform and not yet on chain. */
+interface BuiltInstruction {
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** Address of the action. */
+    action: Hex;
+    /** The encoded arguments of the action. */
+    arguments: Hex;
+}
+/** What the executor of a refuel may charge and spend. */
+interface RefuelERC20Fee {
+    /** Address of the token that the fee is paid in. */
+    token: Hex;
+    /** Upper bound of the base fee, per unit of gas. */
+    maxBaseFeePerGas: Integer;
+    /** Upper bound of the priority fee, per unit of gas. */
+    maxPriorityFeePerGas: Integer;
+    /** What one execution costs. */
+    executionFee: Integer;
+}
+/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+interface RefuelERC20Arguments {
+    /** Address of the token to refuel with. */
+    token: Hex;
+    /** Address that is refuelled. */
+    target: Hex;
+    /** The balance that triggers a refuel. */
+    threshold: Integer;
+    /** The balance after a refuel. */
+    endBalance: Integer;
+    /** What the executor may charge and spend. */
+    fee: RefuelERC20Fee;
+}
+/**
+ * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
+ * through as given: docs/gaps.md, row 16.
+ */
+interface ActionArguments {
+    /** Refills a token balance whenever it falls below a threshold. */
+    refuelERC20?: RefuelERC20Arguments | undefined;
+    [kind: string]: unknown;
+}
+/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+interface InstructionBuildInput {
+    /** The address that the Instruction is for. */
+    address: Hex;
+    /** The chain's number, such as 8453. */
+    chainId: Integer;
+    /** Makes otherwise equal Instructions distinct. */
+    salt: Integer;
+    /** How often it may run. */
+    maxExecutions: Integer;
+    /** What to do. */
+    actionArguments: ActionArguments;
+}
+
+declare const transactionStatuses: readonly ["Success"];
+/**
+ * The one transaction status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** One on-chain transaction of an Instruction. */
+interface Transaction {
+    /** Unix seconds. */
+    createdAtUnix: Integer;
+    /** Unix seconds. */
+    updatedAtUnix: Integer;
+    /** Unix seconds. */
+    startedAtUnix: Integer;
+    /** Unix seconds. */
+    finishedAtUnix: Integer;
+    /** Block number. */
+    startedAtBlock: Integer;
+    /** Block number. */
+    finishedAtBlock: Integer;
+    /** Identifies the transaction on its chain. */
+    transactionHash: Hex;
+    /** The block that holds it. */
+    blockHash: Hex;
+    /** The Instruction that it belongs to. */
+    instructionId: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** Whether it activated the Instruction. */
+    activation: boolean;
+    /** Whether it deactivated the Instruction. */
+    deactivation: boolean;
+    /** `Success` is the one documented value. */
+    transactionStatus: TransactionStatus;
+}
+
+interface InstructionRow {
+    readonly address: Hex;
+    readonly chainId: Integer;
+    instruction: Instruction;
+}
+/** @inline */
+interface Registration {
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** A name for people. @default '' */
+    nickname?: string | undefined;
+}
+/** An Instruction to register, as it was given to POST /instruction/build. */
+interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {
+}
+/** An Instruction to register, as POST /instruction/build answered it. */
+interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
+    /** The chain's number. @default 8453 */
+    chainId?: Integer | undefined;
+}
+/** What it takes to register an Instruction in the sandbox; the API offers no call for it. */
+type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
+/** What `sandbox.instructions.execute` may be told. */
+interface SandboxExecution {
+    /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
+    value?: Integer | string | undefined;
+    /** The transaction's status. @default 'Success' */
+    status?: string | undefined;
+}
+/** The Instructions of a sandbox, and what happens to them on chain rather than through the API. */
+declare class SandboxInstructions {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Registers an Instruction on chain, with the transaction that activates it. Takes either what
+     * POST /instruction/build takes or what it answers, plus the address it belongs to.
+     * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
+     *
+     * @example
+     * ```ts
+     * const built = await payments.instructions.build({
+     *   address: '0x00000000000000000000000000000000000000aa',
+     *   chainId: 8453,
+     *   salt: 1,
+     *   maxExecutions: 10,
+     *   actionArguments: { anyOtherKind: { threshold: 5 } },
+     * });
+     * const { instructionId } = sandbox.instructions.create({
+     *   address: '0x00000000000000000000000000000000000000aa',
+     *   ...built,
+     * });
+     * sandbox.instructions.execute(instructionId, { value: '250000' });
+     * ```
+     */
+    create(input: SandboxInstructionInput): Instruction;
+    /** One Instruction by its `instructionId`. @throws SandboxError when it does not exist. */
+    get(instructionId: string): Instruction;
+    /** Every Instruction of every address, oldest first. */
+    list(): Instruction[];
+    /**
+     * Lets an Instruction run once: it counts, and a transaction is put on record.
+     * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
+     */
+    execute(instructionId: string, execution?: SandboxExecution): Transaction;
+    /**
+     * Deactivates an Instruction, with the transaction that does so.
+     * @throws SandboxError when it does not exist or is deactivated already.
+     */
+    deactivate(instructionId: string): Instruction;
+}
+
+/**
+ * The rows of one noun in the order of their creation. A row's position never changes and is never
+ * given away again, which is what makes cursors stable under insertion and deletion.
+ */
+declare class Table<Prefix extends string, Row extends {
+    readonly id: `${Prefix}${string}`;
+}> {
+    #private;
+    constructor(prefix: Prefix, noun: string);
+    /** Adds the row that `make` returns for the next id. */
+    add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made;
+    find(id: string): Row | undefined;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    get(id: string): Row;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    remove(id: string): Row;
+    /** Positions and rows after a position, oldest first. */
+    after(position: number): Generator<[position: number, row: Row]>;
+    /** Every row, oldest first. */
+    all(): Row[];
+}
+
+interface TransactionRow {
+    readonly transaction: Transaction;
+    /** Milliseconds: `from` and `to` are finer than the whole seconds that a record shows. */
+    readonly at: number;
+}
+/** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
+declare class SandboxTransactions {
+    #private;
+    constructor(platform: Platform);
+    /** Every record of every address, oldest first. */
+    list(): Transaction[];
+}
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/**
+ * The documented types of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/**
+ * The documented statuses of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/**
+ * The documented directions of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** Seen from your Platform. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/** @inline */
+interface TransferTerms {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /**
+     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+     * is not 0.3 in JavaScript.
+     */
+    amount: string;
+    /**
+     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+     * documented: docs/gaps.md, row 10.
+     */
+    currency?: string | undefined;
+    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    description?: string | undefined;
+}
+/** @inline */
+interface ToAccount {
+    /** Another Account on the same Platform: a book transfer. */
+    destinationAccountId: AccountId;
+    counterpartyId?: undefined;
+}
+/** @inline */
+interface ToCounterparty {
+    /** An external wallet or bank account: an on-chain or wire transfer. */
+    counterpartyId: CounterpartyId;
+    destinationAccountId?: undefined;
+}
+/**
+ * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
+type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+
+/** A Transfer whose status can change. */
+interface TransferRow extends Transfer {
+    status: KnownTransferStatus;
+}
+/** The Transfers of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxTransfers {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates a Transfer, as POST /transfers does.
+     * @throws SandboxError for every reason that the API would refuse it for.
+     */
+    create(input: TransferCreateInput): Transfer;
+    /** One Transfer. @throws SandboxError when it does not exist. */
+    get(id: string): Transfer;
+    /** Every Transfer, oldest first. */
+    list(): Transfer[];
+    /**
+     * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
+     * money arrives with the second step.
+     * @throws SandboxError when it does not exist, or has ended already.
+     */
+    advance(id: string): Transfer;
+    /**
+     * Lets a `pending` or `processing` Transfer fail; the money is available at its source again.
+     * @throws SandboxError when it does not exist, or has ended already.
+     */
+    fail(id: string): Transfer;
+    /**
+     * Cancels a Transfer that is still `pending`; the money is available at its source again.
+     * @throws SandboxError when it does not exist, is `processing`, or has ended already.
+     */
+    cancel(id: string): Transfer;
+}
+
+/** Everything that a Platform remembers. What may happen to it is told by the files of the nouns. */
+declare class Platform {
+    readonly clock: Clock;
+    /** Items a page when a request names no `limit`. */
+    readonly pageSize: number;
+    readonly entities: Table<"ent_", Entity>;
+    readonly accounts: Table<"acc_", AccountRow>;
+    readonly transfers: Table<"txfr_", TransferRow>;
+    readonly counterparties: Table<"cpty_", Counterparty>;
+    readonly ibans: Table<"iban_", Iban>;
+    /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
+    readonly closedIbans: Map<string, Iban>;
+    readonly instructions: Map<string, InstructionRow>;
+    readonly transactions: TransactionRow[];
+    settings: Settings;
+    constructor(clock: SandboxClock | undefined, pageSize: number);
+}
+
+/** An Account with its balances as exact units; see decimal.ts. */
+interface AccountRow {
+    readonly id: AccountId;
+    readonly entityId: EntityId;
+    readonly type: KnownAccountType;
+    readonly chain: Chain;
+    readonly currency: string;
+    readonly autoEarn: boolean;
+    readonly createdAt: string;
+    name: string;
+    status: KnownAccountStatus;
+    metadata: Metadata;
+    updatedAt: string;
+    available: bigint;
+    pending: bigint;
+    locked: bigint;
+}
+/** What it takes to create an Account in the sandbox: more than the API offers. */
+interface SandboxAccountInput extends AccountCreateInput {
+    /** A wallet or a bank account. @default 'wallet' */
+    type?: KnownAccountType | undefined;
+    /** What its balances are in. @default 'USDC' */
+    currency?: string | undefined;
+    /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
+    chain?: string | undefined;
+}
+/** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
+interface SandboxAccountUpdate extends AccountUpdateInput {
+    /** Money neither leaves nor reaches an inactive Account. */
+    status?: KnownAccountStatus | undefined;
+}
+/** The Accounts of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxAccounts {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates an Account, as POST /accounts does, and lets you choose type, currency and chain too.
+     * @throws SandboxError when the Entity does not exist or a field is malformed.
+     */
+    create(input: SandboxAccountInput): Account;
+    /** One Account with its balances. @throws SandboxError when it does not exist. */
+    get(id: string): Account;
+    /** Every Account, oldest first. */
+    list(): Account[];
+    /**
+     * Puts money into an Account from outside the Platform: its available balance grows.
+     * @param amount a decimal string in the Account's currency, such as `'100.00'`.
+     * @throws SandboxError when the Account does not exist or the amount is no decimal above zero.
+     */
+    fund(id: string, amount: string): Account;
+    /**
+     * Changes name, metadata or status. Only the sandbox can change the status.
+     * @throws SandboxError when the Account does not exist or a field is malformed.
+     *
+     * @example
+     * ```ts
+     * sandbox.accounts.update(account.id, { status: 'inactive' });
+     * ```
+     */
+    update(id: string, patch: SandboxAccountUpdate): Account;
+}
+
+/**
+ * A status, headers and a body text, not yet on any wire.
+ * @inline
+ */
+interface Reply {
+    /** The HTTP status. */
+    status: number;
+    /** Headers by name. */
+    headers: Record<string, string>;
+    /** The text of the body; null when there is none. */
+    body: string | null;
+}
+/** What a door has to show to the caller. */
+type SandboxAnswer = ({
+    /** The whole reply; its headers and half of its body and then an end; the same and then silence. */
+    kind: 'complete' | 'truncated' | 'stalled';
+} & Reply) | {
+    /** The connection breaks. */
+    kind: 'reset';
+} | {
+    /** Nothing happens until the caller gives up. */
+    kind: 'hang';
+};
+
+/** What it takes to create a Counterparty in the sandbox; the API offers no call for it. */
+interface SandboxCounterpartyInput {
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. @default 'Counterparty' */
+    name?: string | undefined;
+    /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
+    type?: KnownCounterpartyType | undefined;
+    /** For wallets. Default: an address made up by the sandbox. */
+    walletAddress?: string | undefined;
+    /** For wallets. Default: the `defaultChain` of the Settings. */
+    chain?: string | undefined;
+    /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
+    bankName?: string | undefined;
+    /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
+    accountNumber?: string | undefined;
+    /** For bank accounts. Default: made up by the sandbox. */
+    routingNumber?: string | undefined;
+}
+/** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
+declare class SandboxCounterparties {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates a Counterparty. What you leave out is made up, the same way in every run.
+     * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
+     *   a field of a bank account or the reverse.
+     *
+     * @example
+     * ```ts
+     * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
+     * console.log(wallet.walletAddress);
+     * ```
+     */
+    create(input: SandboxCounterpartyInput): Counterparty;
+    /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
+    get(id: string): Counterparty;
+    /** Every Counterparty that was not deleted, oldest first. */
+    list(): Counterparty[];
+    /**
+     * Deletes a Counterparty, as DELETE /counterparties/{id} does: pending transfers to it fail, and
+     * their money is available at its source again.
+     * @throws SandboxError when it does not exist or was deleted.
+     */
+    delete(id: string): void;
+}
+
+/** The two credentials that a sandbox accepts. */
+interface SandboxCredentials {
+    /** For versioned endpoints. */
+    readonly apiKey: string;
+    /** For the instruction and transaction endpoints. */
+    readonly jwt: string;
+}
+
+/** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
+interface SandboxEntityUpdate {
+    /** Whether the Entity is active. */
+    status?: KnownEntityStatus | undefined;
+    /** Where identity verification stands. */
+    kycStatus?: KnownKycStatus | undefined;
+    /** Where acceptance of the terms of service stands. */
+    tosStatus?: KnownTosStatus | undefined;
+}
+/** The Entities of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxEntities {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates an Entity, as POST /entities does.
+     * @throws SandboxError when a field is missing or malformed.
+     */
+    create(input: EntityCreateInput): Entity;
+    /** One Entity. @throws SandboxError when it does not exist. */
+    get(id: string): Entity;
+    /** Every Entity, oldest first. */
+    list(): Entity[];
+    /**
+     * Completes verification: the KYC status and the terms of service become `approved`.
+     * @throws SandboxError when the Entity does not exist.
+     */
+    approve(id: string): Entity;
+    /**
+     * Lets identity verification fail: the KYC status becomes `rejected`.
+     * @throws SandboxError when the Entity does not exist.
+     */
+    reject(id: string): Entity;
+    /**
+     * Sets single statuses. The document gives no transitions, so any is allowed.
+     * @throws SandboxError when the Entity does not exist or a status is not a documented one.
+     *
+     * @example
+     * ```ts
+     * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
+     * ```
+     */
+    update(id: string, patch: SandboxEntityUpdate): Entity;
+}
+
+/** The operations of the API, by the names that faults and the log use. */
+type SandboxOperation = 'entities.create' | 'entities.list' | 'entities.get' | 'accounts.create' | 'accounts.list' | 'accounts.get' | 'accounts.update' | 'transfers.create' | 'transfers.list' | 'transfers.get' | 'counterparties.list' | 'counterparties.get' | 'counterparties.delete' | 'ibans.list' | 'ibans.get' | 'ibans.delete' | 'settings.update' | 'instructions.build' | 'instructions.list' | 'transactions.list';
+
+/** Whether a fault strikes before the platform did what was asked, or after. */
+type SandboxFaultMoment = 'before_commit' | 'after_commit';
+/** What goes wrong. */
+type SandboxFault = {
+    /** An error status with the documented error body, or another status for a true answer. */
+    kind: 'status';
+    /** 200 to 599. Below 400 a committed call keeps its own body. */
+    status: number;
+    /** The Retry-After header: seconds, or a text that is sent as it is. */
+    retryAfter?: number | string | undefined;
+    /** Further headers, such as the `location` of a redirect. */
+    headers?: Record<string, string> | undefined;
+    /** The `code` of the error body. @default 'injected_fault' */
+    code?: string | undefined;
+    /** The message. Default: a sentence that names the status. */
+    error?: string | undefined;
+    /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
+    when?: SandboxFaultMoment | undefined;
+} | {
+    /** The call takes effect on arrival; its answer comes `ms` milliseconds later. */
+    kind: 'delay';
+    /** How long, by the clock of the sandbox. */
+    ms: number;
+} | {
+    /** No answer ever; the caller has to give up. */
+    kind: 'hang';
+    /** Whether the call takes effect first. @default 'before_commit' */
+    when?: SandboxFaultMoment | undefined;
+} | {
+    /** The connection is reset. */
+    kind: 'reset';
+    /** Whether the call took effect first. */
+    when: SandboxFaultMoment;
+} | {
+    /** An HTML page in place of JSON, as proxies send them. */
+    kind: 'html';
+    /** 200 to 599. @default 502 */
+    status?: number | undefined;
+    /** Whether the call takes effect first. @default 'before_commit' */
+    when?: SandboxFaultMoment | undefined;
+} | {
+    /** The headers and half of the body, then the connection ends. */
+    kind: 'truncated_body';
+    /** Whether the call takes effect first. @default 'after_commit' */
+    when?: SandboxFaultMoment | undefined;
+} | {
+    /** The headers and half of the body, then nothing more. */
+    kind: 'stalled_body';
+    /** Whether the call takes effect first. @default 'after_commit' */
+    when?: SandboxFaultMoment | undefined;
+} | {
+    /**
+     * A page whose `nextCursor` is the cursor it was asked for. A first page, which is asked for
+     * without one, leads to such a page and does not use the fault up.
+     */
+    kind: 'repeated_cursor';
+} | {
+    /** A page without items that says there are more; its cursor goes on where it should. */
+    kind: 'empty_page';
+};
+/** A fault, and the requests that it is for. */
+interface SandboxFaultRule {
+    /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
+    operation: SandboxOperation | '*';
+    /** How many requests are struck; `Infinity` is all of them. @default 1 */
+    times?: number | undefined;
+    /** How many requests that it is for pass untouched first. @default 0 */
+    after?: number | undefined;
+    /** What happens to them. */
+    fault: SandboxFault;
+}
+/** The faults that a sandbox is told to show. */
+interface SandboxFaults {
+    /**
+     * Adds a rule. A request meets the oldest rule that is for it and not used up: one at most.
+     * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
+     *
+     * @example
+     * ```ts
+     * sandbox.faults.add({
+     *   operation: 'transfers.create',
+     *   fault: { kind: 'reset', when: 'after_commit' },
+     * });
+     * ```
+     */
+    add(rule: SandboxFaultRule): void;
+    /** Forgets every rule. */
+    clear(): void;
+}
+
+/** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
+interface SandboxIbanInput {
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** Default: the Entity that owns the Account; any other is refused. */
+    entityId?: EntityId | undefined;
+    /** Default: a German IBAN with right check digits, of a bank that does not exist. */
+    iban?: string | undefined;
+    /** The bank's identifier code. @default 'SANDDEFFXXX' */
+    bic?: string | undefined;
+    /** The bank's name. @default 'Sandbox Bank' */
+    bankName?: string | undefined;
+    /** The fiat currency that it accepts. @default 'EUR' */
+    currency?: string | undefined;
+}
+/** The IBANs of a sandbox, and the calls that the API lacks: creating one, and depositing to it. */
+declare class SandboxIbans {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
+     * @throws SandboxError when the Account does not exist, belongs to another Entity, or its Entity
+     *   has not completed KYC/KYB: call `sandbox.entities.approve` first.
+     */
+    create(input: SandboxIbanInput): Iban;
+    /** One IBAN. @throws SandboxError when it does not exist or was deleted. */
+    get(id: string): Iban;
+    /** Every IBAN that was not deleted, oldest first. */
+    list(): Iban[];
+    /**
+     * Deletes an IBAN, as DELETE /ibans/{id} does: later deposits to it are rejected.
+     * @throws SandboxError when it does not exist or was deleted.
+     */
+    delete(id: string): void;
+    /**
+     * Lets a deposit arrive: the available balance of the Account grows by the same number, because
+     * the sandbox converts no currency.
+     * @param amount a decimal string, such as `'100.00'`.
+     * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is no decimal
+     *   above zero.
+     */
+    deposit(id: string, amount: string): Account;
+}
+
+/** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
+interface SandboxLogEntry {
+    /** The HTTP method. */
+    readonly method: string;
+    /** The path with whatever prefix it came with, without the query. */
+    readonly path: string;
+    /** The query parameters; of one that was given twice, the last. */
+    readonly query: Readonly<Record<string, string>>;
+    /** The JSON value that arrived, or its text when it is not JSON; undefined when there was none. */
+    readonly body: unknown;
+    /** Undefined when the path and method belong to no operation. */
+    readonly operation: SandboxOperation | undefined;
+    /** The kind of the fault that was applied. */
+    readonly fault: SandboxFault['kind'] | undefined;
+    /** The status of the answer; undefined before it is sent, and when a fault kept it away. */
+    readonly status: number | undefined;
+}
+
+/** The Settings of a sandbox. The API can change them but not read them. */
+declare class SandboxSettings {
+    #private;
+    constructor(platform: Platform);
+    /** The Settings as they are. */
+    get(): Settings;
+    /**
+     * Changes Settings, as PATCH /platform/settings does.
+     * @throws SandboxError when a field is malformed, or auto-earn is enabled without a vault.
+     */
+    update(patch: SettingsUpdateInput): Settings;
+}
+
+/** How a {@link Sandbox} is set up. */
+interface SandboxOptions {
+    /** Where every timestamp comes from. Default: the system's time. */
+    clock?: SandboxClock | undefined;
+    /** Items a page when a request names no `limit`, 1 to 100. @default 50 */
+    pageSize?: number | undefined;
+    /** The API key that is accepted. Default: a fixed one. */
+    apiKey?: string | undefined;
+    /** The JWT that is accepted. Default: a fixed one. */
+    jwt?: string | undefined;
+}
+/** A request as any door receives it. */
+interface SandboxRequest {
+    /** The HTTP method. */
+    method: string;
+    /** An absolute URL. The host does not matter, nor does what precedes the path of the API. */
+    url: string;
+    /** Only `authorization` is looked at. */
+    headers: Headers;
+    /** Undefined or empty: none. */
+    body?: string | undefined;
+    /** Ends the wait of a `delay` fault. */
+    signal?: AbortSignal | undefined;
+}
+/** What a client needs to talk to a sandbox without a network. */
+interface SandboxClientOptions extends SandboxCredentials {
+    /** Ends in `/v0`; a name that no network knows. */
+    readonly baseUrl: string;
+    /** The root of the instruction and transaction endpoints. */
+    readonly rootUrl: string;
+    /** {@link Sandbox.fetch} of the sandbox. */
+    readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+    /** {@link Sandbox.getWithBody} of the sandbox. */
+    readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
+}
+/**
+ * A Platform in memory. It starts empty, remembers what it is told, and does the same in every run:
+ * ids count up (`ent_000001`), and all time comes from `clock`.
+ *
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
+ *
+ * const sandbox = new Sandbox();
+ * const payments = new PaymentsClient(sandbox.clientOptions);
+ * await payments.entities.create({ email: 'ada@example.com' });
+ * console.log(sandbox.entities.list(), sandbox.log);
+ * ```
+ */
+declare class Sandbox {
+    #private;
+    /** Individuals and businesses, and their verification. */
+    readonly entities: SandboxEntities;
+    /** Accounts, and the money in them. */
+    readonly accounts: SandboxAccounts;
+    /** Transfers, and their way to an end. */
+    readonly transfers: SandboxTransfers;
+    /** Counterparties, which only the sandbox can create. */
+    readonly counterparties: SandboxCounterparties;
+    /** IBANs, which only the sandbox can create, and deposits to them. */
+    readonly ibans: SandboxIbans;
+    /** The Settings, which only the sandbox can read. */
+    readonly settings: SandboxSettings;
+    /** Instructions, and what happens to them on chain. */
+    readonly instructions: SandboxInstructions;
+    /** The transactions that Instructions made. */
+    readonly transactions: SandboxTransactions;
+    /** What is to go wrong. */
+    readonly faults: SandboxFaults;
+    /** The API key that versioned endpoints accept. */
+    readonly apiKey: string;
+    /** The JWT that the instruction and transaction endpoints accept. */
+    readonly jwt: string;
+    /** Options for `new PaymentsClient(…)`: they need no network. */
+    readonly clientOptions: SandboxClientOptions;
+    /** @throws TypeError when an option is out of range. */
+    constructor(options?: SandboxOptions);
+    /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
+    get log(): readonly SandboxLogEntry[];
+    /**
+     * Answers a request as `fetch` does. It is bound, so it can be passed on as a function.
+     * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
+     */
+    readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+    /**
+     * Answers a GET that has a body, which `fetch` cannot carry. It is bound, too.
+     * @throws what {@link Sandbox.fetch} throws.
+     */
+    readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
+    /**
+     * The one core behind every door: does what was asked, and says what the caller gets to see.
+     * @throws the signal's reason when it aborts during a `delay` fault.
+     */
+    handle(request: SandboxRequest): Promise<SandboxAnswer>;
+}
+
+export { SandboxSettings as A, SandboxTransactions as B, SandboxTransfers as C, Sandbox as S, SandboxAccounts as c, SandboxCounterparties as g, SandboxEntities as j, SandboxIbans as r, SandboxInstructions as v };
+export type { SandboxAccountInput as a, SandboxAccountUpdate as b, SandboxAnswer as d, SandboxClientOptions as e, SandboxClock as f, SandboxCounterpartyInput as h, SandboxCredentials as i, SandboxEntityUpdate as k, SandboxExecution as l, SandboxFault as m, SandboxFaultMoment as n, SandboxFaultRule as o, SandboxFaults as p, SandboxIbanInput as q, SandboxInstructionFromBuilt as s, SandboxInstructionFromInput as t, SandboxInstructionInput as u, SandboxLogEntry as w, SandboxOperation as x, SandboxOptions as y, SandboxRequest as z };
+
+// sandbox/server.d.ts
+import { SandboxCredentials, Sandbox } from './index.js';
+
+/** Where a sandbox is to listen. */
+interface ListenOptions {
+    /** 0 takes any free port. @default 0 */
+    port?: number | undefined;
+    /** The address to listen on. @default '127.0.0.1' */
+    host?: string | undefined;
+}
+/** A sandbox that listens on a port. */
+interface SandboxServer {
+    /** The versioned root; ends in `/v0`. */
+    readonly baseUrl: string;
+    /** The root of the instruction and transaction endpoints. */
+    readonly rootUrl: string;
+    /** The port that was taken. */
+    readonly port: number;
+    /** Options for `new PaymentsClient(…)`. */
+    readonly clientOptions: SandboxCredentials & {
+        /** The versioned root of this server. */
+        readonly baseUrl: string;
+        /** The other root of this server. */
+        readonly rootUrl: string;
+    };
+    /** Stops listening and ends every open connection at once. */
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+}
+/**
+ * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
+ * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
+ *   RangeError when it is no port at all.
+ *
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { listen } from 'payments-platform-sdk/sandbox/server';
+ *
+ * const server = await listen(sandbox, { port: 0 });
+ * const client = new PaymentsClient(server.clientOptions);
+ * console.log((await client.accounts.list()).data.length);
+ * await server.close();
+ * ```
+ */
+declare function listen(sandbox: Sandbox, options?: ListenOptions): Promise<SandboxServer>;
+
+export { listen };
+export type { ListenOptions, SandboxServer };
+
+// sandbox/msw.d.ts
+import { HttpHandler } from 'msw';
+import { Sandbox } from './index.js';
+
+/**
+ * A sandbox behind msw, which has to be installed beside this package.
+ *
+ * @module payments-platform-sdk/sandbox/msw
+ */
+
+/** Where the calls go that a sandbox is to answer. */
+interface HandlersOptions {
+    /** The URL of the versioned API that your code calls. Default: that of `sandbox.clientOptions`. */
+    baseUrl?: string | undefined;
+    /** The URL of the root API. Default: `baseUrl` without its last segment. */
+    rootUrl?: string | undefined;
+}
+/**
+ * Handlers for msw that let a sandbox answer. Two operations stay out of reach, because msw takes
+ * the body off every GET: `instructions.list` and `transactions.list` are answered with a 400 that
+ * says so. For these, hand `sandbox.clientOptions` to the client, or use the server.
+ *
+ * @example
+ * ```ts
+ * import { setupServer } from 'msw/node';
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { handlers } from 'payments-platform-sdk/sandbox/msw';
+ *
+ * const baseUrl = 'https://api.example.com/v0';
+ * const server = setupServer(...handlers(sandbox, { baseUrl }));
+ * server.listen();
+ * const client = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey });
+ * console.log((await client.accounts.list()).data.length);
+ * server.close();
+ * ```
+ */
+declare function handlers(sandbox: Sandbox, options?: HandlersOptions): HttpHandler[];
+
+export { handlers };
+export type { HandlersOptions };

@@ -1,0 +1,90 @@
+// A page in a headless Chromium. Its server also passes calls on to the platform, so that the page
+// talks to its own origin, as the platform sets no CORS headers.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, request as ask } from 'node:http';
+import { join, normalize } from 'node:path';
+import { chromium } from './setup.mjs';
+
+const api = /^\/(?:v0\/|instructions?\/|transactions)/;
+
+/** Hands a request on; a connection that breaks there breaks here. */
+function passOn(incoming, outgoing, base, path) {
+  const { host: _, ...headers } = incoming.headers;
+  const upstream = ask(
+    base + path,
+    { method: incoming.method, headers, agent: false },
+    (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      outgoing.flushHeaders();
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+    },
+  );
+  upstream.on('error', () => outgoing.socket?.resetAndDestroy());
+  outgoing.on('close', () => upstream.destroy());
+  incoming.pipe(upstream);
+}
+
+const types = { js: 'text/javascript', html: 'text/html; charset=utf-8' };
+const html =
+  '<!doctype html><meta charset="utf-8"><title>story</title><script type="module" src="/bundle.js"></script>';
+
+/** Opens the bundle in `folder` as a page. Answers with the results that it hands back. */
+export async function tellInBrowser(folder, platform) {
+  const binary = await chromium();
+  const world = await platform.open();
+  const handed = Promise.withResolvers();
+  const serve = async (request, response) => {
+    const path = request.url ?? '/';
+    const [name] = path.split('?');
+    if (path.startsWith('/beside/')) passOn(request, response, world.echoUrl, path.slice(10));
+    else if (api.test(path)) passOn(request, response, world.clientOptions.rootUrl, path);
+    else if (path === '/results') {
+      handed.resolve(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      response.end();
+    } else if (path === '/world') {
+      const origin = `http://127.0.0.1:${server.address().port}`;
+      const own = { ...world.clientOptions, rootUrl: origin, baseUrl: `${origin}/v0` };
+      const echoUrl = `${origin}/beside/v0`;
+      response.end(JSON.stringify({ ...world, clientOptions: own, echoUrl }));
+    } else if (path === '/') response.setHeader('content-type', types.html).end(html);
+    else {
+      try {
+        const file = await readFile(join(folder, normalize(name)));
+        response.setHeader('content-type', types.js).end(file);
+      } catch {
+        response.writeHead(404).end();
+      }
+    }
+  };
+  const server = createServer((request, response) => {
+    void serve(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const page = `http://127.0.0.1:${server.address().port}/`;
+  const profile = join(folder, 'profile');
+  const child = execFile(binary, [
+    '--headless=new',
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+    '--disable-background-networking',
+    `--user-data-dir=${profile}`,
+    page,
+  ]);
+  const tooLate = setTimeout(() => handed.resolve({ import: 'the page said nothing' }), 60_000);
+  child.on('error', (error) => handed.resolve({ import: String(error) }));
+  try {
+    return await handed.promise;
+  } finally {
+    clearTimeout(tooLate);
+    const gone = child.exitCode === null ? once(child, 'exit') : undefined;
+    child.kill();
+    await gone;
+    server.close();
+    server.closeAllConnections();
+  }
+}

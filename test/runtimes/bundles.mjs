@@ -1,0 +1,126 @@
+// The story as an application bundles it: esbuild, Vite and webpack, for Node and for browsers.
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { toldBy, binaries } from './runtimes.mjs';
+
+const bundlers = {
+  async esbuild({ entry, folder, file, browser }) {
+    const { build } = await import('esbuild');
+    await build({
+      entryPoints: [entry],
+      outfile: join(folder, file),
+      bundle: true,
+      format: 'esm',
+      platform: browser ? 'browser' : 'node',
+      logLevel: 'error',
+    });
+  },
+
+  async vite({ entry, folder, file, browser }) {
+    const { build } = await import('vite');
+    const warnings = [];
+    await build({
+      root: join(entry, '..'),
+      configFile: false,
+      logLevel: 'silent',
+      build: {
+        outDir: folder,
+        emptyOutDir: true,
+        minify: false,
+        modulePreload: false,
+        ssr: browser ? false : entry,
+        rollupOptions: {
+          input: entry,
+          output: { entryFileNames: file },
+          onwarn: ({ message }) => warnings.push(message),
+        },
+      },
+      ...(browser ? {} : { ssr: { noExternal: true } }),
+    });
+    if (warnings.length > 0) throw new Error(warnings.join('\n'));
+  },
+
+  async webpack({ entry, folder, file, browser }) {
+    const { default: webpack } = await import('webpack');
+    const stats = await new Promise((resolve, reject) => {
+      webpack(
+        {
+          mode: 'production',
+          target: browser ? 'web' : 'node',
+          entry,
+          output: { path: folder, filename: file },
+          // One file, as webpack's loader of further ones sets timers while the package is imported.
+          module: { parser: { javascript: { dynamicImportMode: 'eager' } } },
+          // The one warning that is not about what is bundled: that it is large.
+          performance: false,
+        },
+        (error, done) => (error === null ? resolve(done) : reject(error)),
+      );
+    });
+    if (stats.hasErrors() || stats.hasWarnings()) {
+      throw new Error(stats.toString({ all: false, errors: true, warnings: true }));
+    }
+  },
+};
+
+const nodeImport = /\b(?:from|import|require)\s*\(?\s*["'`]node:[a-z/]+["'`]/g;
+
+/** What a text imports from Node. */
+export const nodeImports = (text) => text.match(nodeImport) ?? [];
+
+/** Every file that a bundler wrote, as one text. */
+const written = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && file.name.endsWith('.js'))
+    .map((file) => readFileSync(join(file.parentPath, file.name), 'utf8'))
+    .join('\n');
+
+/**
+ * A browser sends a POST again whose reused connection was reset, and no option of fetch keeps it
+ * from that; docs/runtimes.md warns of it.
+ */
+const inBrowsers = {
+  'unknown write': 'sent twice',
+  'GET with body': 'refused',
+  'User-Agent': "browser's",
+};
+
+/** Rows of the matrix for the bundles, and checks of what is in them. */
+export async function bundleRows({ consumer, folder }, platform, openPage) {
+  const rows = [];
+  const checks = [];
+  for (const [name, bundle] of Object.entries(bundlers)) {
+    for (const browser of [false, true]) {
+      const kind = browser ? 'browser' : 'node';
+      const label = browser ? `Chromium, bundled by ${name}` : `Node 24.21.0, bundled by ${name}`;
+      const entry = join(consumer, `story/entries/${kind}.mjs`);
+      // Outside the folder of the package: what is not in the bundle is not found.
+      const target = join(folder, `bundle-${name}-${kind}`);
+      mkdirSync(target);
+      const expected = browser ? inBrowsers : {};
+      let results;
+      try {
+        const file = browser ? 'bundle.js' : name === 'webpack' ? 'bundle.cjs' : 'bundle.mjs';
+        await bundle({ entry, folder: target, file, browser });
+        results = browser
+          ? await openPage(target)
+          : await toldBy(binaries.node24, [file], {
+              world: await platform.open(),
+              cwd: target,
+            });
+        if (browser) {
+          const found = nodeImports(written(target));
+          checks.push({
+            name: `the browser bundle of ${name} imports nothing of Node`,
+            ok: found.length === 0,
+            detail: found.join(', '),
+          });
+        }
+      } catch (error) {
+        results = { import: String(error) };
+      }
+      rows.push({ label, results, expected });
+    }
+  }
+  return { rows, checks };
+}

@@ -1,0 +1,4 @@
+// Watches from the moment that it is imported.
+import { watch } from '../side-effects.mjs';
+
+export const finish = watch();

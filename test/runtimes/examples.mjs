@@ -1,0 +1,109 @@
+// The examples that need packages of others, run as they are with the installed tarball.
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lend, modules, root, run, startPlatform } from './setup.mjs';
+import { binaries } from './runtimes.mjs';
+
+/** What the service answers, a line each: a status and what the caller is told. */
+const answers = [
+  /^201 .*"id":"txfr_/,
+  /^400 .*ValidationError.*not_sent/,
+  /^422 .*UnprocessableEntityError.*rejected/,
+  /^503 .*RateLimitError.*rejected/,
+  /^202 .*ConnectionError.*unknown/,
+];
+
+export async function runExamples({ consumer }) {
+  const folder = join(consumer, 'examples');
+  mkdirSync(folder);
+  cpSync(join(root, 'examples/services'), folder, { recursive: true });
+  // The examples are ES modules, as they are in the repository.
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
+  lend(consumer, '@types/node', 'fastify', 'msw', 'vitest');
+  return [
+    await compiled(folder),
+    await fastify(folder),
+    await vitest(folder),
+    await worker(folder),
+  ];
+}
+
+async function compiled(folder) {
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2024',
+    // For msw and vitest.
+    lib: ['ES2024', 'DOM'],
+    types: ['node'],
+    typeRoots: ['../node_modules/@types'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    allowImportingTsExtensions: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  const tsc = join(modules, 'typescript60/bin/tsc');
+  const { code, stdout, stderr } = await run(process.execPath, [tsc, '-p', folder]);
+  return { name: 'the examples of services compile', ok: code === 0, detail: stdout + stderr };
+}
+
+async function fastify(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['fastify.ts'], { cwd: folder });
+  const lines = stdout.trim().split('\n');
+  const told = lines.length === answers.length && answers.every((each, at) => each.test(lines[at]));
+  const name = 'examples/services/fastify.ts answers for every outcome';
+  return { name, ok: code === 0 && told, detail: stdout + stderr };
+}
+
+async function vitest(folder) {
+  const args = [join(modules, 'vitest/vitest.mjs'), 'run', '--root', folder];
+  const { code, stdout, stderr } = await run(binaries.node24, args, {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const ok = code === 0 && /Tests\s+.*1 passed/.test(stdout);
+  return { name: 'examples/services/salaries.test.ts passes', ok, detail: stdout + stderr };
+}
+
+async function worker(folder) {
+  const name = 'examples/services/worker.ts answers in workerd';
+  const [{ build }, { Miniflare }] = await Promise.all([import('esbuild'), import('miniflare')]);
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, 'worker.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    logLevel: 'error',
+  });
+  const platform = await startPlatform(join(folder, '..'));
+  const world = await platform.open();
+  const deployed = new Miniflare({
+    modules: true,
+    script: outputFiles[0].text,
+    compatibilityDate: '2026-07-30',
+    bindings: {
+      PAYMENTS_BASE_URL: world.clientOptions.baseUrl,
+      PAYMENTS_API_KEY: world.clientOptions.apiKey,
+    },
+  });
+  try {
+    const told = [];
+    for (const path of [world.sourceAccountId, 'acc_nowhere', 'nonsense']) {
+      const answer = await deployed.dispatchFetch(`http://worker/${path}`);
+      told.push(`${answer.status} ${await answer.text()}`);
+    }
+    const ok =
+      /^200 .*"available":"\d+\.?\d*"/.test(told[0]) &&
+      told[1].startsWith('404 ') &&
+      told[2].startsWith('400 ');
+    return { name, ok, detail: told.join('\n') };
+  } finally {
+    await deployed.dispose();
+    platform.stop();
+  }
+}

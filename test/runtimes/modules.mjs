@@ -1,0 +1,193 @@
+// Module systems beyond the rows of the matrix: Jest, both copies in one program, what the tarball
+// holds, and what publint and attw say of it.
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { nodeImports } from './bundles.mjs';
+import { binaries } from './runtimes.mjs';
+import { modules, mustRun, root, run } from './setup.mjs';
+
+/** The story as a test of somebody who uses Jest, which has its own globals and no ES modules. */
+export async function jestRow(consumer, platform) {
+  const world = await platform.open();
+  const results = join(consumer, 'jest-results.json');
+  writeFileSync(
+    join(consumer, 'story.test.cjs'),
+    `const fs = require('node:fs');
+const finish = require('./story/side-effects.cjs').watch();
+const sdk = require('payments-platform-sdk');
+const { Sandbox } = require('payments-platform-sdk/sandbox');
+const sideEffects = finish();
+const { story } = require('./story/story.cjs');
+test('the story', async () => {
+  const told = await story({ sdk, Sandbox, world: ${JSON.stringify(world)}, sideEffects });
+  fs.writeFileSync(${JSON.stringify(results)}, JSON.stringify(told));
+}, 60000);
+`,
+  );
+  writeFileSync(
+    join(consumer, 'jest.config.cjs'),
+    `module.exports = { testMatch: ['<rootDir>/story.test.cjs'], transform: {}, watchman: false };\n`,
+  );
+  const jest = join(modules, 'jest/bin/jest.js');
+  const { code, stderr } = await run(
+    binaries.node24,
+    ['--no-experimental-require-module', jest, '--ci', '--runInBand'],
+    { cwd: consumer },
+  );
+  const told = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { import: stderr };
+  if (code !== 0 && told.import === undefined) told.import = stderr;
+  return { label: 'Jest 30.5.2 on Node 24.21.0, CJS', results: told, expected: {} };
+}
+
+/** An application whose parts load the ESM and the CJS build. */
+export async function bothCopies(consumer) {
+  const file = join(consumer, 'both.mjs');
+  writeFileSync(
+    file,
+    `import { createRequire } from 'node:module';
+import * as esm from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+const require = createRequire(import.meta.url);
+const cjs = require('payments-platform-sdk');
+const cjsSandbox = require('payments-platform-sdk/sandbox').Sandbox;
+const wrong = [];
+const check = (holds, what) => { if (!holds) wrong.push(what); };
+const classes = Object.keys(esm).filter((name) => /^[A-Z].*Error$/.test(name));
+check(classes.length >= 15, 'only ' + classes.length + ' classes');
+check(Object.keys(cjs).sort().join() === Object.keys(esm).sort().join(), 'other exports');
+for (const [here, there, World] of [[esm, cjs, cjsSandbox], [cjs, esm, Sandbox]]) {
+  check(here.PaymentsError !== there.PaymentsError, 'it is one copy');
+  // A client of one copy over the sandbox of the other.
+  const client = new here.PaymentsClient({ ...new World().clientOptions, maxRetries: 0 });
+  const closed = { baseUrl: 'http://127.0.0.1:9/v0', apiKey: 'sk_x', maxRetries: 0 };
+  const errors = {
+    NotFoundError: await client.transfers.get('txfr_1').catch((error) => error),
+    ValidationError: await client.transfers.get('x').catch((error) => error),
+    AbortError: await client.transfers.get('txfr_1', { signal: AbortSignal.abort() }).catch((error) => error),
+    ConnectionError: await new here.PaymentsClient(closed).transfers.get('txfr_1').catch((error) => error),
+  };
+  try { new here.PaymentsClient({ baseUrl: 'nonsense' }); } catch (error) { errors.ConfigurationError = error; }
+  const parents = { NotFoundError: ['ApiError'] };
+  for (const [name, error] of Object.entries(errors)) {
+    const are = ['PaymentsError', name, ...(parents[name] ?? [])].sort().join();
+    const seen = classes.filter((each) => error instanceof there[each]).sort().join();
+    check(are === seen, name + ' is taken for ' + seen);
+    check(there.isPaymentsError(error), name + ': isPaymentsError');
+    check(there.isApiError(error) === (name === 'NotFoundError'), name + ': isApiError');
+    check(error.name === name, 'name ' + error.name);
+  }
+  for (const impostor of [new Error('x'), { name: 'ApiError' }, null]) {
+    check(!there.isPaymentsError(impostor), 'an impostor passes');
+  }
+}
+console.log(wrong.join('\\n') || 'AGREED');
+`,
+  );
+  const { code, stdout, stderr } = await run(binaries.node24, [file], { cwd: consumer });
+  const ok = code === 0 && stdout.trim() === 'AGREED';
+  return [{ name: 'the ESM and the CJS copy agree', ok, detail: stdout + stderr }];
+}
+
+/** Files that are reached from the entry points and the command, types included. */
+function reached(installed) {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const todo = [
+    ...Object.values(manifest.exports).flatMap(strings),
+    ...Object.values(manifest.bin),
+    manifest.main,
+    manifest.types,
+  ].map((path) => join(installed, path));
+  const seen = new Set();
+  for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    if (file.endsWith('.json')) continue;
+    const text = readFileSync(file, 'utf8');
+    for (const [, path] of text.matchAll(
+      /(?:\bfrom|\bimport|\brequire\()\s*\(?["'](\.[^"']+)["']/g,
+    )) {
+      todo.push(sibling(file, path));
+    }
+  }
+  return seen;
+}
+
+/** A declaration names the script beside it. */
+function sibling(file, path) {
+  const found = join(dirname(file), path);
+  if (!/\.d\.c?ts$/.test(file)) return found;
+  return found.replace(/\.(c?)js$/, '.d.$1ts');
+}
+
+const strings = (value) =>
+  typeof value === 'string' ? [value] : Object.values(value).flatMap(strings);
+
+/** What the tarball holds: the texts, and in dist what something leads to. */
+export function contents(installed) {
+  const files = readdirSync(installed, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(installed, join(entry.parentPath, entry.name)));
+  const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/ky-license.txt'];
+  const wanted = reached(installed);
+  const useless = files.filter(
+    (file) => !texts.includes(file) && !wanted.has(join(installed, file)),
+  );
+  const missing = [
+    ...texts.filter((file) => !files.includes(file)),
+    ...[...wanted].filter((file) => !existsSync(file)),
+  ];
+  const bundled = readFileSync(join(installed, 'dist/index.cjs'), 'utf8');
+  const front = readFileSync(join(installed, 'dist/index.js'), 'utf8');
+  return [
+    { name: 'the tarball holds nothing useless', ok: useless.length === 0, detail: useless.join() },
+    { name: 'the tarball lacks nothing', ok: missing.length === 0, detail: missing.join() },
+    {
+      name: 'the CJS build holds ky itself, and the ESM build imports it',
+      ok: !/require\(["']ky["']\)/.test(bundled) && /from ["']ky["']/.test(front),
+      detail: '',
+    },
+    {
+      name: 'the front door imports nothing of Node',
+      ok: nodeImports(front + bundled).length === 0,
+      detail: nodeImports(front + bundled).join(),
+    },
+  ];
+}
+
+/** publint and attw, on the tarball, by the versions that the repository pins. */
+export async function packageTools(tarball) {
+  const from = (path) => join(root, 'node_modules', path);
+  const tools = [
+    ['publint', from('publint/src/cli.js'), 'run', tarball, '--strict'],
+    ['attw', from('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'node16', '-q'],
+  ];
+  const checks = [];
+  for (const [name, script, ...args] of tools) {
+    const { code, stdout, stderr } = await run(process.execPath, [script, ...args], { cwd: root });
+    checks.push({ name: `${name} has nothing to say`, ok: code === 0, detail: stdout + stderr });
+  }
+  return checks;
+}
+
+/** An empty folder, the tarball, the first block of the README, and the runtimes people have. */
+export async function asNewUser({ folder, tarball, installed }, platform) {
+  const own = join(folder, 'new-user');
+  mkdirSync(own);
+  await mustRun('npm', ['init', '-y', '--silent'], { cwd: own });
+  await mustRun('npm', ['install', '--silent', '--prefer-offline', tarball], { cwd: own });
+  const readme = readFileSync(join(installed, 'README.md'), 'utf8');
+  writeFileSync(join(own, 'pay.mts'), readme.match(/^```ts\n([\s\S]*?)^```$/m)?.[1] ?? '');
+  const checks = [];
+  for (const name of ['node22', 'bun']) {
+    const { clientOptions } = await platform.open();
+    const env = {
+      ...process.env,
+      PAYMENTS_BASE_URL: clientOptions.baseUrl,
+      PAYMENTS_API_KEY: clientOptions.apiKey,
+    };
+    const { code, stdout, stderr } = await run(binaries[name], ['pay.mts'], { cwd: own, env });
+    const ok = code === 0 && /^txfr_\d+ pending$/m.test(stdout);
+    checks.push({ name: `a new user runs the README, ${name}`, ok, detail: stdout + stderr });
+  }
+  return checks;
+}

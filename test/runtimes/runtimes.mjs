@@ -1,0 +1,154 @@
+// The rows of the matrix: one story on every runtime, in every module system that it has.
+import { cpSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { here, modules, run } from './setup.mjs';
+
+export const binaries = {
+  node20: join(modules, 'node20/bin/node'),
+  node22: join(modules, 'node22/bin/node'),
+  node24: join(modules, 'node24/bin/node'),
+  node26: join(modules, 'node26/bin/node'),
+  bun: join(modules, '@oven/bun-linux-x64/bin/bun'),
+  deno: join(modules, '@deno/linux-x64-glibc/deno'),
+};
+
+const without = '--no-experimental-require-module';
+const node = (name, version, expected = {}) => [
+  { label: `Node ${version}`, system: 'ESM', binary: binaries[name], args: [], expected },
+  { label: `Node ${version}`, system: 'CJS', binary: binaries[name], args: [without], expected },
+];
+
+/** What each row is to answer where that is not `yes`. */
+const rows = [
+  // Below the engines of the package: it runs, without JSON.rawJSON and all that hangs on it.
+  ...node('node20', '20.20.2 (courtesy)', { 'big integers': 'no: number' }),
+  ...node('node22', '22.23.3'),
+  ...node('node24', '24.21.0'),
+  ...node('node26', '26.10.0'),
+  { label: 'Bun 1.4.5', system: 'ESM', binary: binaries.bun, args: [] },
+  { label: 'Bun 1.4.5', system: 'CJS', binary: binaries.bun, args: [] },
+  ...['ESM', 'CJS'].map((system) => ({
+    label: 'Deno 2.9.6',
+    system,
+    binary: binaries.deno,
+    args: ['run', '-A', '--cached-only', '--no-lock'],
+  })),
+];
+
+/** Copies the story beside the installed package, as ES modules and bundled to CommonJS. */
+export async function copyStory(consumer) {
+  const { build } = await import('esbuild');
+  const target = join(consumer, 'story');
+  mkdirSync(join(target, 'entries'), { recursive: true });
+  for (const file of ['story.mjs', 'side-effects.mjs', 'entries']) {
+    cpSync(join(here, file), join(target, file), { recursive: true });
+  }
+  await build({
+    entryPoints: [join(target, 'entries/node.mjs')],
+    outfile: join(target, 'node.cjs'),
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    packages: 'external',
+    // Otherwise import() stays what it is, and nothing is required.
+    supported: { 'dynamic-import': false },
+    logLevel: 'error',
+  });
+  await build({
+    entryPoints: ['story.mjs', 'side-effects.mjs'].map((file) => join(target, file)),
+    outdir: target,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    logLevel: 'error',
+  });
+  return target;
+}
+
+/** The results of a story told by a process. */
+export async function toldBy(binary, args, { world, cwd }) {
+  const env = { ...process.env, RUNTIMES_WORLD: JSON.stringify(world), NO_COLOR: '1' };
+  for (const name of Object.keys(env)) if (name.startsWith('PAYMENTS_')) delete env[name];
+  const { code, stdout, stderr } = await run(binary, args, { cwd, env, timeout: 60_000 });
+  const line = stdout.match(/^RESULTS (.*)$/m)?.[1];
+  if (line === undefined || code !== 0) return { import: `ended with ${code}: ${stdout}${stderr}` };
+  return JSON.parse(line);
+}
+
+export async function processRows(consumer, platform) {
+  const told = [];
+  for (const { label, system, binary, args, expected = {} } of rows) {
+    const file = system === 'ESM' ? 'story/entries/node.mjs' : 'story/node.cjs';
+    const results = await toldBy(binary, [...args, file], {
+      world: await platform.open(),
+      cwd: consumer,
+    });
+    told.push({ label: `${label}, ${system}`, results, expected });
+  }
+  return told;
+}
+
+/** workerd, through miniflare, from a bundle as a Worker is deployed. */
+export async function workerRow(consumer, platform) {
+  const [{ build }, { Miniflare }] = await Promise.all([import('esbuild'), import('miniflare')]);
+  const { outputFiles } = await build({
+    entryPoints: [join(consumer, 'story/entries/worker.mjs')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    logLevel: 'error',
+  });
+  const told = [];
+  for (const flags of [[], ['nodejs_compat']]) {
+    const worker = new Miniflare({
+      modules: true,
+      script: outputFiles[0].text,
+      compatibilityDate: '2026-07-30',
+      compatibilityFlags: flags,
+    });
+    const label = ['workerd 1.20260730.1', ...flags].join(', ');
+    const expected = { 'GET with body': 'refused' };
+    let results;
+    try {
+      const body = JSON.stringify(await platform.open());
+      const response = await worker.dispatchFetch('http://worker/', { method: 'POST', body });
+      const text = await response.text();
+      results = response.ok ? JSON.parse(text) : { import: text };
+    } catch (error) {
+      results = { import: String(error) };
+    } finally {
+      await worker.dispose();
+    }
+    told.push({ label, results, expected });
+  }
+  return told;
+}
+
+/** Writes over connections that die, on the runtimes that might repeat them. */
+export async function sealing(consumer) {
+  const told = [];
+  const script = join(here, 'sealing.mjs');
+  const control = join(here, '../faults/sealing.ts');
+  // The package as a user has it, not the one that is nearest to the script.
+  const entry = createRequire(join(consumer, 'a.mjs')).resolve('payments-platform-sdk');
+  const url = pathToFileURL(entry.replace(/\.cjs$/, '.js')).href;
+  for (const name of ['node22', 'node26', 'bun', 'deno']) {
+    const args = name === 'deno' ? ['run', '-A', '--no-lock'] : [];
+    const { code, stdout, stderr } = await run(binaries[name], [...args, script, url]);
+    const right = stdout.match(/^right /gm)?.length ?? 0;
+    const ok = code === 0 && right === 12;
+    told.push({ name: `a write arrives once, ${name}`, ok, detail: `${stdout}${stderr}` });
+    if (name.startsWith('node')) continue;
+    // Without the seal it must go wrong, or nothing was tried.
+    const bare = [...args, control, '--mutant', 'nothing is sealed'];
+    const unsealed = await run(binaries[name], bare);
+    told.push({
+      name: `and more than once when nothing is sealed, ${name}`,
+      ok: unsealed.code !== 0 && /^WRONG DELETE, FIN: [2-9] arrivals/m.test(unsealed.stdout),
+      detail: `${unsealed.stdout}${unsealed.stderr}`,
+    });
+  }
+  return told;
+}

@@ -1,0 +1,152 @@
+// The tools of this folder, the packed tarball installed as a user installs it, and the platform.
+import { execFile, fork } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export const here = import.meta.dirname;
+export const root = join(here, '../..');
+export const modules = join(here, 'node_modules');
+
+const execute = promisify(execFile);
+
+/** Runs a program to its end. Answers with its exit code and what it printed; never throws. */
+export async function run(file, args, options = {}) {
+  const limits = { timeout: 120_000, maxBuffer: 64 * 2 ** 20, encoding: 'utf8' };
+  try {
+    const { stdout, stderr } = await execute(file, args, { ...limits, ...options });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const { code, stdout = '', stderr = '', killed } = error;
+    const why = killed ? '\n(it did not end by itself)' : '';
+    return { code: code ?? 1, stdout, stderr: `${stderr || error.message}${why}` };
+  }
+}
+
+/** As run(), and throws when the program fails. */
+export async function mustRun(file, args, options) {
+  const { code, stdout, stderr } = await run(file, args, options);
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} failed (${code})\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Installs what the lockfile says, unless it is there already. */
+export async function installTools() {
+  const stamp = join(modules, '.installed-lock.json');
+  const lock = join(here, 'package-lock.json');
+  const same = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(lock, 'utf8');
+  if (same) return;
+  console.log('installing the runtimes (1.4 GB)');
+  await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, timeout: 900_000 });
+  copyFileSync(lock, stamp);
+}
+
+/** Packs, installs the tarball into an empty folder of its own, and says where. */
+export async function installPackage() {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-runtimes-'));
+  const built = join(root, 'dist/index.d.ts');
+  const sources = [...globSync('src/**/*.ts', { cwd: root }), 'tsup.config.ts', 'package.json'].map(
+    (file) => statSync(join(root, file)).mtimeMs,
+  );
+  if (!existsSync(built) || statSync(built).mtimeMs < Math.max(...sources)) {
+    await mustRun('npm', ['run', '--silent', 'build'], { cwd: root });
+  }
+  const packed = await mustRun(
+    'npm',
+    ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: root },
+  );
+  const tarball = join(folder, packed.trim());
+  const consumer = join(folder, 'consumer');
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, 'package.json'), '{ "private": true }\n');
+  await mustRun(
+    'npm',
+    ['install', '--silent', '--no-audit', '--no-fund', '--prefer-offline', tarball],
+    { cwd: consumer },
+  );
+  return {
+    folder,
+    tarball,
+    consumer,
+    installed: join(consumer, 'node_modules/payments-platform-sdk'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Makes packages of this folder importable in another. */
+export function lend(folder, ...names) {
+  for (const name of names) {
+    const place = join(folder, 'node_modules', name);
+    mkdirSync(join(place, '..'), { recursive: true });
+    if (!existsSync(place)) symlinkSync(join(modules, name), place);
+  }
+}
+
+/** Starts the platform in a process of its own, under the Node 24 that runs this. */
+export async function startPlatform(consumer) {
+  const child = fork(join(here, 'platform.mjs'), [consumer]);
+  const waiting = new Map();
+  let ended;
+  const ready = new Promise((resolve, reject) => {
+    waiting.set(undefined, { resolve, reject });
+  });
+  child.on('message', ({ id, world, error }) => {
+    const { resolve, reject } = waiting.get(id) ?? {};
+    if (error === undefined) resolve?.(world);
+    else reject?.(new Error(error));
+  });
+  child.on('exit', (code) => {
+    ended = new Error(`the platform ended with ${code}`);
+    for (const { reject } of waiting.values()) reject(ended);
+  });
+  await ready;
+  let last = 0;
+  return {
+    /** A fresh world with fresh faults. */
+    open: () =>
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) throw ended;
+        const id = (last += 1);
+        waiting.set(id, { resolve, reject });
+        child.send({ id });
+      }),
+    stop: () => child.disconnect(),
+  };
+}
+
+/** The path of a Chromium; from the distribution's package, installed when it is missing. */
+export async function chromium() {
+  const places = [
+    process.env['PAYMENTS_SDK_CHROMIUM'],
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+  ];
+  const find = () => places.find((place) => place !== undefined && existsSync(place));
+  if (find() === undefined && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    console.log('installing chromium with apt-get');
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const limits = { env, timeout: 600_000 };
+    await run('apt-get', ['update', '-q'], limits);
+    await run('apt-get', ['install', '-qy', '--no-install-recommends', 'chromium'], limits);
+  }
+  const found = find();
+  if (found === undefined) {
+    throw new Error(
+      'There is no Chromium. Install the package chromium (as root this does so itself), or name one in PAYMENTS_SDK_CHROMIUM.',
+    );
+  }
+  return found;
+}

@@ -1,0 +1,245 @@
+// What a TypeScript user meets: every compiler, every resolution, every entry point, and the texts
+// that an editor shows.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { lend, modules, run } from './setup.mjs';
+
+const compilers = {
+  5.5: 'typescript55',
+  5.9: 'typescript59',
+  '6.0': 'typescript60',
+  '7.0': 'typescript70',
+};
+const resolutions = {
+  node16: { module: 'node16', moduleResolution: 'node16', files: ['esm.mts', 'cjs.cts'] },
+  nodenext: { module: 'nodenext', moduleResolution: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
+  bundler: { module: 'esnext', moduleResolution: 'bundler', files: ['app.ts'] },
+};
+
+const program = `
+import {
+  isOutcomeUnknown, isKnownTransferStatus, NotFoundError, PaymentsClient, PaymentsError,
+  type ClientOptions, type Page, type RequestOptions, type Transfer, type TransferCreateInput,
+} from 'payments-platform-sdk';
+import { TransferSchema } from 'payments-platform-sdk/schemas';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+
+const sandbox = new Sandbox();
+const undecided: string | undefined = process.env['PAYMENTS_BASE_URL'];
+// With exactOptionalPropertyTypes, what may be undefined must be allowed to be.
+const options: ClientOptions = { ...sandbox.clientOptions, baseUrl: undecided, hooks: undefined };
+const payments = new PaymentsClient(options);
+const perCall: RequestOptions = { signal: undefined, headers: { 'x-team': undefined } };
+
+export async function pay(input: TransferCreateInput): Promise<Transfer> {
+  const first: Page<Transfer> = await payments.transfers.list({ limit: 5 }, perCall);
+  const amount: string | null | undefined = first.data[0]?.amount;
+  void amount;
+  try {
+    const { data, response } = await payments.transfers.create(input).withResponse();
+    const status: number = response.status;
+    void status;
+    for await (const transfer of payments.transfers.list()) {
+      if (transfer.id !== data.id) continue;
+      if (isKnownTransferStatus(transfer.status)) {
+        const known: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' = transfer.status;
+        void known;
+      }
+      return transfer;
+    }
+  } catch (error) {
+    if (isOutcomeUnknown(error)) { const outcome: 'unknown' = error.outcome; void outcome; }
+    if (error instanceof NotFoundError) { const { status }: { status: number } = error; void status; }
+    if (error instanceof PaymentsError) void error.attempts[0]?.durationMs.toFixed();
+  }
+  return TransferSchema.parse(await payments.request({ method: 'GET', path: '/x', api: 'versioned' }));
+}
+
+export async function serve(): Promise<string> {
+  const server = await listen(sandbox, { port: 0 });
+  await server.close();
+  return server.baseUrl;
+}
+
+// @ts-expect-error: an amount is not a number
+void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
+// @ts-expect-error: not an id of a transfer
+void payments.transfers.get('acc_1');
+// @ts-expect-error: nothing is any
+void payments.nonsense;
+`;
+
+/**
+ * msw's own types need the DOM library and TypeScript 5.9, and it is an ES module only, so that
+ * node16 has no way to it from CommonJS. The entry point for it is tried where msw can be had.
+ */
+const mswProgram = `
+import { setupServer } from 'msw/node';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { handlers } from 'payments-platform-sdk/sandbox/msw';
+export const server = setupServer(...handlers(new Sandbox(), { baseUrl: undefined }));
+// @ts-expect-error: a number is no URL
+void handlers(new Sandbox(), { baseUrl: 1 });
+`;
+
+/** Lets every compiler look at a program that uses everything. */
+export async function compilerRows(consumer) {
+  lend(consumer, '@types/node', 'msw');
+  const jobs = Object.entries(compilers).flatMap(([version, name]) =>
+    Object.entries(resolutions).flatMap(([label, { files, ...options }]) => {
+      const job = { version, name, label, options };
+      const forMsw = files.filter((file) => label !== 'node16' || !file.endsWith('.cts'));
+      return [
+        { ...job, files, text: program, lib: ['ES2022'] },
+        ...(version === '5.5'
+          ? []
+          : [{ ...job, entry: 'msw', files: forMsw, text: mswProgram, lib: ['ES2022', 'DOM'] }]),
+      ];
+    }),
+  );
+  const results = [];
+  // Two at once, as many as the smallest machine has cores.
+  const work = async () => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+      results.push(await compile(consumer, job));
+    }
+  };
+  await Promise.all([work(), work()]);
+  return results.toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+async function compile(consumer, { version, name, label, options, files, text, lib, entry }) {
+  const folder = join(consumer, ['types', version, label, ...(entry ? [entry] : [])].join('-'));
+  mkdirSync(folder);
+  for (const file of files) writeFileSync(join(folder, file), text);
+  const compilerOptions = {
+    ...options,
+    target: 'es2022',
+    lib,
+    types: ['node'],
+    typeRoots: ['../node_modules/@types'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const tsc = join(modules, name, 'bin/tsc');
+  const { code, stdout, stderr } = await run(process.execPath, [tsc, '-p', folder], {
+    cwd: folder,
+  });
+  return {
+    name: `TypeScript ${version}, ${label}${entry ? `, ${entry}` : ''}`,
+    ok: code === 0,
+    detail: `${stdout}${stderr}`.slice(0, 2000),
+  };
+}
+
+/** Types of DOM that @types/node does not declare, and those that only a browser means. */
+const domTypes =
+  /\b(HeadersInit|BodyInit|RequestInfo|XMLHttpRequest|HTML\w+|Window|Document|ReadableStream|Blob|FormData)\b/g;
+
+/** What the declarations behind `.` speak of, comments left out. */
+export function declarations(installed) {
+  const checks = [];
+  for (const name of ['index.d.ts', 'index.d.cts']) {
+    const seen = new Map();
+    const todo = [join(installed, 'dist', name)];
+    for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
+      if (seen.has(file)) continue;
+      const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+      seen.set(file, text);
+      for (const [, path] of text.matchAll(/from ['"](\.[^'"]+)['"]/g)) {
+        todo.push(join(dirname(file), path.replace(/\.(c?)js$/, '.d.$1ts')));
+      }
+    }
+    const text = [...seen.values()].join('\n');
+    const found = [
+      ...(text.match(/from ['"][^.'"][^'"]*['"]/g) ?? []),
+      ...(text.match(/\b(?:zod|ky|Zod\w*|Ky[A-Z]\w*Error|KyInstance|KyResponse)\b/g) ?? []),
+      ...(text.match(domTypes) ?? []),
+      ...(text.match(/: any\b/g) ?? []),
+    ];
+    checks.push({
+      name: `${name} speaks of no other package and no DOM`,
+      ok: found.length === 0 && text.includes('PaymentsClient'),
+      detail: [...new Set(found)].join(', '),
+    });
+  }
+  return checks;
+}
+
+const hovered = {
+  'transfer./*1*/amount': /decimal string/,
+  'payments./*2*/transfers': /Movements of funds/,
+  'payments.transfers./*3*/create': /never sent a second/,
+  '({} as ClientOptions)./*4*/timeout': /one attempt/,
+  '({} as ClientOptions)./*5*/baseUrl': /versioned root/,
+  '({} as RequestOptions)./*6*/signal': /Ends the call/,
+  '({} as PaymentsError)./*7*/outcome': /nothing reached the platform/,
+  'isOutcomeUnknown/*8*/': /may have taken effect/,
+  'PaymentsClient/*9*/': /client of the Payments Platform/,
+  'sandbox.faults./*10*/add': /rule/i,
+  'listen/*11*/': /port/,
+  'TransferSchema/*12*/': undefined,
+};
+
+/** What an editor shows over a name, taken from the declarations by the language service. */
+export async function hovers(consumer) {
+  const ts = createRequire(join(modules, 'x.cjs'))('typescript60');
+  const folder = join(consumer, 'hovers');
+  mkdirSync(folder);
+  const file = join(folder, 'hovers.mts');
+  const text = `import { PaymentsClient, isOutcomeUnknown, type PaymentsError, type Transfer,
+  type ClientOptions, type RequestOptions } from 'payments-platform-sdk';
+import { TransferSchema } from 'payments-platform-sdk/schemas';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+declare const payments: PaymentsClient, transfer: Transfer, sandbox: Sandbox;
+${Object.keys(hovered)
+  .map((expression) => `void ${expression};`)
+  .join('\n')}
+`;
+  writeFileSync(file, text);
+  const options = {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
+    types: ['node'],
+    typeRoots: [join(consumer, 'node_modules/@types')],
+    strict: true,
+  };
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => [file],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (path) => {
+      const found = ts.sys.readFile(path);
+      return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
+    },
+    getCurrentDirectory: () => folder,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: ts.sys.fileExists,
+    readFile: ts.sys.readFile,
+    directoryExists: ts.sys.directoryExists,
+    realpath: ts.sys.realpath,
+  });
+  return Object.entries(hovered).map(([expression, expected]) => {
+    const mark = expression.match(/\/\*\d+\*\//)?.[0] ?? '';
+    const after = text.indexOf(mark) + mark.length;
+    // The mark stands before the last name of a path, or behind a single name.
+    const at = /\w/.test(text[after] ?? '') ? after : text.indexOf(mark) - 1;
+    const info = service.getQuickInfoAtPosition(file, at);
+    const shown = ts.displayPartsToString(info?.displayParts);
+    const docs = ts.displayPartsToString(info?.documentation);
+    const said = expected === undefined ? !/\bany\b/.test(shown) : expected.test(docs);
+    return {
+      name: `an editor shows the text of ${expression.replace(mark, '')}`,
+      ok: info !== undefined && said,
+      detail: `${shown}\n${docs}`,
+    };
+  });
+}
