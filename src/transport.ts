@@ -56,6 +56,9 @@ type Ending<T> =
   | { readonly data: T; readonly answer: Answer }
   | { readonly failure: Failure; readonly answer?: Answer };
 
+/** How many calls there have been: what hooks tell them apart by. */
+let calls = 0;
+
 /** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
 export class Transport {
   readonly #setup: TransportSetup;
@@ -134,6 +137,7 @@ export class Transport {
     const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
     const timeout = prepared.options.timeout ?? this.#setup.timeout;
     const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const callNumber = (calls += 1);
     const attempts: Attempt[] = [];
     let startedAt: string | undefined;
     let retries = 0;
@@ -161,7 +165,7 @@ export class Transport {
         throw whileWaiting(error, story(), totalTimeout);
       }
       startedAt ??= new Date(this.#clock.now()).toISOString();
-      const event = { ...identity(call), attempt: attempts.length + 1 };
+      const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
       const redact = this.#redactor();
       notify(hooks.onRequest, () => ({
         ...event,
@@ -174,6 +178,7 @@ export class Transport {
         ending = await this.#once(call, prepared, wire, token, redact, total, {
           timeout,
           totalTimeout,
+          callNumber,
         });
       } finally {
         const throttled = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
@@ -241,7 +246,11 @@ export class Transport {
     token: string,
     redact: Redact,
     total: Deadline,
-    limits: { readonly timeout: number; readonly totalTimeout: number },
+    limits: {
+      readonly timeout: number;
+      readonly totalTimeout: number;
+      readonly callNumber: number;
+    },
   ): Promise<Ending<T>> {
     const deadline = new Deadline(this.#clock, limits.timeout, 'attempt', total);
     let result: AttemptResult;
@@ -267,7 +276,7 @@ export class Transport {
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
     return {
-      ...judge(call, answer, { validation, hooks, timeout: limits.timeout, redact, now }),
+      ...judge(call, answer, { validation, hooks, redact, now, ...limits }),
       answer,
     };
   }

@@ -13,18 +13,33 @@ const answers = [
   /^202 .*ConnectionError.*unknown/,
 ];
 
+const lent = [
+  '@opentelemetry/api',
+  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/sdk-trace-node',
+  '@types/node',
+  'bullmq',
+  'fastify',
+  'ioredis',
+  'msw',
+  'pino',
+  'vitest',
+];
+
 export async function runExamples({ consumer }) {
   const folder = join(consumer, 'examples');
   mkdirSync(folder);
   cpSync(join(root, 'examples/services'), folder, { recursive: true });
   // The examples are ES modules, as they are in the repository.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  lend(consumer, '@types/node', 'bullmq', 'fastify', 'ioredis', 'msw', 'vitest');
+  lend(consumer, ...lent);
   return [
     await compiled(folder),
     await fastify(folder),
     await vitest(folder),
     await worker(folder),
+    await tracing(folder),
+    await logging(folder),
     ...(await payouts(folder)),
   ];
 }
@@ -107,6 +122,47 @@ async function worker(folder) {
     await deployed.dispose();
     platform.stop();
   }
+}
+
+/** What neither a span nor a line of a log may hold; the sandbox's key begins as a real one does. */
+const secret = /sk_|bearer|authorization/i;
+
+/** A line each, as JSON. */
+const parsed = (stdout) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+async function tracing(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['tracing.ts'], { cwd: folder });
+  const spans = code === 0 ? parsed(stdout) : [];
+  const calls = spans.filter(({ parent }) => parent === undefined);
+  const told = calls.map(({ id, name, attributes }) => {
+    const attempts = spans.filter(({ parent }) => parent === id);
+    const outcomes = attempts.map((attempt) => attempt.attributes['payments.outcome']);
+    return `${name}: ${outcomes.join(', ')}: ${attributes['payments.outcome']}`;
+  });
+  const wanted = 'look: ok: ok|pay again: unknown: unknown|pay: rejected, ok: ok';
+  return {
+    name: 'examples/services/tracing.ts has a span for every attempt, and no secret',
+    ok: code === 0 && told.toSorted().join('|') === wanted && !secret.test(stdout),
+    detail: `${told.join('|')}\n${stdout}${stderr}`,
+  };
+}
+
+async function logging(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['logging.ts'], { cwd: folder });
+  const lines = code === 0 ? parsed(stdout) : [];
+  const messages = lines.map(({ msg }) => msg).join();
+  const wanted =
+    'request,response,sent again,request,response,request,response,the payment is in doubt';
+  const { err } = lines.at(-1) ?? {};
+  return {
+    name: 'examples/services/logging.ts logs every request and the doubt, and no secret',
+    ok: messages === wanted && err.outcome === 'unknown' && !secret.test(stdout),
+    detail: `${messages}\n${stdout}${stderr}`,
+  };
 }
 
 /** What the batch prints at its end: numbers by what they count. */
