@@ -21,6 +21,7 @@ import { prepare, type Prepared } from './prepare.ts';
 import { redactError } from './redact.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
+import { isBrowser } from './runtime.ts';
 import { dispatcherWire } from './wires/dispatcher.ts';
 import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
 import { nodeHttpWire } from './wires/node-http.ts';
@@ -110,6 +111,7 @@ export class Transport {
   ): Promise<{ data: T; answer: Answer }> {
     const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = this.#credentialFor(call);
+    this.#refuseInBrowsers(call, prepared);
     const wire = this.#wireFor(call, prepared);
     const total = new Deadline(
       this.#clock,
@@ -300,6 +302,26 @@ export class Transport {
     const { option, variable, what } = credentialName(this.#setup.credentialKind);
     throw new ConfigurationError(
       `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
+      { ...identity(call), outcome: 'not_sent' },
+    );
+  }
+
+  /**
+   * Browsers send a request again whose connection was reset, a POST too, and neither tell of it nor
+   * let themselves be stopped. A fetch that is merely the browser's, under whatever wrapper a
+   * framework has put around it, is no way out; one that the user has chosen is theirs to judge.
+   */
+  #refuseInBrowsers<T, A>(call: Call<T, A>, prepared: Prepared): void {
+    const { fetch } = this.#setup;
+    if (call.kind === 'safe' || !isBrowser()) return;
+    if (fetch !== undefined && fetch !== globalThis.fetch) return;
+    if (prepared.idempotencyKey !== undefined) return;
+    const key =
+      call.method === 'POST'
+        ? ', or set the option idempotencyHeader if the platform honours such a header'
+        : '';
+    throw new ConfigurationError(
+      `${call.operation} is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
       { ...identity(call), outcome: 'not_sent' },
     );
   }

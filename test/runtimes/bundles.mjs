@@ -77,10 +77,11 @@ const written = (folder) =>
 
 /**
  * A browser sends a POST again whose reused connection was reset, and no option of fetch keeps it
- * from that; docs/runtimes.md warns of it.
+ * from that, so writes are refused. The page sends one in spite of it, or the refusal had no reason.
  */
 const inBrowsers = {
-  'unknown write': 'sent twice',
+  create: 'refused',
+  'unknown write': 'refused',
   'GET with body': 'refused',
   'User-Agent': "browser's",
 };
@@ -109,6 +110,19 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
               cwd: target,
             });
         if (browser) {
+          const { inWorker, despite } = results;
+          checks.push(
+            {
+              name: `a worker of Chromium refuses writes, bundled by ${name}`,
+              ok: inWorker === 'refused',
+              detail: String(inWorker),
+            },
+            {
+              name: `Chromium repeats a POST that is sent in spite of it, bundled by ${name}`,
+              ok: despite > 1,
+              detail: `it took effect ${despite} times`,
+            },
+          );
           const found = nodeImports(written(target));
           checks.push({
             name: `the browser bundle of ${name} imports nothing of Node`,
