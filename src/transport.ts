@@ -71,16 +71,12 @@ export class Transport {
   }
 
   /** Takes the client's credentials out of a text. */
-  readonly redact: Redact = (text) => this.#redactor()(text);
+  readonly redact: Redact = (text) => redactor(this.#secrets())(text);
   /** The same for the caller's own data, in which only the credentials themselves are touched. */
   readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
 
   #secrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
-  }
-
-  #redactor(): Redact {
-    return redactor(this.#secrets());
   }
 
   /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
@@ -141,7 +137,7 @@ export class Transport {
     const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
     const callNumber = (calls += 1);
     const attempts: Attempt[] = [];
-    let startedAt: string | undefined;
+    let startedAt: number | undefined;
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
@@ -151,7 +147,7 @@ export class Transport {
       doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
       attempts,
       outcome: worstOutcome(attempts),
-      startedAt,
+      startedAt: startedAt === undefined ? undefined : new Date(startedAt).toISOString(),
       idempotencyKey: prepared.idempotencyKey,
       gaveUp,
     });
@@ -166,9 +162,11 @@ export class Transport {
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      startedAt ??= new Date(this.#clock.now()).toISOString();
+      startedAt ??= this.#clock.now();
       const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
-      const redact = this.#redactor();
+      // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
+      // counts as well.
+      const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
       notify(hooks.onRequest, () => ({
         ...event,
         url: redact(prepared.url),
