@@ -275,8 +275,9 @@ export class Transport {
     const { answer } = result;
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
+    const { timeout, callNumber } = limits;
     return {
-      ...judge(call, answer, { validation, hooks, redact, now, ...limits }),
+      ...judge(call, answer, { validation, hooks, redact, now, timeout, callNumber }),
       answer,
     };
   }

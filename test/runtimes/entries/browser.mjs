@@ -28,8 +28,8 @@ async function inPage() {
 const told = () =>
   new Promise((resolve) => {
     const worker = new Worker('/bundle.js', { type: 'module' });
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = ({ message }) => resolve(`it failed: ${message}`);
+    worker.addEventListener('message', ({ data }) => resolve(data));
+    worker.addEventListener('error', ({ message }) => resolve(`it failed: ${message}`));
   });
 
 async function inWorker() {
