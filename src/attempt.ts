@@ -1,4 +1,4 @@
-import ky from 'ky';
+import type { KyInstance } from 'ky';
 import { Stopped, type Deadline, type StopReason } from './deadline.ts';
 import { sealedBody } from './wires/fetch.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer } from './wires/wire.ts';
@@ -45,6 +45,14 @@ export type AttemptResult =
       readonly dispatched: boolean;
     };
 
+let loadedKy: KyInstance | undefined;
+
+/** With the first request and not with the package: ky's import costs as much as all of the rest. */
+async function loadKy(): Promise<KyInstance> {
+  ({ default: loadedKy } = await import('ky'));
+  return loadedKy;
+}
+
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
 export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
   // Until the wire is asked, nothing can have been sent.
@@ -66,6 +74,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   };
   let status: number | undefined;
   try {
+    const ky = loadedKy ?? (await deadline.race(loadKy()));
     const answered: WireAnswer = await deadline.race(
       ky(outgoing.url, {
         ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : undefined),
