@@ -1,4 +1,5 @@
 // The story as an application bundles it: esbuild, Vite and webpack, for Node and for browsers.
+import { isBuiltin } from 'node:module';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toldBy, binaries } from './runtimes.mjs';
@@ -63,10 +64,14 @@ const bundlers = {
   },
 };
 
-const nodeImport = /\b(?:from|import|require)\s*\(?\s*["'`]node:[a-z/]+["'`]/g;
+const importOf = /\b(?:from|import|require)\s*\(?\s*["']([\w@:/.-]+)["']/g;
 
-/** What a text imports from Node. */
-export const nodeImports = (text) => text.match(nodeImport) ?? [];
+/** The modules of others that a text imports. */
+export const importedNames = (text) =>
+  [...text.matchAll(importOf)].map(([, name]) => name).filter((name) => !name.startsWith('.'));
+
+/** What a text imports from Node, with `node:` or, as bundlers write it, without. */
+export const nodeImports = (text) => importedNames(text).filter((name) => isBuiltin(name));
 
 /** Every file that a bundler wrote, as one text. */
 const written = (folder) =>
