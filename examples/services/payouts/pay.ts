@@ -46,7 +46,7 @@ export interface Limits {
   readonly settled: number;
 }
 
-/** Rejects when nothing moved, for certain, or when something else went wrong: the journal knows which. */
+/** Rejects when nothing moved, and when something else went wrong; the journal knows which. */
 export async function pay(
   payments: PaymentsClient,
   journal: Journal,
@@ -80,9 +80,9 @@ async function look(
   input: TransferCreateInput & { readonly description: string },
   before: Extract<Entry, { state: 'sending' }>,
 ): Promise<Verdict | undefined> {
-  // The reference occurs once in all time, so looking further back only makes up for clocks that
-  // disagree: that of Redis and that of the platform.
-  const since = new Date(before.begun - 10 * 60_000);
+  // The reference occurs once in all time: whatever carries it is this payout, however old it is, and
+  // no clock has to agree with another.
+  const since = new Date(0);
   const answer = await payments.transfers.reconcile(input, { since });
   switch (answer.result) {
     case 'found': {
