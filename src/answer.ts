@@ -20,6 +20,8 @@ export interface Reading {
   readonly timeout: number;
   readonly redact: Redact;
   readonly now: number;
+  /** What hooks tell this call from others by. */
+  readonly callNumber: number;
 }
 
 /** What an answer amounts to: the data, or the failure that it is. */
@@ -63,6 +65,7 @@ export function judge<T, A>(
   }
   notify(reading.hooks.onDrift, () => ({
     ...identity(call),
+    call: reading.callNumber,
     status: answer.status,
     requestId: requestIdOf(answer.headers, redact),
     issues: cleaned(issues, redact),

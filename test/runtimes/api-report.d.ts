@@ -302,6 +302,11 @@ interface HookCall {
     readonly method: string;
     /** The path as a template, without ids: `/transfers/{id}`. */
     readonly path: string;
+    /**
+     * A number that all events of one call have in common, and no other call: it tells which answer
+     * belongs to which request when calls run side by side.
+     */
+    readonly call: number;
     /** Counts the requests of this call, from 1. */
     readonly attempt: number;
 }
@@ -397,7 +402,7 @@ interface ClientOptions {
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
      * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-     * write that fails in it is reported as `unknown`.
+     * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
      * @default the global fetch
      */
     fetch?: Fetch | undefined;

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { AbortError, RateLimitError, ServerError, type PaymentsError } from 'payments-platform-sdk';
+import {
+  AbortError,
+  RateLimitError,
+  ServerError,
+  type PaymentsError,
+  type RetryEvent,
+} from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { retryAfter } from '../../src/retry.ts';
 import {
@@ -304,22 +310,24 @@ test('a retry costs 5 when the platform did no work', async () => {
 test('a wait is told to onRetry before it begins', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
-  const told: object[] = [];
+  const told: RetryEvent[] = [];
   const { payments } = clientOf(
     (_, __, count) => (count < 3 ? respond(429, errorBody) : respond(201, transferCreated)),
     {
       clock,
       hooks: {
         onRetry: (event) => {
-          told.push({ ...event, at: clock.elapsed() });
+          told.push({ ...event, reason: `${event.reason}, at ${clock.elapsed()}` });
         },
       },
     },
   );
   await clock.run(payments.transfers.create(newTransfer));
-  const call = { operation: 'transfers.create', method: 'POST', path: '/transfers' };
+  const number = told[0]?.call;
+  const call = { operation: 'transfers.create', method: 'POST', path: '/transfers', call: number };
+  expect(number).toBeGreaterThan(0);
   expect(told).toEqual([
-    { ...call, attempt: 2, delayMs: 500, reason: 'status 429', at: 0 },
-    { ...call, attempt: 3, delayMs: 1_000, reason: 'status 429', at: 500 },
+    { ...call, attempt: 2, delayMs: 500, reason: 'status 429, at 0' },
+    { ...call, attempt: 3, delayMs: 1_000, reason: 'status 429, at 500' },
   ]);
 });

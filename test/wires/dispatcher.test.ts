@@ -1,4 +1,9 @@
-import { ConnectionError, PaymentsClient, TimeoutError } from 'payments-platform-sdk';
+import {
+  ConnectionError,
+  PaymentsClient,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -87,6 +92,43 @@ test('one that told of a beginning once and then kept it back is believed no mor
   silent = true;
   await payments.transfers.create(newTransfer);
   expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
+});
+
+test.each<[string, ClientOptions]>([
+  ['timeout', { timeout: 5_000 }],
+  ['totalTimeout', { totalTimeout: 5_000 }],
+])('a process that was frozen before the first byte sends nothing after %s', async (_, limits) => {
+  const server = await rawServer(answer(201, transferCreated));
+  let frozen = 0;
+  const payments = clientFor(server.origin).withOptions({
+    timeout: 60_000,
+    ...limits,
+    maxRetries: 0,
+    clock: {
+      now: () => Date.now() + frozen,
+      setTimeout: (callback, ms) => setTimeout(callback, ms),
+      clearTimeout: (handle) => {
+        clearTimeout(handle as NodeJS.Timeout);
+      },
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  // Time passes, and no timer has had its turn when the connection is ready for the request.
+  for (const [index, symbol] of symbols.entries()) {
+    const inner = originals[index];
+    if (inner === undefined) continue;
+    const outer: Dispatcher = {
+      dispatch: (options, handler) => {
+        frozen = 10_000;
+        return inner.dispatch(options, handler);
+      },
+    };
+    Reflect.set(globalThis, symbol, outer);
+  }
+  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  // The dispatcher is a new one, whose silence proves nothing yet.
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(server.arrivals).toHaveLength(1);
 });
 
 test('a DELETE does not wait for a body that never ends', async () => {
