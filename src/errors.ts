@@ -312,7 +312,7 @@ export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
    * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
-   * an earlier 429 holds calls back for longer than this call may take.
+   * an earlier 429 holds calls back for longer than this call may take, or too many of them.
    */
   readonly phase: TimeoutPhase;
   /** For phase `gate`: how long until calls go out again, in milliseconds. */

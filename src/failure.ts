@@ -252,7 +252,7 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
   body: (ms) => `The platform began to answer and did not finish within ${ms} ms (option timeout).`,
   total: (ms) => `The call was not done within ${ms} ms (option totalTimeout).`,
   gate: (ms) =>
-    `The platform has asked this client to slow down (429), for longer than this call may take; calls go out again in ${ms} ms.`,
+    `The platform has asked this client to slow down (429), and this call would have waited for too long; try again in ${ms} ms.`,
 };
 
 /** What a status proves when the rest of the answer was not waited for. */

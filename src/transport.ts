@@ -160,24 +160,28 @@ export class Transport {
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      startedAt ??= new Date(this.#clock.now()).toISOString();
       const event = { ...identity(call), attempt: attempts.length + 1 };
       const redact = this.#redactor();
-      notify(hooks.onRequest, () => ({
-        ...event,
-        url: redact(prepared.url),
-        headers: cleaned(prepared.headers, redact),
-      }));
-      const begun = this.#clock.elapsed();
+      let begun = 0;
       let ending: Ending<T> | undefined;
+      // From here on others may be waiting behind this call, whatever becomes of it.
       try {
+        startedAt ??= new Date(this.#clock.now()).toISOString();
+        notify(hooks.onRequest, () => ({
+          ...event,
+          url: redact(prepared.url),
+          headers: cleaned(prepared.headers, redact),
+        }));
+        begun = this.#clock.elapsed();
         ending = await this.#once(call, prepared, wire, token, redact, total, {
           timeout,
           totalTimeout,
         });
       } finally {
-        const throttled = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
-        leave(throttled?.status === 429 ? holdBack(throttled, retries + 1) : undefined);
+        const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+        const answered =
+          ending !== undefined && (failed === undefined || failed.status !== undefined);
+        leave(answered, failed?.status === 429 ? holdBack(failed, retries + 1) : undefined);
       }
       const durationMs = Math.round(this.#clock.elapsed() - begun);
       const failure = 'failure' in ending ? ending.failure : undefined;

@@ -119,7 +119,11 @@ export const variants: readonly Variant[] = [
   mutant(
     'the gate stands open',
     everywhere,
-    change('gate.ts', 'this.#closedUntil === undefined)', 'this.#clock !== undefined)'),
+    change(
+      'gate.ts',
+      'this.#closedUntil === undefined) return this.#report',
+      'this.#clock !== undefined) return this.#report',
+    ),
   ),
   mutant(
     'the last attempt decides',
