@@ -311,7 +311,8 @@ export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'tota
 export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
-   * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
+   * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
+   * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
    * an earlier 429 holds calls back for longer than this call may take, or too many of them.
    */
   readonly phase: TimeoutPhase;
@@ -327,10 +328,11 @@ export class TimeoutError extends ConnectionError {
     message: string,
     facts: ErrorFacts & {
       readonly phase: TimeoutPhase;
+      readonly code?: string | undefined;
       readonly retryAfterMs?: number | undefined;
     },
   ) {
-    super(message, { ...facts, code: 'ETIMEDOUT' });
+    super(message, { ...facts, code: facts.code ?? 'ETIMEDOUT' });
     this.phase = facts.phase;
     this.retryAfterMs = facts.retryAfterMs;
   }

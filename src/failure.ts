@@ -196,15 +196,17 @@ export function silentFailure(
     reason: code ?? (text === '' ? 'connection failed' : `connection failed: ${text}`),
     transient: verdict.transient,
     retryAfterMs: undefined,
-    toError: (story) =>
-      new ConnectionError(
-        compose(
-          `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
-          story,
-          verdict.transient ? connectionRemedy(code) : 'This will not pass by itself.',
-        ),
-        { ...factsOf(story, verdict.transient), code, cause },
-      ),
+    toError(story) {
+      const message = compose(
+        `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
+        story,
+        verdict.transient ? connectionRemedy(code) : 'This will not pass by itself.',
+      );
+      const facts = { ...factsOf(story, verdict.transient), code, cause };
+      return proof.connectTimedOut
+        ? new TimeoutError(message, { ...facts, phase: 'connect' })
+        : new ConnectionError(message, facts);
+    },
   };
 }
 
