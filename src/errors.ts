@@ -387,7 +387,10 @@ export class InvalidResponseError extends PaymentsError {
 
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 export class PaginationError extends PaymentsError {
-  /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+  /**
+   * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
+   * thousand pages in a row without an item.
+   */
   readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
   declare resume: ResumePoint;
