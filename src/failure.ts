@@ -61,9 +61,13 @@ export function requestIdOf(headers: Headers, redact: Redact): string | undefine
 }
 
 /** The failure that an answer with a status other than 2xx is. */
-export function statusFailure(answer: Answer, kind: Kind, redact: Redact, now: number): Failure {
+export function statusFailure(
+  answer: Answer,
+  kind: Kind,
+  { redact, now, repeated }: { redact: Redact; now: number; repeated: boolean },
+): Failure {
   const { status, headers } = answer;
-  const outcome = statusOutcome(status, kind);
+  const outcome = seenOutcome(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
   return {
@@ -169,7 +173,7 @@ export function silentFailure(
         ? result.trace.started === false
           ? 'not_sent'
           : 'unknown'
-        : seenOutcome(result.status, kind);
+        : seenOutcome(result.status, kind, result.trace.repeated === true);
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome, result.status);
@@ -257,9 +261,14 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
     `The platform has asked this client to slow down (429), and this call would have waited for too long; try again in ${ms} ms.`,
 };
 
-/** What a status proves when the rest of the answer was not waited for. */
-const seenOutcome = (status: number, kind: Kind): Outcome =>
-  status >= 200 && status < 300 ? 'unknown' : statusOutcome(status, kind);
+/**
+ * What a status proves of a call that failed. A refusal is one of the request that it answers: where
+ * a write was begun again behind our back, nothing is known of the first time.
+ */
+const seenOutcome = (status: number, kind: Kind, repeated: boolean): Outcome =>
+  (status >= 200 && status < 300) || (repeated && kind !== 'safe')
+    ? 'unknown'
+    : statusOutcome(status, kind);
 
 const factsOf = (story: Story, transient: boolean): ErrorFacts => ({
   outcome: story.outcome,

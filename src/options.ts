@@ -385,6 +385,8 @@ const reservedHeaders = new Set([
   'host',
   'connection',
   'expect',
+  'keep-alive',
+  'upgrade',
 ]);
 
 function headerRecord(

@@ -36,7 +36,9 @@ export const isTransientStatus = (status: number): boolean =>
 /** Whether a call of this kind may be sent again after this failure. */
 export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   if (!failed.transient) return false;
-  return kind === 'safe' || failed.outcome === 'not_sent' || refusedForNow(failed.status);
+  if (kind === 'safe' || failed.outcome === 'not_sent') return true;
+  // A 429 to a request that was repeated behind our back is a refusal of the repetition only.
+  return failed.outcome === 'rejected' && refusedForNow(failed.status);
 }
 
 /** No wait is longer than this; what is longer is told to the caller instead. */

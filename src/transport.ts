@@ -206,7 +206,8 @@ export class Transport {
         durationMs,
         reason: failed.reason,
       });
-      if (failed.status === 401 && credential.renewable && !replayed) {
+      const refusedToken = failed.status === 401 && failed.outcome === 'rejected';
+      if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
         const renewed = await this.#renewed(credential, token, total, timeout, story);
@@ -271,7 +272,14 @@ export class Transport {
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
     return {
-      ...judge(call, answer, { validation, hooks, timeout: limits.timeout, redact, now }),
+      ...judge(call, answer, {
+        validation,
+        hooks,
+        timeout: limits.timeout,
+        redact,
+        now,
+        repeated: result.trace.repeated === true,
+      }),
       answer,
     };
   }

@@ -62,6 +62,7 @@ export const variants: readonly Variant[] = [
     '503 is sent again',
     everywhere,
     change('retry.ts', 'status === 425 ||', 'status === 425 || status === 503 ||'),
+    change('retry.ts', "failed.outcome === 'rejected' && refusedForNow", 'refusedForNow'),
   ),
   mutant(
     '408 is a refusal',

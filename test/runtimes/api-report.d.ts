@@ -220,7 +220,8 @@ type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'g
 declare class TimeoutError extends ConnectionError {
     /**
      * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
-     * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
+     * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
+     * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
      * an earlier 429 holds calls back for longer than this call may take, or too many of them.
      */
     readonly phase: TimeoutPhase;
@@ -229,6 +230,7 @@ declare class TimeoutError extends ConnectionError {
     /** @hidden */
     constructor(message: string, facts: ErrorFacts & {
         readonly phase: TimeoutPhase;
+        readonly code?: string | undefined;
         readonly retryAfterMs?: number | undefined;
     });
 }
@@ -260,7 +262,10 @@ declare class InvalidResponseError extends PaymentsError {
 }
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 declare class PaginationError extends PaymentsError {
-    /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+    /**
+     * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
+     * thousand pages in a row without an item.
+     */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
     resume: ResumePoint;

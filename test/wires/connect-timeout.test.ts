@@ -27,7 +27,9 @@ const failingWith = (error: Error, options: ClientOptions = {}): PaymentsClient 
     jwt: 'eyJh.eyJz.c2ln',
     clock: new VirtualClock(),
     maxRetries: 0,
-    fetch: () => Promise.reject(error),
+    fetch: async () => {
+      throw error;
+    },
     ...options,
   });
 
