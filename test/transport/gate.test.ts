@@ -506,3 +506,20 @@ test('a machine that slept past a deadline does not send what stood at the gate'
   await open();
   await fresh;
 });
+
+test('a probe that breaks on the caller’s own clock does not leave the gate shut', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, open } = held;
+  await close(held, '10');
+  await clock.advance(10_000);
+  const now = vi.spyOn(clock, 'now').mockImplementation(() => {
+    throw new Error('no clock');
+  });
+  await expect(get(payments)).rejects.toThrow();
+  now.mockRestore();
+  const next = get(payments);
+  await settle();
+  expect(arrivals).toHaveLength(2);
+  await open();
+  await next;
+});
