@@ -1,4 +1,4 @@
-import { copyFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
 
 const client = { index: 'src/index.ts' };
@@ -9,12 +9,18 @@ const sandbox = {
   'sandbox/msw': 'src/sandbox/msw.ts',
 };
 
+/** What is built into the package; each licence asks for its notice to come along. */
+const bundled = ['ky', 'zod'];
+
 const code: Options = {
   entry: { ...client, ...schemas, ...sandbox },
   target: 'es2022',
   // One copy of every class, whichever entry point it is reached by.
   splitting: true,
   treeshake: true,
+  // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
+  // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/bundled.md.
+  noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
 };
 
 /** Types of one group of entry points. Apart, so that the client's types do not load zod's. */
@@ -24,22 +30,34 @@ const types = (entry: Record<string, string>): Options => ({
   dts: { only: true },
 });
 
+/** import() in a CommonJS file fails in Jest, and finds the exports one level too deep. */
+const required: NonNullable<Options['plugins']>[number] = {
+  name: 'required',
+  renderChunk: (code) => ({
+    code: code.replaceAll(/await import\((['"]\.\/[\w./-]+['"])\)/g, 'require($1)'),
+  }),
+};
+
+async function notices(): Promise<void> {
+  for (const name of bundled) {
+    const folder = `node_modules/${name}`;
+    const license = (await readdir(folder)).find((file) => /^licen[cs]e(\.|$)/i.test(file));
+    const { version } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8')) as {
+      version: string;
+    };
+    const text = await readFile(`${folder}/${license}`, 'utf8');
+    await writeFile(`dist/${name}-license.txt`, `${name} ${version}\n\n${text}`);
+  }
+}
+
 export default defineConfig([
   {
     ...code,
     format: 'esm',
     entry: { ...code.entry, 'sandbox/bin': 'src/sandbox/bin.ts' },
+    onSuccess: notices,
   },
-  {
-    ...code,
-    format: 'cjs',
-    // ky is published as ESM only; where require() of ESM is switched off (AWS Lambda, Jest) it has
-    // to be inside. Its licence asks for its notice to come along.
-    noExternal: ['ky'],
-    onSuccess: async () => {
-      await copyFile('node_modules/ky/license', 'dist/ky-license.txt');
-    },
-  },
+  { ...code, format: 'cjs', plugins: [required] },
   // Types take five times as long as the code, and nobody needs them to run an example.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : [client, schemas, sandbox].map(types)),
 ]);

@@ -1,4 +1,4 @@
-import ky from 'ky';
+import type { KyInstance } from 'ky';
 import { Stopped, type Deadline, type StopReason } from './deadline.ts';
 import { sealedBody } from './wires/fetch.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer } from './wires/wire.ts';
@@ -45,6 +45,14 @@ export type AttemptResult =
       readonly dispatched: boolean;
     };
 
+let loadedKy: KyInstance | undefined;
+
+/** With the first request and not with the package: ky's import costs as much as all of the rest. */
+async function loadKy(): Promise<KyInstance> {
+  ({ default: loadedKy } = await import('ky'));
+  return loadedKy;
+}
+
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
 export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
   // Until the wire is asked, nothing can have been sent.
@@ -66,16 +74,14 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   };
   let status: number | undefined;
   try {
+    const ky = loadedKy ?? (await deadline.race(loadKy()));
     const answered: WireAnswer = await deadline.race(
       ky(outgoing.url, {
-        method: outgoing.method,
-        ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : {}),
+        ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : undefined),
         // One attempt, no opinion: retries, deadlines and statuses are judged where the money is.
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // The document names no redirect: docs/gaps.md, row 58.
-        redirect: 'manual',
         // What ky asks of an answer, a WireAnswer has.
         fetch: overWire as unknown as typeof fetch,
       }),
@@ -93,6 +99,9 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What goes into a Request, for wires that send one. */
 const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
+  method: outgoing.method,
+  // The document names no redirect: docs/gaps.md, row 58.
+  redirect: 'manual',
   headers: outgoing.headers,
   signal: deadline.signal,
   // A Request of method GET cannot have a body: the wire gets it beside the Request.
@@ -104,31 +113,45 @@ const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
 const undefinedIfKy = (error: unknown): unknown =>
   error instanceof Error && 'request' in error ? error.cause : error;
 
+/**
+ * An answer whose headers may be made only when somebody looks. A class, because an object literal
+ * with a getter gets a hidden class of its own from V8, each time, which keeps everything around the
+ * call alive until the next full collection.
+ */
+class Arrived implements Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly text: string;
+  readonly fault: BodyFault | undefined;
+  readonly #answered: WireAnswer;
+
+  constructor(answered: WireAnswer, text: string, fault: BodyFault | undefined) {
+    this.status = answered.status;
+    this.statusText = answered.statusText;
+    this.text = text;
+    this.fault = fault;
+    this.#answered = answered;
+  }
+
+  get headers(): Headers {
+    return this.#answered.headers;
+  }
+}
+
 async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline): Promise<Answer> {
-  const { status, statusText } = answered;
-  const answer = (text: string, fault: BodyFault | undefined): Answer => ({
-    status,
-    statusText,
-    // Not looked at here: a wire may make them only when somebody asks.
-    get headers() {
-      return answered.headers;
-    },
-    text,
-    fault,
-  });
   if (outgoing.ignoresBody && answered.ok) {
     // This frees the connection; that it may fail changes nothing.
     answered.discard?.();
     answered.body?.cancel().catch(() => undefined);
-    return answer('', undefined);
+    return new Arrived(answered, '', undefined);
   }
   // Any 2xx is a success: docs/gaps.md, row 28.
   const limit = answered.ok ? answerLimit.success : answerLimit.error;
-  const { bytes, fault } = await collect(answered, limit, deadline);
+  const { bytes, fault } = answered.whole?.(limit) ?? (await collect(answered, limit, deadline));
   try {
-    return answer(strictUtf8.decode(bytes), fault);
+    return new Arrived(answered, strictUtf8.decode(bytes), fault);
   } catch {
-    return answer(new TextDecoder().decode(bytes), fault ?? 'not_text');
+    return new Arrived(answered, new TextDecoder().decode(bytes), fault ?? 'not_text');
   }
 }
 

@@ -13,6 +13,9 @@ export class Stopped extends Error {
   }
 }
 
+type Listener = (stopped: Stopped) => void;
+const none = [] as const;
+
 /**
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
@@ -20,11 +23,15 @@ export class Stopped extends Error {
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
-  #controller: AbortController | undefined;
-  readonly #waiting = new Set<(stopped: Stopped) => void>();
-  readonly #cleanups: (() => void)[] = [];
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
+  readonly #timer: unknown;
+  readonly #forgetOuter: (() => void) | undefined;
+  /** Takes the listeners off the caller's signals again. */
+  readonly #forgetSignals: readonly (() => void)[];
+  /** A list, not a Set: one or two wait at a time, and a Set costs several times as much. */
+  readonly #waiting: Listener[] = [];
+  #controller: AbortController | undefined;
   #stopped: Stopped | undefined;
 
   constructor(
@@ -32,33 +39,29 @@ export class Deadline {
     ms: number,
     by: 'attempt' | 'total',
     outer?: Deadline,
-    signals: readonly AbortSignal[] = [],
+    signals: readonly AbortSignal[] = none,
   ) {
     this.#clock = clock;
     this.#by = by;
     this.#endsAt = clock.elapsed() + ms;
-    const timer = clock.setTimeout(() => {
+    this.#timer = clock.setTimeout(() => {
       this.#stop({ by });
     }, ms);
-    this.#cleanups.push(() => {
-      clock.clearTimeout(timer);
+    this.#forgetSignals = signals.length === 0 ? none : signals.map((each) => this.#follow(each));
+    this.#forgetOuter = outer?.onStop((stopped) => {
+      this.#stop(stopped.why);
     });
-    for (const signal of signals) {
-      const onAbort = (): void => {
-        this.#stop({ by: 'caller', reason: signal.reason });
-      };
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort);
-      this.#cleanups.push(() => {
-        signal.removeEventListener('abort', onAbort);
-      });
-    }
-    if (outer !== undefined) {
-      const forget = outer.onStop((stopped) => {
-        this.#stop(stopped.why);
-      });
-      this.#cleanups.push(forget);
-    }
+  }
+
+  #follow(signal: AbortSignal): () => void {
+    const onAbort = (): void => {
+      this.#stop({ by: 'caller', reason: signal.reason });
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    return () => {
+      signal.removeEventListener('abort', onAbort);
+    };
   }
 
   /** For what takes a signal; made when somebody asks, because few do and it costs. */
@@ -71,15 +74,20 @@ export class Deadline {
   }
 
   /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
-  onStop(listener: (stopped: Stopped) => void): () => void {
+  onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
       return () => undefined;
     }
-    this.#waiting.add(listener);
+    this.#waiting.push(listener);
     return () => {
-      this.#waiting.delete(listener);
+      this.#leave(listener);
     };
+  }
+
+  #leave(listener: Listener): void {
+    const at = this.#waiting.lastIndexOf(listener);
+    if (at >= 0) this.#waiting.splice(at, 1);
   }
 
   /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
@@ -104,17 +112,14 @@ export class Deadline {
         reject(this.#stopped);
         return;
       }
-      this.#waiting.add(reject);
-      const done = (): void => {
-        this.#waiting.delete(reject);
-      };
+      this.#waiting.push(reject);
       promise.then(
         (value) => {
-          done();
+          this.#leave(reject);
           resolve(value);
         },
         (error: unknown) => {
-          done();
+          this.#leave(reject);
           reject(error);
         },
       );
@@ -137,14 +142,15 @@ export class Deadline {
 
   /** Lets go of every timer and of the caller's signals. */
   close(): void {
-    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    this.#clock.clearTimeout(this.#timer);
+    this.#forgetOuter?.();
+    for (const forget of this.#forgetSignals) forget();
   }
 
   #stop(why: StopReason): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = new Stopped(why);
     this.#controller?.abort(this.#stopped);
-    for (const reject of this.#waiting) reject(this.#stopped);
-    this.#waiting.clear();
+    for (const listener of this.#waiting.splice(0)) listener(this.#stopped);
   }
 }

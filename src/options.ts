@@ -242,10 +242,21 @@ const callOptionNames = [
   'body',
 ] as const satisfies readonly (keyof RequestOptions)[];
 
+const unchanged: SettledCall = {
+  signals: [],
+  timeout: undefined,
+  totalTimeout: undefined,
+  maxRetries: undefined,
+  headers: {},
+  query: {},
+  body: undefined,
+};
+
 /** Checks the options of one call; what is wrong goes into `issues`. */
 export function settleCall(options: RequestOptions | undefined, issues: Issue[]): SettledCall {
+  if (options === undefined) return unchanged;
   const given: RequestOptions = isRecord(options) ? options : {};
-  if (options !== undefined && !isRecord(options)) {
+  if (!isRecord(options)) {
     issues.push({ path: 'options', message: 'expected an object' });
   }
   for (const key of Object.keys(given)) {

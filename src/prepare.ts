@@ -32,7 +32,7 @@ export function prepare<T, A>(
   const issues: Issue[] = [];
   const settled = settleCall(options, issues);
   const path = call.path.resolve(issues);
-  const query = call.query === undefined ? {} : validate(call.query, '', issues);
+  const query = call.query === undefined ? undefined : validate(call.query, '', issues);
   const search = searchParams({ ...query, ...settled.query }, issues);
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
@@ -41,9 +41,12 @@ export function prepare<T, A>(
       settled.body === undefined ? body : { ...(body as object | undefined), ...settled.body };
     jsonIssues(payload, '', issues);
   }
-  const url = `${standing.baseUrl}${path}${search}`;
-  if (issues.length === 0 && !plainPath.test(path) && !staysBelow(url, standing.baseUrl)) {
-    issues.push({ path: 'path', message: 'expected a path below the base URL' });
+  let url = `${standing.baseUrl}${path}${search}`;
+  if (issues.length === 0 && !plainPath.test(path)) {
+    url = new URL(url).href;
+    if (!staysBelow(url, standing.baseUrl)) {
+      issues.push({ path: 'path', message: 'expected a path below the base URL' });
+    }
   }
   if (issues.length > 0) {
     throw invalidArguments(identity(call), issues, redact);
@@ -78,13 +81,11 @@ export function prepare<T, A>(
 /** Letters, digits and the like between slashes cannot lead anywhere else. */
 const plainPath = /^(?:\/[\w~-]+)+$/;
 
-const staysBelow = (url: string, base: string): boolean => {
-  const { href } = new URL(url);
-  return href === base || href.startsWith(`${new URL(base).href.replace(/\/+$/, '')}/`);
-};
+const staysBelow = (href: string, base: string): boolean =>
+  href === base || href.startsWith(`${base}/`);
 
 function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue[]): string {
-  const search = new URLSearchParams();
+  let search: URLSearchParams | undefined;
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
     const path = `options.query.${name}`;
@@ -96,9 +97,9 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
     } else if (!String(value).isWellFormed()) {
       issues.push({ path, message: 'this text holds half of a surrogate pair' });
     } else {
+      search ??= new URLSearchParams();
       search.set(name, String(value));
     }
   }
-  const text = search.toString();
-  return text === '' ? '' : `?${text}`;
+  return search === undefined ? '' : `?${search.toString()}`;
 }

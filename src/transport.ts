@@ -67,16 +67,12 @@ export class Transport {
   }
 
   /** Takes the client's credentials out of a text. */
-  readonly redact: Redact = (text) => this.#redactor()(text);
+  readonly redact: Redact = (text) => redactor(this.#secrets())(text);
   /** The same for the caller's own data, in which only the credentials themselves are touched. */
   readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
 
   #secrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
-  }
-
-  #redactor(): Redact {
-    return redactor(this.#secrets());
   }
 
   /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
@@ -135,7 +131,7 @@ export class Transport {
     const timeout = prepared.options.timeout ?? this.#setup.timeout;
     const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
     const attempts: Attempt[] = [];
-    let startedAt: string | undefined;
+    let startedAt: number | undefined;
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
@@ -145,7 +141,7 @@ export class Transport {
       doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
       attempts,
       outcome: worstOutcome(attempts),
-      startedAt,
+      startedAt: startedAt === undefined ? undefined : new Date(startedAt).toISOString(),
       idempotencyKey: prepared.idempotencyKey,
       gaveUp,
     });
@@ -161,12 +157,14 @@ export class Transport {
         throw whileWaiting(error, story(), totalTimeout);
       }
       const event = { ...identity(call), attempt: attempts.length + 1 };
-      const redact = this.#redactor();
+      // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
+      // counts as well.
+      const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
       let begun = 0;
       let ending: Ending<T> | undefined;
       // From here on others may be waiting behind this call, whatever becomes of it.
       try {
-        startedAt ??= new Date(this.#clock.now()).toISOString();
+        startedAt ??= this.#clock.now();
         notify(hooks.onRequest, () => ({
           ...event,
           url: redact(prepared.url),

@@ -55,7 +55,7 @@ test('the tarball holds the build, the licences and the texts, and nothing else'
     'README.md',
     'package.json',
   ]);
-  expect(files).toContain('dist/ky-license.txt');
+  expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   expect(files).toContain('dist/sandbox/bin.js');
 });
 
@@ -85,6 +85,58 @@ test('require() works, also where require() of ES modules is switched off', asyn
 test('import() works', async () => {
   const { stdout } = await node('--input-type=module', '-e', story('import'));
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test.each(['require', 'import'])(
+  '%s() loads nothing for the network, and ky not yet',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
+       const { PaymentsClient } = await ${load}('payments-platform-sdk');
+       const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
+       const before = loaded().length;
+       const payments = new PaymentsClient({ baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test' });
+       console.log(before, loaded().length);
+       await payments.transfers.get('txfr_1', { maxRetries: 0 }).catch((error) => {
+         console.log(error.name, loaded().length > 0);
+       });
+     })();`,
+    );
+    expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
+  },
+);
+
+test("a schema goes into a schema of the application's own zod", async () => {
+  const { stdout } = await node(
+    '--input-type=module',
+    '-e',
+    `import * as z from 'zod';
+     import { TransferIdSchema, CounterpartySchema } from 'payments-platform-sdk/schemas';
+     const Payee = z.object({ last: TransferIdSchema, who: z.optional(CounterpartySchema) });
+     const wrong = Payee.safeParse({ last: 'ent_1' });
+     console.log(
+       Payee.safeParse({ last: 'txfr_1' }).success,
+       wrong.error instanceof z.ZodError,
+       wrong.error.issues[0].path.join('.'),
+       z.toJSONSchema(Payee).properties.last.type,
+     );`,
+  );
+  expect(stdout.trim()).toBe('true true last string');
+});
+
+test('the notices name what is built in, in the version that npm audit looks at', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const [name, range] of Object.entries(dependencies)) {
+    const notice = await readFile(
+      join(folder, `node_modules/payments-platform-sdk/dist/${name}-license.txt`),
+      'utf8',
+    );
+    expect(notice).toContain(`${name} ${range.replace('^', '')}\n`);
+    expect(notice).toContain('MIT License');
+  }
 });
 
 test('both copies in one program agree on what an error is', async () => {

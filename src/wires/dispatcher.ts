@@ -136,14 +136,14 @@ class Exchange implements Handler {
       this.#fail(reason);
     });
     if (this.#stopped !== undefined) return;
-    const { origin, pathname, search } = new URL(request.url);
+    const pathAt = request.url.indexOf('/', request.url.indexOf('//') + 2);
     this.#dispatcher = currentDispatcher();
     if (!isProven(this.#dispatcher)) trace.started = undefined;
     try {
       this.#dispatcher?.dispatch(
         {
-          origin,
-          path: pathname + search,
+          origin: request.url.slice(0, pathAt),
+          path: request.url.slice(pathAt),
           method: request.method,
           headers: { 'accept-encoding': 'gzip, br', ...request.headers },
           body: request.body ?? null,
@@ -300,12 +300,17 @@ class Reply implements WireAnswer {
     return this.#headers;
   }
 
-  collect(limit: number): Promise<Body> {
+  whole(limit: number): Body | undefined {
     this.#limit = limit;
     if (this.#size > limit) this.#overflow();
+    return this.#done === undefined ? undefined : { bytes: this.soFar(), fault: this.#done.fault };
+  }
+
+  collect(limit: number): Promise<Body> {
     return new Promise((resolve) => {
-      if (this.#done !== undefined) resolve({ bytes: this.soFar(), fault: this.#done.fault });
-      else this.#whenDone = resolve;
+      const whole = this.whole(limit);
+      if (whole === undefined) this.#whenDone = resolve;
+      else resolve(whole);
     });
   }
 

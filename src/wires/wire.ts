@@ -11,6 +11,7 @@ interface Stop {
 /** One request, ready to go. */
 export interface WireRequest {
   readonly method: string;
+  /** As a URL writes itself: nothing in it is left to be normalised. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -45,6 +46,8 @@ export interface WireAnswer {
   readonly headers: Headers;
   /** The body as a stream, for wires that have one. */
   readonly body?: ReadableStream<Uint8Array> | null;
+  /** The body when all of it is there already; undefined while some of it is on its way. */
+  whole?(limit: number): Body | undefined;
   /** The body read by the wire itself, `limit` bytes at most; rejects with nothing. */
   collect?(limit: number): Promise<Body>;
   /** Ends a body that nobody will read; for wires that have `collect`. */

@@ -626,6 +626,7 @@ declare class Stopped extends Error {
     readonly why: StopReason;
     constructor(why: StopReason);
 }
+type Listener = (stopped: Stopped) => void;
 /**
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
@@ -637,7 +638,7 @@ declare class Deadline {
     /** For what takes a signal; made when somebody asks, because few do and it costs. */
     get signal(): AbortSignal;
     /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
-    onStop(listener: (stopped: Stopped) => void): () => void;
+    onStop(listener: Listener): () => void;
     /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
     get remaining(): number;
     /** Throws when time is up, also when the timer has not fired yet. */
