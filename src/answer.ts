@@ -22,6 +22,8 @@ export interface Reading {
   readonly now: number;
   /** What hooks tell this call from others by. */
   readonly callNumber: number;
+  /** Whether the request was sent more than once: its answer is then only that to the last. */
+  readonly repeated: boolean;
 }
 
 /** What an answer amounts to: the data, or the failure that it is. */
@@ -32,7 +34,7 @@ export function judge<T, A>(
 ): { data: T } | { failure: Failure } {
   const { redact } = reading;
   if (answer.status < 200 || answer.status > 299) {
-    return { failure: statusFailure(answer, call.kind, redact, reading.now) };
+    return { failure: statusFailure(answer, call.kind, reading) };
   }
   // The type of such a call is void.
   if (call.answer === 'nothing') return { data: undefined as T };

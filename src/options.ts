@@ -396,6 +396,8 @@ const reservedHeaders = new Set([
   'host',
   'connection',
   'expect',
+  'keep-alive',
+  'upgrade',
 ]);
 
 function headerRecord(

@@ -75,8 +75,16 @@ interface Route<P, Position> extends CallIdentity {
 interface Trail<Position> {
   readonly position: Position;
   readonly seen: Set<unknown>;
+  /** Pages without an item, up to and with the last one. */
+  readonly emptyInARow: number;
   readonly resume: ResumePoint;
 }
+
+/**
+ * A filter may leave pages empty, so one proves nothing. So many in a row are more likely a platform
+ * that makes up cursors, which would be asked for ever: docs/gaps.md, row 59.
+ */
+const longestDrought = 1_000;
 
 class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #route: Route<P, Position>;
@@ -158,6 +166,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   #ahead: Pending<P, Position> | undefined;
   #pagesHandedOut = 0;
   #itemsHandedOut = 0;
+  #emptyInARow = 0;
   #ended = false;
   /** Why there is no way to the next page. */
   #lost: PaginationError | undefined;
@@ -223,6 +232,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     }
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
+    this.#emptyInARow = page.data.length === 0 ? this.#emptyInARow + 1 : 0;
     this.#goOn(page, position);
     if (this.#position !== undefined && this.#pagesHandedOut > 1) {
       this.#ahead = this.#ask(this.#position);
@@ -234,7 +244,8 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   #goOn(page: P, position: Position): void {
     this.#seen.add(this.#route.cursorOf(position));
     const resume = { ...this.#resume(), cursor: this.#told(position) };
-    const next = this.#route.next(page, { position, seen: this.#seen, resume });
+    const emptyInARow = this.#emptyInARow;
+    const next = this.#route.next(page, { position, seen: this.#seen, emptyInARow, resume });
     this.#lost = next instanceof PaginationError ? next : undefined;
     this.#position = next instanceof PaginationError ? undefined : next;
   }
@@ -322,7 +333,7 @@ export function cursorPager<T>(
     limit: query?.limit,
     fetch: ({ cursor }, cancel) => fetch(cursor, cancel),
     cursorOf: ({ cursor }) => cursor,
-    next(page, { seen, resume }) {
+    next(page, { seen, emptyInARow, resume }) {
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
       if (typeof cursor !== 'string' || cursor === '') {
@@ -337,6 +348,14 @@ export function cursorPager<T>(
         return lost(
           'cursor_loop',
           'names a cursor that this list has been at already',
+          call,
+          resume,
+        );
+      }
+      if (emptyInARow >= longestDrought) {
+        return lost(
+          'cursor_loop',
+          `sent ${longestDrought} pages in a row without an item, and names another`,
           call,
           resume,
         );

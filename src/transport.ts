@@ -162,27 +162,31 @@ export class Transport {
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      startedAt ??= this.#clock.now();
       const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
       // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
       // counts as well.
       const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
-      notify(hooks.onRequest, () => ({
-        ...event,
-        url: redact(prepared.url),
-        headers: cleaned(prepared.headers, redact),
-      }));
-      const begun = this.#clock.elapsed();
+      let begun = 0;
       let ending: Ending<T> | undefined;
+      // From here on others may be waiting behind this call, whatever becomes of it.
       try {
+        startedAt ??= this.#clock.now();
+        notify(hooks.onRequest, () => ({
+          ...event,
+          url: redact(prepared.url),
+          headers: cleaned(prepared.headers, redact),
+        }));
+        begun = this.#clock.elapsed();
         ending = await this.#once(call, prepared, wire, token, redact, total, {
           timeout,
           totalTimeout,
           callNumber,
         });
       } finally {
-        const throttled = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
-        leave(throttled?.status === 429 ? holdBack(throttled, retries + 1) : undefined);
+        const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+        const answered =
+          ending !== undefined && (failed === undefined || failed.status !== undefined);
+        leave(answered, failed?.status === 429 ? holdBack(failed, retries + 1) : undefined);
       }
       const durationMs = Math.round(this.#clock.elapsed() - begun);
       const failure = 'failure' in ending ? ending.failure : undefined;
@@ -207,7 +211,8 @@ export class Transport {
         durationMs,
         reason: failed.reason,
       });
-      if (failed.status === 401 && credential.renewable && !replayed) {
+      const refusedToken = failed.status === 401 && failed.outcome === 'rejected';
+      if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
         const renewed = await this.#renewed(credential, token, total, timeout, story);
@@ -277,7 +282,15 @@ export class Transport {
     const now = this.#clock.now();
     const { timeout, callNumber } = limits;
     return {
-      ...judge(call, answer, { validation, hooks, redact, now, timeout, callNumber }),
+      ...judge(call, answer, {
+        validation,
+        hooks,
+        redact,
+        now,
+        timeout,
+        callNumber,
+        repeated: result.trace.repeated === true,
+      }),
       answer,
     };
   }

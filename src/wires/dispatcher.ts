@@ -182,6 +182,7 @@ class Exchange implements Handler {
       abort(this.#stopped);
       return;
     }
+    if (this.#trace.started === true) this.#trace.repeated = true;
     this.#trace.started = true;
     this.#abort = abort;
   }

@@ -27,6 +27,8 @@ export interface WireRequest {
  */
 export interface Trace {
   started?: boolean | undefined;
+  /** True when somebody between us and the platform began the request again by itself. */
+  repeated?: boolean;
 }
 
 /** Why a body could not be read to its end. */

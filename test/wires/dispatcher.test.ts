@@ -1,11 +1,23 @@
 import {
+  AuthenticationError,
+  ConflictError,
   ConnectionError,
+  NotFoundError,
   PaymentsClient,
+  RateLimitError,
+  ServerError,
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import {
+  answer,
+  apiKey,
+  errorBody,
+  failureOf,
+  newTransfer,
+  transferCreated,
+} from '../support/answers.ts';
 import { rawServer } from '../support/raw-server.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
@@ -153,4 +165,83 @@ test('a call that was aborted before asks nobody for a credential', async () => 
   expect(error).not.toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent' });
   expect(asked).toBe(0);
+});
+
+/** Puts a dispatcher in the place of Node's that sends a failed request again by itself, once. */
+function installReplaying(): void {
+  for (const [index, symbol] of symbols.entries()) {
+    const inner = originals[index];
+    if (inner === undefined) continue;
+    const outer: Dispatcher = {
+      dispatch(options, handler) {
+        let isSecond = false;
+        const watched: Record<string, unknown> = new Proxy(handler, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name, target);
+            if (typeof value !== 'function') return value;
+            if (isSecond || (name !== 'onResponseError' && name !== 'onError')) {
+              return value.bind(target);
+            }
+            return () => {
+              isSecond = true;
+              inner.dispatch(options, watched);
+            };
+          },
+        });
+        return inner.dispatch(options, watched);
+      },
+    };
+    Reflect.set(globalThis, symbol, outer);
+  }
+}
+
+test.each([
+  [401, AuthenticationError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [429, RateLimitError],
+  [501, ServerError],
+] as const)(
+  'a %i to a request that was sent twice behind our back proves nothing of the first',
+  async (status, kind) => {
+    installReplaying();
+    const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
+      (payments) => payments.transfers.create(newTransfer),
+      (payments) => payments.counterparties.delete('cpty_1'),
+    ];
+    for (const write of writes) {
+      const server = await rawServer(
+        ({ reset }) => {
+          // Here it would have taken effect.
+          reset();
+        },
+        answer(status, errorBody, { 'retry-after': '0' }),
+      );
+      let tokens = 0;
+      const payments = new PaymentsClient({
+        baseUrl: server.baseUrl,
+        apiKey: () => `${apiKey}${(tokens += 1)}`,
+        timeout: 2_000,
+      });
+      const error = await failureOf(write(payments), kind);
+      expect(error).toMatchObject({
+        outcome: 'unknown',
+        attempts: [{ outcome: 'unknown', status }],
+      });
+      expect(error.message).toContain('Outcome unknown');
+      expect(server.arrivals).toHaveLength(2);
+    }
+  },
+);
+
+test('a read that was sent twice behind our back is judged by its answer', async () => {
+  installReplaying();
+  const server = await rawServer(
+    ({ reset }) => {
+      reset();
+    },
+    answer(404, errorBody),
+  );
+  const error = await failureOf(clientFor(server.origin).transfers.get('txfr_1'), NotFoundError);
+  expect(error.outcome).toBe('rejected');
 });
