@@ -77,7 +77,7 @@ interface Trail<Position> {
   readonly seen: Set<unknown>;
   /** Pages without an item, up to and with the last one. */
   readonly emptyInARow: number;
-  readonly resume: ResumePoint;
+  readonly resume: () => ResumePoint;
 }
 
 /**
@@ -201,8 +201,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     return cursor === undefined ? undefined : this.#route.redact(cursor);
   }
 
-  #resume(): ResumePoint {
-    const position = this.#position ?? this.#route.start;
+  #resumeAt(position: Position): ResumePoint {
     return {
       cursor: this.#told(position),
       limit: this.#route.limit,
@@ -217,14 +216,13 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     const pending = this.#ahead ?? this.#ask(position);
     // Kept while it is on its way, so that return() can cancel it.
     this.#ahead = pending;
-    const resume = this.#resume();
     let page: P;
     try {
       page = await pending.page;
       if (this.#ended) return { done: true, value: undefined };
     } catch (error) {
       if (this.#ended) return { done: true, value: undefined };
-      if (error instanceof PaymentsError) error.resume ??= resume;
+      if (error instanceof PaymentsError) error.resume ??= this.#resumeAt(position);
       throw error;
     } finally {
       // A page that failed is asked for again by the next call of next().
@@ -243,9 +241,13 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   /** Finds the way to the next page. That there is none is said when somebody asks for it. */
   #goOn(page: P, position: Position): void {
     this.#seen.add(this.#route.cursorOf(position));
-    const resume = { ...this.#resume(), cursor: this.#told(position) };
-    const emptyInARow = this.#emptyInARow;
-    const next = this.#route.next(page, { position, seen: this.#seen, emptyInARow, resume });
+    const next = this.#route.next(page, {
+      position,
+      seen: this.#seen,
+      emptyInARow: this.#emptyInARow,
+      // Told to nobody as long as the list goes on.
+      resume: () => this.#resumeAt(position),
+    });
     this.#lost = next instanceof PaginationError ? next : undefined;
     this.#position = next instanceof PaginationError ? undefined : next;
   }
@@ -341,7 +343,7 @@ export function cursorPager<T>(
           'missing_cursor',
           'says that more items follow, and names no cursor to them',
           call,
-          resume,
+          resume(),
         );
       }
       if (seen.has(cursor)) {
@@ -349,7 +351,7 @@ export function cursorPager<T>(
           'cursor_loop',
           'names a cursor that this list has been at already',
           call,
-          resume,
+          resume(),
         );
       }
       if (emptyInARow >= longestDrought) {
@@ -357,7 +359,7 @@ export function cursorPager<T>(
           'cursor_loop',
           `sent ${longestDrought} pages in a row without an item, and names another`,
           call,
-          resume,
+          resume(),
         );
       }
       return { cursor };
@@ -385,7 +387,7 @@ export function offsetPager<T>(
       // A platform that ignores skip would send its first page for ever.
       const first = fingerprint(page.data[0]);
       if (first === position.before) {
-        return lost('cursor_loop', 'sends the page before this one again', call, resume);
+        return lost('cursor_loop', 'sends the page before this one again', call, resume());
       }
       return { skip: page.nextSkip, before: first };
     },
