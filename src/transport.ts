@@ -52,6 +52,19 @@ export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jw
   readonly gate: Gate;
 }
 
+/** One call on its way: what all of its attempts have in common. */
+interface Course<T, A> {
+  readonly call: Call<T, A>;
+  /** What hooks tell this call from others by. */
+  readonly number: number;
+  readonly prepared: Prepared;
+  readonly wire: Wire;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  /** What is left of `totalTimeout`. */
+  readonly total: Deadline;
+}
+
 /** A result, or the failure of the attempt that should have brought it. */
 type Ending<T> =
   | { readonly data: T; readonly answer: Answer }
@@ -109,15 +122,18 @@ export class Transport {
     const credential = this.#credentialFor(call);
     this.#refuseInBrowsers(call, prepared);
     const wire = this.#wireFor(call, prepared);
-    const total = new Deadline(
-      this.#clock,
-      prepared.options.totalTimeout ?? this.#setup.totalTimeout,
-      'total',
-      undefined,
-      [...prepared.options.signals, ...(cancel === undefined ? [] : [cancel])],
-    );
+    const timeout = prepared.options.timeout ?? this.#setup.timeout;
+    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const total = new Deadline(this.#clock, totalTimeout, 'total', undefined, [
+      ...prepared.options.signals,
+      ...(cancel === undefined ? [] : [cancel]),
+    ]);
+    const number = (calls += 1);
     try {
-      return await this.#untilDone(call, prepared, credential, wire, total);
+      return await this.#untilDone(
+        { call, number, prepared, wire, timeout, totalTimeout, total },
+        credential,
+      );
     } finally {
       total.close();
     }
@@ -125,17 +141,12 @@ export class Transport {
 
   /** Attempts and waits, until there is a result or a reason to stop. */
   async #untilDone<T, A>(
-    call: Call<T, A>,
-    prepared: Prepared,
+    course: Course<T, A>,
     credential: Credential,
-    wire: Wire,
-    total: Deadline,
   ): Promise<{ data: T; answer: Answer }> {
+    const { call, prepared, totalTimeout, total } = course;
     const { budget, gate, hooks } = this.#setup;
     const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
-    const timeout = prepared.options.timeout ?? this.#setup.timeout;
-    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
-    const callNumber = (calls += 1);
     const attempts: Attempt[] = [];
     let startedAt: number | undefined;
     let retries = 0;
@@ -157,12 +168,12 @@ export class Transport {
       let leave: Report;
       try {
         total.check();
-        token = credential.fixed ?? (await this.#token(credential, total, timeout, story));
+        token = credential.fixed ?? (await this.#token(credential, course, story));
         leave = gate.pass(total) ?? (await gate.enter(total));
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
+      const event = { ...identity(call), call: course.number, attempt: attempts.length + 1 };
       // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
       // counts as well.
       const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
@@ -177,11 +188,7 @@ export class Transport {
           headers: cleaned(prepared.headers, redact),
         }));
         begun = this.#clock.elapsed();
-        ending = await this.#once(call, prepared, wire, token, redact, total, {
-          timeout,
-          totalTimeout,
-          callNumber,
-        });
+        ending = await this.#once(course, token, redact);
       } finally {
         const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
         const answered =
@@ -215,7 +222,7 @@ export class Transport {
       if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const renewed = await this.#renewed(credential, token, total, timeout, story);
+        const renewed = await this.#renewed(credential, token, course, story);
         if (renewed) continue;
         throw failed.toError(story('The function for the credential gave no other one.'));
       }
@@ -244,20 +251,9 @@ export class Transport {
   }
 
   /** One attempt, from the request to the data or the failure. */
-  async #once<T, A>(
-    call: Call<T, A>,
-    prepared: Prepared,
-    wire: Wire,
-    token: string,
-    redact: Redact,
-    total: Deadline,
-    limits: {
-      readonly timeout: number;
-      readonly totalTimeout: number;
-      readonly callNumber: number;
-    },
-  ): Promise<Ending<T>> {
-    const deadline = new Deadline(this.#clock, limits.timeout, 'attempt', total);
+  async #once<T, A>(course: Course<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
+    const { call, prepared, wire, timeout } = course;
+    const deadline = new Deadline(this.#clock, timeout, 'attempt', course.total);
     let result: AttemptResult;
     try {
       result = await attempt(
@@ -275,12 +271,11 @@ export class Transport {
       deadline.close();
     }
     if (result.type !== 'answer') {
-      return { failure: silentFailure(result, wire, call.kind, redact, limits) };
+      return { failure: silentFailure(result, wire, call.kind, redact, course) };
     }
     const { answer } = result;
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
-    const { timeout, callNumber } = limits;
     return {
       ...judge(call, answer, {
         validation,
@@ -288,7 +283,7 @@ export class Transport {
         redact,
         now,
         timeout,
-        callNumber,
+        callNumber: course.number,
         repeated: result.trace.repeated === true,
       }),
       answer,
@@ -357,10 +352,9 @@ export class Transport {
     );
   }
 
-  async #token(
+  async #token<T, A>(
     credential: Credential,
-    total: Deadline,
-    timeout: number,
+    { total, timeout }: Course<T, A>,
     story: () => Story,
   ): Promise<string> {
     const allowed = Math.min(timeout, total.remaining);
@@ -379,20 +373,19 @@ export class Transport {
   }
 
   /** Whether the credential's function gave a token to replace one that was refused. */
-  async #renewed(
+  async #renewed<T, A>(
     credential: Credential,
     refused: string,
-    total: Deadline,
-    timeout: number,
+    course: Course<T, A>,
     story: () => Story,
   ): Promise<boolean> {
     credential.refused(refused);
     try {
-      await this.#token(credential, total, timeout, story);
+      await this.#token(credential, course, story);
       return true;
     } catch (error) {
       // The caller leaving is theirs to hear of; anything else is told beside the refusal itself.
-      if (error instanceof Stopped) throw whileWaiting(error, story(), timeout);
+      if (error instanceof Stopped) throw whileWaiting(error, story(), course.totalTimeout);
       return false;
     }
   }
