@@ -8,6 +8,7 @@ import { ConfigurationError, worstOutcome, type Attempt } from './errors.ts';
 import {
   aborted,
   compose,
+  factsOf,
   requestIdOf,
   silentFailure,
   timedOut,
@@ -402,13 +403,7 @@ function credentialError(
   const why = unusable ? `gave something unusable: ${error.message}` : 'failed; see cause';
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
-    {
-      ...identityOf(story),
-      outcome: story.outcome,
-      attempts: story.attempts,
-      startedAt: story.startedAt,
-      cause: unusable ? undefined : redactError(error, redact),
-    },
+    { ...factsOf(story, false), cause: unusable ? undefined : redactError(error, redact) },
   );
 }
 
@@ -417,16 +412,6 @@ const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
   ...call,
   method: redact(call.method) as typeof call.method,
   path: { ...call.path, template: redact(call.path.template) },
-});
-
-const identityOf = ({
-  operation,
-  method,
-  path,
-}: Story): Pick<Story, 'operation' | 'method' | 'path'> => ({
-  operation,
-  method,
-  path,
 });
 
 /** The error of a call that was stopped between two attempts, or before the first. */
