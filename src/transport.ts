@@ -230,6 +230,7 @@ export class Transport {
       // With a key that the platform honours, a repeat cannot take effect twice.
       const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
       const delay = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
+      // Undefined goes on; an empty text stops, and nothing is added to what the error says anyway.
       const refusal =
         mayResend(kind, failed) && retries < maxRetries
           ? this.#refusalToWait(failed, delay, total.remaining)
