@@ -19,7 +19,7 @@ const code: Options = {
   splitting: true,
   treeshake: true,
   // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
-  // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/bundled.md.
+  // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
 };
 

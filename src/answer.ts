@@ -12,6 +12,7 @@ import {
 import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonDepthError, parseJson } from './json.ts';
 import { cleaned, type Redact } from './redactor.ts';
+import { bodylessStatuses } from './wires/wire.ts';
 
 /** How one client reads answers. */
 export interface Reading {
@@ -109,8 +110,6 @@ function parsedBody(
   }
 }
 
-const bodyless = new Set([101, 103, 204, 205, 304]);
-
 /** The answer as a Response again: its body was read, so a new one holds the text. */
 export const rebuilt = ({ status, statusText, headers, text }: Answer): Response =>
-  new Response(bodyless.has(status) ? null : text, { status, statusText, headers });
+  new Response(bodylessStatuses.has(status) ? null : text, { status, statusText, headers });

@@ -1,6 +1,6 @@
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { maxDepth } from './json.ts';
-import type { Redact } from './redactor.ts';
+import { cleaned, type Redact } from './redactor.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Checker<T> {
@@ -90,10 +90,7 @@ export function invalidArguments(
   issues: readonly Issue[],
   redact: Redact,
 ): ValidationError {
-  const clean = issues.map((issue) => ({
-    path: redact(issue.path),
-    message: redact(issue.message),
-  }));
+  const clean = cleaned(issues, redact);
   const told = clean.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
   return new ValidationError(
     `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,

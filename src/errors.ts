@@ -164,7 +164,10 @@ export class PaymentsError extends Error {
   }
 }
 
-/** Options or credentials cannot be used. Nothing was sent. */
+/**
+ * Options or credentials cannot be used. Nothing was sent, but for one case: a function for a
+ * credential that fails before a repeat. `outcome` and `attempts` then tell of what went before.
+ */
 export class ConfigurationError extends PaymentsError {
   static {
     named(this, 'ConfigurationError');
@@ -312,8 +315,9 @@ export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
    * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
-   * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
-   * an earlier 429 holds calls back for longer than this call may take, or too many of them.
+   * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
+   * `totalTimeout`. `gate`: an earlier 429 holds calls back for longer than this call may take, or
+   * too many of them.
    */
   readonly phase: TimeoutPhase;
   /** For phase `gate`: how long until calls go out again, in milliseconds. */

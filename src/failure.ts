@@ -19,7 +19,7 @@ import {
 import { parseJson } from './json.ts';
 import { connectionOutcome, statusOutcome, type Departure, type Kind } from './outcome.ts';
 import { redactError, redactValue, shown } from './redact.ts';
-import type { Redact } from './redactor.ts';
+import { cleaned, type Redact } from './redactor.ts';
 import { isTransientStatus, retryAfter } from './retry.ts';
 
 /** A failed attempt: what it proves, and the error to throw if it is the last one. */
@@ -141,10 +141,7 @@ export function unusableAnswer(
           status,
           requestId,
           body: shown(answer.text, redact),
-          issues: issues.map(({ path, message }) => ({
-            path: redact(path),
-            message: redact(message),
-          })),
+          issues: cleaned(issues, redact),
         },
       ),
   };
@@ -188,8 +185,8 @@ export function silentFailure(
         return timedOut('total', outcome, limits.totalTimeout, result.status);
     }
   }
-  const proof = connectionOutcome(result.error, departure, result.trace);
-  const verdict = { ...proof, transient: proof.transient && result.dispatched };
+  const verdict = connectionOutcome(result.error, departure, result.trace);
+  const transient = verdict.transient && result.dispatched;
   const cause = redactError(result.error, redact);
   const text = result.error instanceof Error ? shown(innermost(result.error), redact) : '';
   const code = verdict.code === undefined ? undefined : redact(verdict.code);
@@ -198,16 +195,16 @@ export function silentFailure(
     status: undefined,
     requestId: undefined,
     reason: code ?? (text === '' ? 'connection failed' : `connection failed: ${text}`),
-    transient: verdict.transient,
+    transient,
     retryAfterMs: undefined,
     toError(story) {
       const message = compose(
         `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
         story,
-        verdict.transient ? connectionRemedy(code) : 'This will not pass by itself.',
+        transient ? connectionRemedy(code) : 'This will not pass by itself.',
       );
-      const facts = { ...factsOf(story, verdict.transient), code, cause };
-      return proof.connectTimedOut
+      const facts = { ...factsOf(story, transient), code, cause };
+      return verdict.connectTimedOut
         ? new TimeoutError(message, { ...facts, phase: 'connect' })
         : new ConnectionError(message, facts);
     },
@@ -270,7 +267,8 @@ const seenOutcome = (status: number, kind: Kind, repeated: boolean): Outcome =>
     ? 'unknown'
     : statusOutcome(status, kind);
 
-const factsOf = (story: Story, transient: boolean): ErrorFacts => ({
+/** What every error that ends a call has. */
+export const factsOf = (story: Story, transient: boolean): ErrorFacts => ({
   outcome: story.outcome,
   operation: story.operation,
   method: story.method,

@@ -39,7 +39,7 @@ export interface ResponseEvent extends HookCall {
   readonly reason: string | undefined;
 }
 
-/** A call is about to be sent again. */
+/** A call is about to be sent again; `attempt` is the number of the request to come. */
 export interface RetryEvent extends HookCall {
   /** Milliseconds until then. */
   readonly delayMs: number;

@@ -40,10 +40,13 @@ export interface ClientOptions {
   /**
    * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
    * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
-   * @default the global fetch
+   * @default the global fetch; on Node.js the dispatcher behind it
    */
   fetch?: Fetch | undefined;
-  /** Sends the two GET requests that carry a body. @default node:http */
+  /**
+   * Sends the two GET requests that carry a body, which `fetch` cannot.
+   * @default on Node.js the dispatcher behind fetch, on Bun and Deno node:http, elsewhere none
+   */
   getWithBody?: GetWithBody | undefined;
   /**
    * What happens when a read is answered in another shape than the documented one: `strict` throws

@@ -8,6 +8,7 @@ import { ConfigurationError, worstOutcome, type Attempt } from './errors.ts';
 import {
   aborted,
   compose,
+  factsOf,
   requestIdOf,
   silentFailure,
   timedOut,
@@ -50,6 +51,19 @@ export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jw
   readonly credentials: readonly Credential[];
   readonly budget: RetryBudget;
   readonly gate: Gate;
+}
+
+/** One call on its way: what all of its attempts have in common. */
+interface Course<T, A> {
+  readonly call: Call<T, A>;
+  /** What hooks tell this call from others by. */
+  readonly number: number;
+  readonly prepared: Prepared;
+  readonly wire: Wire;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  /** What is left of `totalTimeout`. */
+  readonly total: Deadline;
 }
 
 /** A result, or the failure of the attempt that should have brought it. */
@@ -109,15 +123,18 @@ export class Transport {
     const credential = this.#credentialFor(call);
     this.#refuseInBrowsers(call, prepared);
     const wire = this.#wireFor(call, prepared);
-    const total = new Deadline(
-      this.#clock,
-      prepared.options.totalTimeout ?? this.#setup.totalTimeout,
-      'total',
-      undefined,
-      [...prepared.options.signals, ...(cancel === undefined ? [] : [cancel])],
-    );
+    const timeout = prepared.options.timeout ?? this.#setup.timeout;
+    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const total = new Deadline(this.#clock, totalTimeout, 'total', undefined, [
+      ...prepared.options.signals,
+      ...(cancel === undefined ? [] : [cancel]),
+    ]);
+    const number = (calls += 1);
     try {
-      return await this.#untilDone(call, prepared, credential, wire, total);
+      return await this.#untilDone(
+        { call, number, prepared, wire, timeout, totalTimeout, total },
+        credential,
+      );
     } finally {
       total.close();
     }
@@ -125,17 +142,12 @@ export class Transport {
 
   /** Attempts and waits, until there is a result or a reason to stop. */
   async #untilDone<T, A>(
-    call: Call<T, A>,
-    prepared: Prepared,
+    course: Course<T, A>,
     credential: Credential,
-    wire: Wire,
-    total: Deadline,
   ): Promise<{ data: T; answer: Answer }> {
+    const { call, prepared, totalTimeout, total } = course;
     const { budget, gate, hooks } = this.#setup;
     const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
-    const timeout = prepared.options.timeout ?? this.#setup.timeout;
-    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
-    const callNumber = (calls += 1);
     const attempts: Attempt[] = [];
     let startedAt: number | undefined;
     let retries = 0;
@@ -157,12 +169,12 @@ export class Transport {
       let leave: Report;
       try {
         total.check();
-        token = credential.fixed ?? (await this.#token(credential, total, timeout, story));
+        token = credential.fixed ?? (await this.#token(credential, course, story));
         leave = gate.pass(total) ?? (await gate.enter(total));
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
+      const event = { ...identity(call), call: course.number, attempt: attempts.length + 1 };
       // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
       // counts as well.
       const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
@@ -177,11 +189,7 @@ export class Transport {
           headers: cleaned(prepared.headers, redact),
         }));
         begun = this.#clock.elapsed();
-        ending = await this.#once(call, prepared, wire, token, redact, total, {
-          timeout,
-          totalTimeout,
-          callNumber,
-        });
+        ending = await this.#once(course, token, redact);
       } finally {
         const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
         const answered =
@@ -215,13 +223,14 @@ export class Transport {
       if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const renewed = await this.#renewed(credential, token, total, timeout, story);
+        const renewed = await this.#renewed(credential, token, course, story);
         if (renewed) continue;
         throw failed.toError(story('The function for the credential gave no other one.'));
       }
       // With a key that the platform honours, a repeat cannot take effect twice.
       const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
       const delay = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
+      // Undefined goes on; an empty text stops, and nothing is added to what the error says anyway.
       const refusal =
         mayResend(kind, failed) && retries < maxRetries
           ? this.#refusalToWait(failed, delay, total.remaining)
@@ -244,20 +253,9 @@ export class Transport {
   }
 
   /** One attempt, from the request to the data or the failure. */
-  async #once<T, A>(
-    call: Call<T, A>,
-    prepared: Prepared,
-    wire: Wire,
-    token: string,
-    redact: Redact,
-    total: Deadline,
-    limits: {
-      readonly timeout: number;
-      readonly totalTimeout: number;
-      readonly callNumber: number;
-    },
-  ): Promise<Ending<T>> {
-    const deadline = new Deadline(this.#clock, limits.timeout, 'attempt', total);
+  async #once<T, A>(course: Course<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
+    const { call, prepared, wire, timeout } = course;
+    const deadline = new Deadline(this.#clock, timeout, 'attempt', course.total);
     let result: AttemptResult;
     try {
       result = await attempt(
@@ -275,12 +273,11 @@ export class Transport {
       deadline.close();
     }
     if (result.type !== 'answer') {
-      return { failure: silentFailure(result, wire, call.kind, redact, limits) };
+      return { failure: silentFailure(result, wire, call.kind, redact, course) };
     }
     const { answer } = result;
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
-    const { timeout, callNumber } = limits;
     return {
       ...judge(call, answer, {
         validation,
@@ -288,7 +285,7 @@ export class Transport {
         redact,
         now,
         timeout,
-        callNumber,
+        callNumber: course.number,
         repeated: result.trace.repeated === true,
       }),
       answer,
@@ -357,10 +354,9 @@ export class Transport {
     );
   }
 
-  async #token(
+  async #token<T, A>(
     credential: Credential,
-    total: Deadline,
-    timeout: number,
+    { total, timeout }: Course<T, A>,
     story: () => Story,
   ): Promise<string> {
     const allowed = Math.min(timeout, total.remaining);
@@ -379,20 +375,19 @@ export class Transport {
   }
 
   /** Whether the credential's function gave a token to replace one that was refused. */
-  async #renewed(
+  async #renewed<T, A>(
     credential: Credential,
     refused: string,
-    total: Deadline,
-    timeout: number,
+    course: Course<T, A>,
     story: () => Story,
   ): Promise<boolean> {
     credential.refused(refused);
     try {
-      await this.#token(credential, total, timeout, story);
+      await this.#token(credential, course, story);
       return true;
     } catch (error) {
       // The caller leaving is theirs to hear of; anything else is told beside the refusal itself.
-      if (error instanceof Stopped) throw whileWaiting(error, story(), timeout);
+      if (error instanceof Stopped) throw whileWaiting(error, story(), course.totalTimeout);
       return false;
     }
   }
@@ -409,13 +404,7 @@ function credentialError(
   const why = unusable ? `gave something unusable: ${error.message}` : 'failed; see cause';
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
-    {
-      ...identityOf(story),
-      outcome: story.outcome,
-      attempts: story.attempts,
-      startedAt: story.startedAt,
-      cause: unusable ? undefined : redactError(error, redact),
-    },
+    { ...factsOf(story, false), cause: unusable ? undefined : redactError(error, redact) },
   );
 }
 
@@ -424,16 +413,6 @@ const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
   ...call,
   method: redact(call.method) as typeof call.method,
   path: { ...call.path, template: redact(call.path.template) },
-});
-
-const identityOf = ({
-  operation,
-  method,
-  path,
-}: Story): Pick<Story, 'operation' | 'method' | 'path'> => ({
-  operation,
-  method,
-  path,
 });
 
 /** The error of a call that was stopped between two attempts, or before the first. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -101,6 +101,24 @@ test.each(pages)('no link of %s dangles', (page) => {
 test('a dangling link is found', () => {
   const text = '# A page\n\n[a](README.md) [b](nowhere.md) [c](#a-page) [d](#elsewhere)\n';
   expect(dangling('probe.md', text)).toEqual(['probe.md: nowhere.md', 'probe.md: #elsewhere']);
+});
+
+/** The documents that comments and messages send their readers to. */
+const namedDocuments = (text: string): string[] =>
+  [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
+
+test('every document that the code names is there', () => {
+  const code = globSync(
+    ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
+    {
+      cwd: root,
+    },
+  );
+  const named = code.flatMap((file) =>
+    namedDocuments(textOf(file)).map((path) => `${file}: ${path}`),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((each) => !existsSync(join(root, each.split(': ')[1] ?? '')))).toEqual([]);
 });
 
 test('the guides can be reached from the README', () => {

@@ -1,7 +1,6 @@
 // A Cloudflare Worker that shows what an account holds. The key is a secret of the Worker; a Worker
 // has no process.env to read it from, so it is handed over.
-import { NotFoundError, PaymentsClient } from 'payments-platform-sdk';
-import { isAccountId } from 'payments-platform-sdk';
+import { isAccountId, NotFoundError, PaymentsClient } from 'payments-platform-sdk';
 
 interface Env {
   readonly PAYMENTS_BASE_URL: string;

@@ -2,10 +2,7 @@ import type * as NodeHttp from 'node:http';
 import type * as NodeStream from 'node:stream';
 import { builtin, runtime } from '../runtime.ts';
 import { decodingStreams } from './decode.ts';
-import type { Wire, WireAnswer, WireRequest } from './wire.ts';
-
-/** Statuses whose Response may not have a body. */
-const bodyless = new Set([101, 103, 204, 205, 304]);
+import { bodylessStatuses, type Wire, type WireAnswer, type WireRequest } from './wire.ts';
 
 /**
  * The wire for GET with a JSON body, which no fetch can send. Undefined where there is no node:http,
@@ -68,7 +65,7 @@ function send(request: WireRequest): Promise<WireAnswer> {
         for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
           answerHeaders.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
         }
-        if (bodyless.has(status)) {
+        if (bodylessStatuses.has(status)) {
           incoming.resume();
           release();
         } else {

@@ -40,6 +40,9 @@ export interface Body {
   readonly fault: BodyFault | undefined;
 }
 
+/** Statuses whose Response may not have a body. */
+export const bodylessStatuses: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
+
 /** An answer whose headers have arrived: a Response, or as little of one as is needed. */
 export interface WireAnswer {
   readonly ok: boolean;

@@ -76,35 +76,37 @@ const ours: Policy = {
   },
 };
 
-/** A loop of at most three attempts; `delay` is undefined when there is to be no other one. */
+/**
+ * A loop of at most three attempts; `delayOf` gives undefined when there is to be no other one. `pay`
+ * takes tokens out of the client's bucket, and is false when they are not there; those of a call's
+ * last retry come back when it helped, and one comes back for a call that needed none.
+ */
 const loop =
   (
     delayOf: (
       failed: Attempted,
       retry: number,
       random: () => number,
-      client: { tokens: number; spent: number },
+      pay: (cost: number) => boolean,
     ) => number | undefined,
   ): Policy['client'] =>
   (world, timeline, random) => {
-    const bucket = { tokens: 500, spent: 0 };
+    let tokens = 500;
     return async () => {
-      const call = {
-        get tokens() {
-          return bucket.tokens;
-        },
-        set tokens(value: number) {
-          bucket.tokens = value;
-        },
-        spent: 0,
+      let lastCost: number | undefined;
+      const pay = (cost: number): boolean => {
+        if (tokens < cost) return false;
+        tokens -= cost;
+        lastCost = cost;
+        return true;
       };
       for (let retry = 1; ; retry += 1) {
         const attempted = await world.request();
         if (isOk(attempted)) {
-          bucket.tokens = Math.min(500, bucket.tokens + (call.spent === 0 ? 1 : call.spent));
+          tokens = Math.min(500, tokens + (lastCost ?? 1));
           return true;
         }
-        const delay = retry > 2 ? undefined : delayOf(attempted, retry, random, call);
+        const delay = retry > 2 ? undefined : delayOf(attempted, retry, random, pay);
         if (delay === undefined) return false;
         await new Promise<void>((resolve) => {
           timeline.setTimeout(resolve, delay);
@@ -116,11 +118,8 @@ const loop =
 /** Standard mode: a bucket of 500 tokens for each client; the cost comes back when a retry helped. */
 const aws = (name: string, costOf: (failed: Attempted) => number): Policy => ({
   name,
-  client: loop((failed, retry, random, client) => {
-    const cost = costOf(failed);
-    if (client.tokens < cost) return undefined;
-    client.tokens -= cost;
-    client.spent = cost;
+  client: loop((failed, retry, random, pay) => {
+    if (!pay(costOf(failed))) return undefined;
     const base = failed.status === 429 ? 1_000 : 50;
     const backoff = random() * Math.min(20_000, base * 2 ** (retry - 1));
     return Math.max(backoff, failed.retryAfterMs ?? 0);

@@ -140,7 +140,10 @@ declare class PaymentsError extends Error {
     /** Everything that a log needs, as plain data; bigints become strings. */
     toJSON(): Record<string, unknown>;
 }
-/** Options or credentials cannot be used. Nothing was sent. */
+/**
+ * Options or credentials cannot be used. Nothing was sent, but for one case: a function for a
+ * credential that fails before a repeat. `outcome` and `attempts` then tell of what went before.
+ */
 declare class ConfigurationError extends PaymentsError {
 }
 /** An argument is wrong; `issues` says which and why. Nothing was sent. */
@@ -221,8 +224,9 @@ declare class TimeoutError extends ConnectionError {
     /**
      * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
      * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
-     * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
-     * an earlier 429 holds calls back for longer than this call may take, or too many of them.
+     * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
+     * `totalTimeout`. `gate`: an earlier 429 holds calls back for longer than this call may take, or
+     * too many of them.
      */
     readonly phase: TimeoutPhase;
     /** For phase `gate`: how long until calls go out again, in milliseconds. */
@@ -335,7 +339,7 @@ interface ResponseEvent extends HookCall {
     /** Why it failed; absent for success. */
     readonly reason: string | undefined;
 }
-/** A call is about to be sent again. */
+/** A call is about to be sent again; `attempt` is the number of the request to come. */
 interface RetryEvent extends HookCall {
     /** Milliseconds until then. */
     readonly delayMs: number;
@@ -408,10 +412,13 @@ interface ClientOptions {
     /**
      * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
      * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
-     * @default the global fetch
+     * @default the global fetch; on Node.js the dispatcher behind it
      */
     fetch?: Fetch | undefined;
-    /** Sends the two GET requests that carry a body. @default node:http */
+    /**
+     * Sends the two GET requests that carry a body, which `fetch` cannot.
+     * @default on Node.js the dispatcher behind fetch, on Bun and Deno node:http, elsewhere none
+     */
     getWithBody?: GetWithBody | undefined;
     /**
      * What happens when a read is answered in another shape than the documented one: `strict` throws

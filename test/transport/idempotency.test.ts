@@ -103,6 +103,28 @@ test('the error carries the key, so that the caller can use it again', async () 
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
+test('so does the error of a call whose next token could not be had', async () => {
+  const clock = new VirtualClock();
+  let asked = 0;
+  const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
+    idempotencyHeader,
+    clock,
+    jwt: () => {
+      asked += 1;
+      if (asked > 1) throw new Error('the vault is shut');
+      // Tokens are replaced half a minute before they expire: this one lasts for a second.
+      const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 31 }));
+      return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
+    },
+  });
+  const error = await clock.run(
+    failureOf(payments.instructions.build(newInstruction), ConfigurationError),
+  );
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ status: 503 }] });
+  expect(error.idempotencyKey).toMatch(uuid);
+  expect(keysOf(requests)).toEqual([error.idempotencyKey]);
+});
+
 test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
   'a key of the caller’s own is kept: %s',
   async (name) => {
