@@ -442,6 +442,16 @@ export class WaitError<T = unknown> extends PaymentsError {
   }
 }
 
+/** An error that nobody has seen yet, told as one of another call. */
+export function retold(
+  error: PaymentsError,
+  facts: Pick<PaymentsError, 'operation' | 'outcome' | 'retryable' | 'message' | 'startedAt'>,
+): PaymentsError {
+  // The stack begins with the message as it was.
+  const stack = error.stack?.replace(error.message, () => facts.message);
+  return Object.assign(error, facts, { stack });
+}
+
 /** Tells whether a value is an error of this package, from whichever copy of it. */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   value instanceof PaymentsError;
@@ -451,11 +461,11 @@ export const isApiError = (value: unknown): value is ApiError => value instanceo
 
 /**
  * Tells whether a call may have taken effect: look before you send it again. An error that is not
- * of this package proves nothing and gives false.
+ * of this package proves nothing and gives false. What is unknown was begun, so `startedAt` is there.
  */
 export const isOutcomeUnknown = (
   value: unknown,
-): value is PaymentsError & { readonly outcome: 'unknown' } =>
+): value is PaymentsError & { readonly outcome: 'unknown'; readonly startedAt: string } =>
   value instanceof PaymentsError && value.outcome === 'unknown';
 
 // Of these, only 401 and 404 are documented: docs/gaps.md, row 47.

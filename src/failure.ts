@@ -132,7 +132,7 @@ export function unusableAnswer(
         compose(
           `The platform answered ${status}, but ${explanation}.`,
           story,
-          story.kind === 'safe' ? '' : 'The status says that the platform accepted the call.',
+          accepted(story),
           requestId,
         ),
         {
@@ -153,8 +153,17 @@ export function stalledBody(answer: Answer, timeout: number, redact: Redact): Fa
   return {
     ...timedOut('body', 'unknown', timeout, answer.status),
     requestId,
+    toError: (story) =>
+      new TimeoutError(
+        compose(timeoutSentences.body(Math.round(timeout)), story, accepted(story), requestId),
+        { ...factsOf(story, true), phase: 'body' },
+      ),
   };
 }
+
+/** What a success says even when its body cannot be read. */
+const accepted = ({ kind }: Story): string =>
+  kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
 
 /** The failure of an attempt that got no answer. */
 export function silentFailure(

@@ -245,6 +245,17 @@ const callOptionNames = [
   'body',
 ] as const satisfies readonly (keyof RequestOptions)[];
 
+/** Adds to `issues` each option of a call that there is not; `more` are those that this call has besides. */
+export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
+  const names = [...more, ...callOptionNames];
+  for (const key of Object.keys(given)) {
+    if (!names.includes(key)) {
+      const message = `unknown option${suggestion(key, names)}`;
+      issues.push({ path: `options.${key}`, message });
+    }
+  }
+}
+
 const unchanged: SettledCall = {
   signals: [],
   timeout: undefined,
@@ -262,14 +273,7 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
   if (!isRecord(options)) {
     issues.push({ path: 'options', message: 'expected an object' });
   }
-  for (const key of Object.keys(given)) {
-    if (!(callOptionNames as readonly string[]).includes(key)) {
-      issues.push({
-        path: `options.${key}`,
-        message: `unknown option${suggestion(key, callOptionNames)}`,
-      });
-    }
-  }
+  unknownOptions(given, [], issues);
   const { signal, query = {}, body } = given;
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
@@ -343,14 +347,14 @@ function checkCredential(kind: 'apiKey' | 'jwt', source: unknown): void {
 function refuseUnknown(given: object, names: readonly string[], noun: string): void {
   for (const key of Object.keys(given)) {
     if (!names.includes(key)) {
-      throw refusal(`There is no ${noun} called ${key}${suggestion(key, names)}.`);
+      throw refusal(`There is no ${noun} called ${key}${suggestion(key, names)}`);
     }
   }
 }
 
 function suggestion(key: string, names: readonly string[]): string {
   const close = names.find((name) => editDistance(key.toLowerCase(), name.toLowerCase()) <= 2);
-  return close === undefined ? `; there are ${names.join(', ')}` : `; did you mean ${close}?`;
+  return close === undefined ? `; there are ${names.join(', ')}.` : `; did you mean ${close}?`;
 }
 
 function editDistance(from: string, to: string): number {

@@ -1,5 +1,5 @@
 import { invalidArguments, jsonIssues, validate } from './arguments.ts';
-import { identity, type Call } from './call.ts';
+import { identity, isObject, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
@@ -37,8 +37,7 @@ export function prepare<T, A>(
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, '', issues);
-    payload =
-      settled.body === undefined ? body : { ...(body as object | undefined), ...settled.body };
+    payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
     jsonIssues(payload, '', issues);
   }
   let url = `${standing.baseUrl}${path}${search}`;
@@ -76,6 +75,28 @@ export function prepare<T, A>(
     options: settled,
     idempotencyKey,
   };
+}
+
+/**
+ * The body with further fields. One that is there already was checked, and is what the caller goes by
+ * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
+ */
+function withFurther(
+  body: unknown,
+  further: Readonly<Record<string, unknown>>,
+  issues: Issue[],
+): object {
+  const given = isObject(body) ? body : {};
+  // What is no object has been refused with the other options.
+  for (const name of Object.keys(further ?? {})) {
+    if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
+      issues.push({
+        path: `options.body.${name}`,
+        message: 'the input has this field already; give it there only',
+      });
+    }
+  }
+  return { ...given, ...further };
 }
 
 /** Letters, digits and the like between slashes cannot lead anywhere else. */

@@ -401,10 +401,12 @@ function credentialError(
 ): ConfigurationError {
   const { option } = credentialName(credential.kind);
   const unusable = error instanceof UnusableCredential;
-  const why = unusable ? `gave something unusable: ${error.message}` : 'failed; see cause';
+  const cause = unusable ? undefined : redactError(error, redact);
+  const said = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+  const why = unusable ? `gave something unusable: ${error.message}` : `failed${said}`;
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
-    { ...factsOf(story, false), cause: unusable ? undefined : redactError(error, redact) },
+    { ...factsOf(story, false), cause },
   );
 }
 

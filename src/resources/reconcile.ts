@@ -1,6 +1,12 @@
 import { check, invalidArguments, validate } from '../arguments.ts';
-import { type CallIdentity, type Issue } from '../errors.ts';
-import type { RequestOptions } from '../options.ts';
+import {
+  PaymentsError,
+  retold,
+  ValidationError,
+  type CallIdentity,
+  type Issue,
+} from '../errors.ts';
+import { unknownOptions, type RequestOptions } from '../options.ts';
 import type { Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
 import { moment } from '../schemas/primitives.ts';
@@ -61,6 +67,7 @@ export async function reconcileTransfer(
 ): Promise<Reconciliation> {
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   const issues: Issue[] = [];
+  unknownOptions(paging, ['since', 'clockSkew'], issues);
   const wanted = validate(check(TransferCreateInputSchema, input), '', issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun = validate(check(moment(), since), 'options.since', issues);
@@ -75,12 +82,19 @@ export async function reconcileTransfer(
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   let scanned = 0;
-  for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
-    scanned += 1;
-    if (!isSame(transfer, wanted)) continue;
-    const created = Date.parse(transfer.createdAt);
-    if (created >= start) certain.push(transfer);
-    else if (!(created < start - clockSkew)) doubtful.push(transfer);
+  try {
+    for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
+      scanned += 1;
+      if (!isSame(transfer, wanted)) continue;
+      const created = Date.parse(transfer.createdAt);
+      if (created >= start) certain.push(transfer);
+      else if (!(created < start - clockSkew)) doubtful.push(transfer);
+    }
+  } catch (error) {
+    if (error instanceof PaymentsError && !(error instanceof ValidationError)) {
+      throw stillInDoubt(error, new Date(start).toISOString());
+    }
+    throw error;
   }
   const [only] = certain;
   if (only !== undefined && certain.length + doubtful.length === 1) {
@@ -91,6 +105,19 @@ export async function reconcileTransfer(
   }
   return { result: 'not_found', scanned };
 }
+
+/**
+ * A look that broke off leaves the Transfer in doubt, whatever became of the look: its 401 is no
+ * refusal of the creation, and a job that starts over because this may be tried again pays twice.
+ */
+const stillInDoubt = (error: PaymentsError, startedAt: string): PaymentsError =>
+  retold(error, {
+    operation: call.operation,
+    outcome: 'unknown',
+    retryable: false,
+    startedAt,
+    message: `The transfer is still in doubt: the look for it broke off. Do not send it again; look again with payments.transfers.reconcile(input, { since }).\n${error.message}`,
+  });
 
 /**
  * Whether a Transfer is what a creation with this input would have made. How `direction` is set for a

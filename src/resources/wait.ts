@@ -11,7 +11,7 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
-import { checkMilliseconds, type RequestOptions } from '../options.ts';
+import { checkMilliseconds, unknownOptions, type RequestOptions } from '../options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
 /** How to wait for a Transfer. */
@@ -65,6 +65,7 @@ export async function waitForTransfer(
   if (options !== undefined && options !== given) {
     issues.push({ path: 'options', message: 'expected an object' });
   }
+  unknownOptions(given, ['until', 'interval', 'onPoll'], issues);
   const limit = Math.min(
     checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
     checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
@@ -84,6 +85,7 @@ export async function waitForTransfer(
 
   const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);
   const begun = clock.elapsed();
+  const startedAt = new Date(clock.now()).toISOString();
   let last: Transfer | undefined;
   let failures = 0;
   try {
@@ -91,7 +93,8 @@ export async function waitForTransfer(
       try {
         const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
         failures = 0;
-        if (isBehind(seen, last)) throw regressed(cleaned(seen, redact), cleaned(last, redact));
+        if (isBehind(seen, last))
+          throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
         last = seen;
         observe(onPoll, seen);
         if (until === undefined ? seen.status === 'completed' : until(seen)) return seen;
@@ -122,7 +125,7 @@ export async function waitForTransfer(
         cause: error.why.reason,
       });
     }
-    throw ranOut(limit, cleaned(last, redact));
+    throw ranOut(limit, cleaned(last, redact), startedAt);
   } finally {
     deadline.close();
   }
@@ -151,14 +154,22 @@ const failed = (last: Transfer): WaitError<Transfer> =>
     last,
   });
 
-const regressed = (seen: Transfer, last: Transfer | undefined): WaitError<Transfer> =>
+const regressed = (
+  seen: Transfer,
+  last: Transfer | undefined,
+  startedAt: string,
+): WaitError<Transfer> =>
   new WaitError(
     `The transfer ${seen.id} went back from ${last?.status} to ${seen.status}. Ask the platform what happened before you rely on it.`,
-    { ...call, outcome: 'unknown', reason: 'regressed', last: seen },
+    { ...call, outcome: 'unknown', startedAt, reason: 'regressed', last: seen },
   );
 
-const ranOut = (limit: number, last: Transfer | undefined): WaitError<Transfer> =>
+const ranOut = (
+  limit: number,
+  last: Transfer | undefined,
+  startedAt: string,
+): WaitError<Transfer> =>
   new WaitError(
     `The transfer was not where it was wanted within ${limit} ms${last === undefined ? '' : `; it was ${last.status}`}. This does not say that it failed: wait on, or look again later.`,
-    { ...call, outcome: 'unknown', retryable: true, reason: 'timeout', last },
+    { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
   );

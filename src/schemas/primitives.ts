@@ -91,7 +91,7 @@ export const filledText = (what: string): z.ZodMiniString =>
     .check(z.minLength(1, `expected ${what}, got an empty string`));
 
 const amountRule =
-  'expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero';
+  'expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero';
 
 /** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
 export const positiveAmount = (): z.ZodMiniString =>

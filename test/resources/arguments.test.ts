@@ -133,7 +133,7 @@ describe('transfers.create refuses', () => {
     const error = await refusal((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
       "ValidationError: The arguments of transfers.create are not valid.
-        amount: expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
+        amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
       Nothing was sent."
     `);
   });

@@ -1,4 +1,6 @@
 import {
+  AbortError,
+  ApiError,
   isOutcomeUnknown,
   ValidationError,
   type ReconcileOptions,
@@ -198,13 +200,49 @@ test('what a page costs can be set as for any list', async () => {
   expect(new URL(sent[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
 });
 
-test('a list that fails is no answer', async () => {
-  const { payments } = observed(() => Response.json({}, { status: 403 }));
-  const looking = payments.transfers.reconcile(newTransfer, { since });
-  expect(await failureOf(looking)).toMatchObject({
-    name: 'PermissionDeniedError',
-    operation: 'transfers.list',
+test.each([401, 403, 404, 503])(
+  'a look that broke off with %i leaves the transfer in doubt, whatever that status says of a read',
+  async (status) => {
+    const { payments } = observed(() => Response.json({}, { status }));
+    const error = await failureOf(
+      payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
+    );
+    expect(error).toBeInstanceOf(ApiError);
+    expect(isOutcomeUnknown(error)).toBe(true);
+    expect(error).toMatchObject({
+      operation: 'transfers.reconcile',
+      retryable: false,
+      startedAt: since,
+      status,
+    });
+    for (const text of [error.message, error.stack ?? '']) {
+      expect(text).toContain('still in doubt');
+      expect(text).toContain(`The platform answered ${status}`);
+    }
+  },
+);
+
+test('a look that is aborted leaves the transfer in doubt, too', async () => {
+  const { payments } = observed(() => Response.json(page([])));
+  const looking = payments.transfers.reconcile(newTransfer, {
+    since,
+    signal: AbortSignal.abort(new Error('enough')),
   });
+  const error = await failureOf(looking, AbortError);
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
+});
+
+test('a misspelt option is told as one of reconcile', async () => {
+  const { payments } = observed(() => Response.json(page([])));
+  const options = { since, clockskew: 1 } as ReconcileOptions;
+  const error = await failureOf(
+    payments.transfers.reconcile(newTransfer, options),
+    ValidationError,
+  );
+  expect(error.operation).toBe('transfers.reconcile');
+  expect(error.issues).toEqual([
+    { path: 'options.clockskew', message: 'unknown option; did you mean clockSkew?' },
+  ]);
 });
 
 test.each<[string, unknown, unknown, string]>([

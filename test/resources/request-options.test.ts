@@ -1,4 +1,6 @@
+import { ValidationError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/answers.ts';
 import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
 import { observed, observedSandbox } from '../support/recorder.ts';
 
@@ -54,6 +56,21 @@ test('further body fields go beside the documented ones', async () => {
   expect(sent[0]?.body).toBe(
     '{"sourceAccountId":"acc_000001","amount":"1","destinationAccountId":"acc_000002","memo":"x","fee":{"max":3}}',
   );
+});
+
+test('a further body field takes the place of none that was checked', async () => {
+  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+  const error = await failureOf(
+    payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
+    ValidationError,
+  );
+  expect(error.issues).toEqual([
+    {
+      path: 'options.body.amount',
+      message: 'the input has this field already; give it there only',
+    },
+  ]);
+  expect(sent).toEqual([]);
 });
 
 test('further body fields reach a call that has no body of its own', async () => {

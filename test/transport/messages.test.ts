@@ -47,7 +47,7 @@ test('ConfigurationError', async () => {
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
   expect(error.message).toMatchInlineSnapshot(`
-    "The function in the option apiKey failed; see cause.
+    "The function in the option apiKey failed: vault.
     Asked: POST /transfers (transfers.create).
     Nothing was sent."
   `);
@@ -58,7 +58,7 @@ test('ValidationError', async () => {
   const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
   expect(error.message).toMatchInlineSnapshot(`
     "The arguments of transfers.create are not valid.
-      amount: expected a decimal amount as a string, such as "12.50": digits, at most 18 of them after the point, no sign, no exponent, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
+      amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
       curency: unknown field; check the spelling, or send an undocumented one through options.body or options.query
     Nothing was sent."
   `);
@@ -212,6 +212,7 @@ test('TimeoutError: headers, body, total, credential', async () => {
     {
       "body": "The platform began to answer and did not finish within 30000 ms (option timeout).
     Asked: POST /transfers (transfers.create).
+    The status says that the platform accepted the call.
     Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
       "credential": "The function for the credential did not answer within 30000 ms.
     Asked: POST /transfers (transfers.create).
