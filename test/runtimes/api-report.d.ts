@@ -401,7 +401,7 @@ interface ClientOptions {
     timeout?: number | undefined;
     /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
     totalTimeout?: number | undefined;
-    /** How often a call may be sent again at most; 0 means never. @default 2 */
+    /** How often a call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. @default 2 */
     maxRetries?: number | undefined;
     /** Headers for every request. `authorization` is not among them: the credentials set it. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -439,7 +439,7 @@ interface RequestOptions {
     timeout?: number | undefined;
     /** Milliseconds for the whole call: waits, retries and bodies. */
     totalTimeout?: number | undefined;
-    /** How often the call may be sent again at most; 0 means never. */
+    /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
     maxRetries?: number | undefined;
     /** Headers for this call. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
