@@ -47,14 +47,21 @@ export function prepare<T, A>(
       issues.push({ path: 'path', message: 'expected a path below the base URL' });
     }
   }
-  if (issues.length > 0) {
-    throw invalidArguments(identity(call), issues, redact);
-  }
   const idempotencyKey =
     call.method === 'POST' && standing.idempotencyHeader !== undefined
       ? (settled.headers[standing.idempotencyHeader.toLowerCase()] ??
         globalThis.crypto.randomUUID())
       : undefined;
+  if (idempotencyKey?.trim() === '') {
+    // A platform takes it for none, and what is sent again under it takes effect twice.
+    issues.push({
+      path: `options.headers.${standing.idempotencyHeader}`,
+      message: 'expected a key, which is not blank; leave it out and the SDK makes one',
+    });
+  }
+  if (issues.length > 0) {
+    throw invalidArguments(identity(call), issues, redact);
+  }
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,

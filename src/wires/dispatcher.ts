@@ -116,6 +116,7 @@ class Exchange implements Handler {
   readonly answer: Promise<WireAnswer>;
   readonly #trace: Trace;
   readonly #stop: WireRequest['stop'];
+  readonly #mayRepeat: boolean;
   #dispatcher: Dispatcher | undefined;
   #forget = ignore;
   #stopped: Error | undefined;
@@ -127,6 +128,7 @@ class Exchange implements Handler {
   constructor(request: WireRequest, trace: Trace) {
     this.#trace = trace;
     this.#stop = request.stop;
+    this.#mayRepeat = request.method === 'GET';
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -182,7 +184,17 @@ class Exchange implements Handler {
       abort(this.#stopped);
       return;
     }
-    if (this.#trace.started === true) this.#trace.repeated = true;
+    if (this.#trace.started === true) {
+      this.#trace.repeated = true;
+      if (!this.#mayRepeat) {
+        // HTTP/2 and dispatchers of others begin a request again by themselves. Whether a write is
+        // sent again is decided in one place, and not here.
+        const held = new Error('the request broke off and was about to be sent again');
+        abort(held);
+        this.#fail(held);
+        return;
+      }
+    }
     this.#trace.started = true;
     this.#abort = abort;
   }

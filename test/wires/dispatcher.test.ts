@@ -1,11 +1,7 @@
 import {
-  AuthenticationError,
-  ConflictError,
   ConnectionError,
   NotFoundError,
   PaymentsClient,
-  RateLimitError,
-  ServerError,
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
@@ -195,44 +191,26 @@ function installReplaying(): void {
   }
 }
 
-test.each([
-  [401, AuthenticationError],
-  [404, NotFoundError],
-  [409, ConflictError],
-  [429, RateLimitError],
-  [501, ServerError],
-] as const)(
-  'a %i to a request that was sent twice behind our back proves nothing of the first',
-  async (status, kind) => {
-    installReplaying();
-    const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
-      (payments) => payments.transfers.create(newTransfer),
-      (payments) => payments.counterparties.delete('cpty_1'),
-    ];
-    for (const write of writes) {
-      const server = await rawServer(
-        ({ reset }) => {
-          // Here it would have taken effect.
-          reset();
-        },
-        answer(status, errorBody, { 'retry-after': '0' }),
-      );
-      let tokens = 0;
-      const payments = new PaymentsClient({
-        baseUrl: server.baseUrl,
-        apiKey: () => `${apiKey}${(tokens += 1)}`,
-        timeout: 2_000,
-      });
-      const error = await failureOf(write(payments), kind);
-      expect(error).toMatchObject({
-        outcome: 'unknown',
-        attempts: [{ outcome: 'unknown', status }],
-      });
-      expect(error.message).toContain('Outcome unknown');
-      expect(server.arrivals).toHaveLength(2);
-    }
-  },
-);
+test('a write that is about to be sent again behind our back is held back', async () => {
+  installReplaying();
+  const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
+    (payments) => payments.transfers.create(newTransfer),
+    (payments) => payments.counterparties.delete('cpty_1'),
+  ];
+  for (const write of writes) {
+    const server = await rawServer(
+      ({ reset }) => {
+        // Here it would have taken effect.
+        reset();
+      },
+      answer(201, transferCreated),
+    );
+    const error = await failureOf(write(clientFor(server.origin)), ConnectionError);
+    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+    expect(error.message).toContain('Outcome unknown');
+    expect(server.arrivals).toHaveLength(1);
+  }
+});
 
 test('a read that was sent twice behind our back is judged by its answer', async () => {
   installReplaying();
