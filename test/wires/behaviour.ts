@@ -119,13 +119,17 @@ const inCoding = (coding: Coding): Behaviour => ({
 });
 
 /** An answer that no way can make sense of. */
-const unusable = (name: string, step: Step, reason: string): Behaviour => ({
+const unusable = (
+  name: string,
+  step: Step,
+  reason: string | ((way: Way) => string),
+): Behaviour => ({
   name,
-  async run({ sdk, serve, read }) {
+  async run({ sdk, way, serve, read }) {
     const server = await serve(step);
     const error = await failure(read(server), sdk.InvalidResponseError);
     assert.deepEqual(facts(error, 'reason', 'status', 'outcome'), {
-      reason,
+      reason: typeof reason === 'string' ? reason : reason(way),
       status: 200,
       outcome: 'unknown',
     });
@@ -339,22 +343,49 @@ const reads: readonly Behaviour[] = [
     answer(200, Buffer.from('{"id":"txfr_0","sta')),
     'truncated',
   ),
+  // What did arrive of these is a whole document: only the framing says that it is not all.
   unusable(
     'a body that is cut off',
-    ({ reply }) => {
-      reply(begun('content-length: 500\r\n') + '{"id":"txfr_0"');
+    (exchange) => {
+      exchange.reply(begun('content-length: 5000\r\n') + bodyFor(exchange));
     },
     'truncated',
   ),
   unusable(
     'a body in chunks that is cut off by a reset',
-    ({ write, reset }) => {
-      write(begun('transfer-encoding: chunked\r\n') + '5\r\n{"id"\r\n');
+    (exchange) => {
+      const text = bodyFor(exchange);
+      const size = text.length.toString(16);
+      exchange.write(`${begun('transfer-encoding: chunked\r\n')}${size}\r\n${text}\r\n`);
       // What is on its way when a reset comes is lost.
-      setTimeout(reset, 50);
+      setTimeout(exchange.reset, 50);
     },
     'truncated',
   ),
+  unusable(
+    'gzip that stops in the middle',
+    (exchange) => {
+      const whole = gzipSync(bodyFor(exchange));
+      const half = whole.subarray(0, whole.length / 2);
+      exchange.reply(answer(200, half, { 'content-encoding': 'gzip' }));
+    },
+    ({ codings }) => (codings.includes('gzip') ? 'truncated' : 'not_json'),
+  ),
+  {
+    name: 'gzip without its checksum',
+    async run({ sdk, way, serve, read }) {
+      const server = await serve((exchange) => {
+        const whole = gzipSync(bodyFor(exchange));
+        exchange.reply(answer(200, whole.subarray(0, -4), { 'content-encoding': 'gzip' }));
+      });
+      if (way.forgivesGzip) {
+        assert.equal(nameOf(await read(server)), 'txfr_0');
+        return;
+      }
+      const error = await failure(read(server), sdk.InvalidResponseError);
+      assert.equal(error.reason, way.codings.includes('gzip') ? 'truncated' : 'not_json');
+    },
+  },
   {
     name: 'an endless body is read up to the cap, and let go',
     async run({ sdk, serve, read }) {

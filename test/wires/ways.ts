@@ -66,6 +66,8 @@ export interface Way {
   readonly refused: { readonly read: Outcome; readonly write: Outcome };
   /** The codings that it undoes. */
   readonly codings: readonly Coding[];
+  /** Whether the checksum of gzip may be missing: Node's fetch asks for none. */
+  readonly forgivesGzip: boolean;
 }
 
 /** How a request left, by its headers. */
@@ -135,8 +137,14 @@ function replaceFetch(): () => void {
   };
 }
 
-const usual = { read: plainRead, writes: true, options: {}, install: asItIs } as const;
-const bodied = { read: readWithBody, writes: false, options: {}, install: asItIs } as const;
+const usual = {
+  read: plainRead,
+  writes: true,
+  options: {},
+  install: asItIs,
+  forgivesGzip: false,
+} as const;
+const bodied = { ...usual, read: readWithBody, writes: false } as const;
 const everyCoding = ['gzip', 'br', 'deflate'] as const;
 /** What a function of somebody's own did before it failed is not known. */
 const provesNothing = { read: 'unknown', write: 'unknown' } as const;
@@ -159,6 +167,7 @@ export function waysHere(): Way[] {
       leaves: 'given fetch',
       refused: provesNothing,
       codings: ofFetch,
+      forgivesGzip: onNode,
     },
     {
       ...usual,
@@ -167,6 +176,7 @@ export function waysHere(): Way[] {
       leaves: 'replaced fetch',
       refused: provesNothing,
       codings: ofFetch,
+      forgivesGzip: onNode,
     },
     {
       ...bodied,
@@ -202,6 +212,7 @@ export function waysHere(): Way[] {
       leaves: 'fetch',
       refused: provesAll,
       codings: everyCoding,
+      forgivesGzip: true,
     },
     nodeHttp,
     ...functions,
