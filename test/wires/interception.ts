@@ -4,6 +4,8 @@ import { createServer, request as ask } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type * as msw_ from 'msw';
+import type * as mswNode from 'msw/node';
 import { successBody } from '../faults/bodies.ts';
 import { answer, deadPort, listen, type RawServer } from '../support/loopback.ts';
 import type { Sdk } from './ways.ts';
@@ -45,6 +47,15 @@ const callsOf = (sdk: Sdk, baseUrl: string): Calls => {
   };
 };
 
+/** Lets every wire do its work once: what it keeps from then on is no way around either. */
+async function warmUp(sdk: Sdk): Promise<void> {
+  const server = await listen(0, ({ method, target, reply }) => {
+    reply(answer(200, Buffer.from(body(method, target))));
+  });
+  await callsOf(sdk, server.baseUrl)();
+  await server.close();
+}
+
 /** Runs something beside a server that must not hear of it. */
 async function unheard(run: (server: RawServer) => Promise<void>): Promise<void> {
   const server = await listen(0, answer(500, { error: 'It went around.' }));
@@ -59,6 +70,7 @@ async function unheard(run: (server: RawServer) => Promise<void>): Promise<void>
 /** A fetch that is replaced after the client was made. GET with a body never was fetch's. */
 export const stubbedFetch = (sdk: Sdk): Promise<void> =>
   unheard(async ({ baseUrl }) => {
+    await warmUp(sdk);
     const payments = new sdk.PaymentsClient({ baseUrl, apiKey: 'sk_stubbed', maxRetries: 0 });
     const original = globalThis.fetch;
     const asked: string[] = [];
@@ -79,9 +91,9 @@ export const stubbedFetch = (sdk: Sdk): Promise<void> =>
 
 /** As much of msw as is used. */
 interface Msw {
-  readonly http: typeof import('msw').http;
-  readonly HttpResponse: typeof import('msw').HttpResponse;
-  readonly setupServer: typeof import('msw/node').setupServer;
+  readonly http: typeof msw_.http;
+  readonly HttpResponse: typeof msw_.HttpResponse;
+  readonly setupServer: typeof mswNode.setupServer;
 }
 
 export const mockedByMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw): Promise<void> =>
@@ -94,6 +106,7 @@ export const mockedByMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw):
       }),
     );
     const calls = callsOf(sdk, baseUrl);
+    await warmUp(sdk);
     mocked.listen({ onUnhandledFrame: 'error' });
     try {
       assert.deepEqual(await calls(), all);
@@ -129,6 +142,7 @@ const places = [1, 2].map((number) => Symbol.for(`undici.globalDispatcher.${numb
 
 /** A MockAgent of a copy of undici whose setGlobalDispatcher reaches this Node's fetch. */
 export async function mockedByUndici(sdk: Sdk, undici: Undici): Promise<void> {
+  await warmUp(sdk);
   const before = places.map((place): unknown => Reflect.get(globalThis, place));
   const agent = new undici.MockAgent();
   agent.disableNetConnect();

@@ -1,9 +1,9 @@
 // What a process does whose environment names a proxy, for ./interception.ts: it prints how each of
 // its calls ended. The arguments are the package and the two addresses to call.
+import type { Sdk } from './ways.ts';
+
 const [sdkUrl = '', plain = '', secure = ''] = process.argv.slice(2);
-const { PaymentsClient, PaymentsError } = (await import(
-  sdkUrl
-)) as typeof import('../../src/index.ts');
+const { PaymentsClient, PaymentsError } = (await import(sdkUrl)) as Sdk;
 
 const clientOf = (baseUrl: string) =>
   new PaymentsClient({
