@@ -33,8 +33,8 @@ const types = (entry: Record<string, string>): Options => ({
 /** import() in a CommonJS file fails in Jest, and finds the exports one level too deep. */
 const required: NonNullable<Options['plugins']>[number] = {
   name: 'required',
-  renderChunk: (code) => ({
-    code: code.replaceAll(/await import\((['"]\.\/[\w./-]+['"])\)/g, 'require($1)'),
+  renderChunk: (text) => ({
+    code: text.replaceAll(/await import\((['"]\.\/[\w./-]+['"])\)/g, 'require($1)'),
   }),
 };
 

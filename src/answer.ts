@@ -20,6 +20,10 @@ export interface Reading {
   readonly timeout: number;
   readonly redact: Redact;
   readonly now: number;
+  /** What hooks tell this call from others by. */
+  readonly callNumber: number;
+  /** Whether the request was sent more than once: its answer is then only that to the last. */
+  readonly repeated: boolean;
 }
 
 /** What an answer amounts to: the data, or the failure that it is. */
@@ -30,7 +34,7 @@ export function judge<T, A>(
 ): { data: T } | { failure: Failure } {
   const { redact } = reading;
   if (answer.status < 200 || answer.status > 299) {
-    return { failure: statusFailure(answer, call.kind, redact, reading.now) };
+    return { failure: statusFailure(answer, call.kind, reading) };
   }
   // The type of such a call is void.
   if (call.answer === 'nothing') return { data: undefined as T };
@@ -63,6 +67,7 @@ export function judge<T, A>(
   }
   notify(reading.hooks.onDrift, () => ({
     ...identity(call),
+    call: reading.callNumber,
     status: answer.status,
     requestId: requestIdOf(answer.headers, redact),
     issues: cleaned(issues, redact),

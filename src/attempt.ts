@@ -29,7 +29,7 @@ export interface Answer {
 
 /** How one attempt ended. */
 export type AttemptResult =
-  | { readonly type: 'answer'; readonly answer: Answer }
+  | { readonly type: 'answer'; readonly answer: Answer; readonly trace: Trace }
   /** Time ran out or the caller left; `status` when the headers had arrived by then. */
   | {
       readonly type: 'stopped';
@@ -87,7 +87,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
       }),
     );
     status = answered.status;
-    return { type: 'answer', answer: await read(answered, outgoing, deadline) };
+    return { type: 'answer', answer: await read(answered, outgoing, deadline), trace };
   } catch (error) {
     if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, trace };
     // ky's own errors hold the Request, and with it the credential; the wire's error is kept.

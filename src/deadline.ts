@@ -26,6 +26,7 @@ export class Deadline {
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
   readonly #timer: unknown;
+  readonly #outer: Deadline | undefined;
   readonly #forgetOuter: (() => void) | undefined;
   /** Takes the listeners off the caller's signals again. */
   readonly #forgetSignals: readonly (() => void)[];
@@ -43,6 +44,7 @@ export class Deadline {
   ) {
     this.#clock = clock;
     this.#by = by;
+    this.#outer = outer;
     this.#endsAt = clock.elapsed() + ms;
     this.#timer = clock.setTimeout(() => {
       this.#stop({ by });
@@ -97,6 +99,7 @@ export class Deadline {
 
   /** Throws when time is up, also when the timer has not fired yet. */
   check(): void {
+    this.#outer?.check();
     if (this.#stopped === undefined && this.#endsAt <= this.#clock.elapsed()) {
       this.#stop({ by: this.#by });
     }

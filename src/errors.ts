@@ -311,8 +311,9 @@ export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'tota
 export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
-   * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
-   * an earlier 429 holds calls back for longer than this call may take.
+   * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
+   * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
+   * an earlier 429 holds calls back for longer than this call may take, or too many of them.
    */
   readonly phase: TimeoutPhase;
   /** For phase `gate`: how long until calls go out again, in milliseconds. */
@@ -327,10 +328,11 @@ export class TimeoutError extends ConnectionError {
     message: string,
     facts: ErrorFacts & {
       readonly phase: TimeoutPhase;
+      readonly code?: string | undefined;
       readonly retryAfterMs?: number | undefined;
     },
   ) {
-    super(message, { ...facts, code: 'ETIMEDOUT' });
+    super(message, { ...facts, code: facts.code ?? 'ETIMEDOUT' });
     this.phase = facts.phase;
     this.retryAfterMs = facts.retryAfterMs;
   }
@@ -385,7 +387,10 @@ export class InvalidResponseError extends PaymentsError {
 
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 export class PaginationError extends PaymentsError {
-  /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+  /**
+   * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
+   * thousand pages in a row without an item.
+   */
   readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
   declare resume: ResumePoint;

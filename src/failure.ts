@@ -61,9 +61,13 @@ export function requestIdOf(headers: Headers, redact: Redact): string | undefine
 }
 
 /** The failure that an answer with a status other than 2xx is. */
-export function statusFailure(answer: Answer, kind: Kind, redact: Redact, now: number): Failure {
+export function statusFailure(
+  answer: Answer,
+  kind: Kind,
+  { redact, now, repeated }: { redact: Redact; now: number; repeated: boolean },
+): Failure {
   const { status, headers } = answer;
-  const outcome = statusOutcome(status, kind);
+  const outcome = seenOutcome(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
   return {
@@ -169,7 +173,7 @@ export function silentFailure(
         ? result.trace.started === false
           ? 'not_sent'
           : 'unknown'
-        : seenOutcome(result.status, kind);
+        : seenOutcome(result.status, kind, result.trace.repeated === true);
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome, result.status);
@@ -196,15 +200,17 @@ export function silentFailure(
     reason: code ?? (text === '' ? 'connection failed' : `connection failed: ${text}`),
     transient: verdict.transient,
     retryAfterMs: undefined,
-    toError: (story) =>
-      new ConnectionError(
-        compose(
-          `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
-          story,
-          verdict.transient ? connectionRemedy(code) : 'This will not pass by itself.',
-        ),
-        { ...factsOf(story, verdict.transient), code, cause },
-      ),
+    toError(story) {
+      const message = compose(
+        `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
+        story,
+        verdict.transient ? connectionRemedy(code) : 'This will not pass by itself.',
+      );
+      const facts = { ...factsOf(story, verdict.transient), code, cause };
+      return proof.connectTimedOut
+        ? new TimeoutError(message, { ...facts, phase: 'connect' })
+        : new ConnectionError(message, facts);
+    },
   };
 }
 
@@ -252,12 +258,17 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
   body: (ms) => `The platform began to answer and did not finish within ${ms} ms (option timeout).`,
   total: (ms) => `The call was not done within ${ms} ms (option totalTimeout).`,
   gate: (ms) =>
-    `The platform has asked this client to slow down (429), for longer than this call may take; calls go out again in ${ms} ms.`,
+    `The platform has asked this client to slow down (429), and this call would have waited for too long; try again in ${ms} ms.`,
 };
 
-/** What a status proves when the rest of the answer was not waited for. */
-const seenOutcome = (status: number, kind: Kind): Outcome =>
-  status >= 200 && status < 300 ? 'unknown' : statusOutcome(status, kind);
+/**
+ * What a status proves of a call that failed. A refusal is one of the request that it answers: where
+ * a write was begun again behind our back, nothing is known of the first time.
+ */
+const seenOutcome = (status: number, kind: Kind, repeated: boolean): Outcome =>
+  (status >= 200 && status < 300) || (repeated && kind !== 'safe')
+    ? 'unknown'
+    : statusOutcome(status, kind);
 
 const factsOf = (story: Story, transient: boolean): ErrorFacts => ({
   outcome: story.outcome,

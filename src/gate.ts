@@ -2,8 +2,9 @@ import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 import { longestWait } from './retry.ts';
 
-/** Thrown when the gate stays closed for longer than a call may take. */
+/** Thrown when a call would stand at the gate for longer than it may, or than is any use. */
 export class GateTooLong extends Error {
+  /** When to come again. */
   readonly ms: number;
   constructor(ms: number) {
     super('gate');
@@ -11,19 +12,47 @@ export class GateTooLong extends Error {
   }
 }
 
-/** Tells the gate how the attempt it let through went. */
-export type Report = (throttledForMs: number | undefined) => void;
+/**
+ * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
+ * a 429 how long to send nothing.
+ */
+export type Report = (answered: boolean, throttledForMs?: number) => void;
+
+/** A call that stands at the closed gate. */
+interface Waiter {
+  readonly deadline: Deadline;
+  readonly goOut: (leave: Report) => void;
+  readonly goAway: (reason: GateTooLong) => void;
+  leave?: Report;
+}
+
+/** So many calls may stand in line for each one that the gate would let out at once. */
+const pausesInLine = 3;
 
 /**
  * After a 429, one client sends nothing until the platform's time has come, then lets one call
- * through as a probe; the others follow when it was not refused again. No limit is documented:
- * docs/gaps.md, row 52.
+ * through as a probe. Only an answer opens the gate: a probe that was aborted, or got none, proves
+ * nothing, and the next in line takes its place.
+ *
+ * The others then follow together. If more of them are refused than answered, fewer follow the next
+ * time: one more for each answer, one less for each refusal. And nobody stands in line who, at that
+ * pace, would still be there after three more pauses. No limit is documented: docs/gaps.md, row 52.
  */
 export class Gate {
   readonly #clock: Required<Clock>;
+  /** Undefined while the gate stands open. */
   #closedUntil: number | undefined;
-  #probe: Promise<void> | undefined;
-  readonly #report: Report = (ms) => {
+  #isProbing = false;
+  /** How many may be out at once after the probe. */
+  #width = Number.POSITIVE_INFINITY;
+  /** How many are out that were let out since the last 429. */
+  #out = 0;
+  /** Which 429 was the last one. */
+  #closing = 0;
+  #lastPause = 0;
+  readonly #line = new Set<Waiter>();
+  #timer: unknown;
+  readonly #report: Report = (_, ms) => {
     if (ms !== undefined) this.#close(ms);
   };
 
@@ -40,37 +69,101 @@ export class Gate {
 
   /** Waits until a call may go out. The returned function must be called when it has gone. */
   async enter(deadline: Deadline): Promise<Report> {
-    for (;;) {
+    deadline.check();
+    if (this.#closedUntil === undefined) return this.#report;
+    const wait = this.#closedUntil - this.#clock.elapsed();
+    if (wait > deadline.remaining || this.#line.size >= this.#room) throw this.#tooLong();
+    let waiter: Waiter | undefined;
+    try {
+      const turn = new Promise<Report>((resolve, reject) => {
+        waiter = { deadline, goOut: resolve, goAway: reject };
+        this.#line.add(waiter);
+      });
+      this.#letOut();
+      const leave = await deadline.race(turn);
       deadline.check();
-      if (this.#closedUntil === undefined) return this.#report;
-      const wait = this.#closedUntil - this.#clock.elapsed();
-      if (wait > 0) {
-        if (wait > deadline.remaining) throw new GateTooLong(wait);
-        await deadline.sleep(wait);
-      } else if (this.#probe === undefined) {
-        return this.#startProbe();
-      } else {
-        await deadline.race(this.#probe);
-      }
+      return leave;
+    } catch (error) {
+      if (waiter !== undefined) this.#line.delete(waiter);
+      // Its turn and its end may have come in one moment; then the next one has to hear of it.
+      waiter?.leave?.(false);
+      if (this.#line.size === 0) this.#clock.clearTimeout(this.#timer);
+      throw error;
     }
   }
 
-  #startProbe(): Report {
-    let end = (): void => undefined;
-    this.#probe = new Promise((resolve) => {
-      end = resolve;
-    });
-    return (ms) => {
-      this.#probe = undefined;
-      if (ms !== undefined) this.#close(ms);
-      // A call that was on its way before may have been told to wait longer meanwhile.
-      else if ((this.#closedUntil ?? 0) <= this.#clock.elapsed()) this.#closedUntil = undefined;
-      end();
+  get #room(): number {
+    return pausesInLine * this.#width;
+  }
+
+  #tooLong(): GateTooLong {
+    const wait = (this.#closedUntil ?? 0) - this.#clock.elapsed();
+    return new GateTooLong(wait > 0 ? wait : this.#lastPause);
+  }
+
+  #letOut(): void {
+    this.#clock.clearTimeout(this.#timer);
+    if (this.#closedUntil === undefined) return;
+    const wait = this.#closedUntil - this.#clock.elapsed();
+    if (wait > 0) {
+      if (this.#line.size > 0) {
+        this.#timer = this.#clock.setTimeout(() => {
+          this.#letOut();
+        }, wait);
+      }
+      return;
+    }
+    const most = this.#isProbing ? 1 : this.#width;
+    for (const waiter of this.#line) {
+      if (this.#out >= most) return;
+      this.#line.delete(waiter);
+      waiter.leave = this.#startOne();
+      waiter.goOut(waiter.leave);
+    }
+    if (this.#isProbing) return;
+    if (this.#out === 0) {
+      this.#closedUntil = undefined;
+      this.#width = Number.POSITIVE_INFINITY;
+    } else if (this.#width === Number.POSITIVE_INFINITY) {
+      this.#width = this.#out;
+    }
+  }
+
+  #startOne(): Report {
+    const closing = this.#closing;
+    this.#out += 1;
+    return (answered, ms) => {
+      // What was sent before the last 429 says nothing of the time after it.
+      const isRecent = closing === this.#closing;
+      if (isRecent) this.#out -= 1;
+      if (ms !== undefined) {
+        this.#width = Math.max(1, this.#width - 1);
+        this.#close(ms);
+        return;
+      }
+      if (answered) {
+        this.#width += 1;
+        if (isRecent) this.#isProbing = false;
+      }
+      this.#letOut();
     };
   }
 
   #close(ms: number): void {
-    const until = this.#clock.elapsed() + Math.min(ms, longestWait);
-    this.#closedUntil = Math.max(this.#closedUntil ?? 0, until);
+    const now = this.#clock.elapsed();
+    this.#lastPause = Math.min(ms, longestWait);
+    this.#closedUntil = Math.max(this.#closedUntil ?? 0, now + this.#lastPause);
+    this.#isProbing = true;
+    this.#closing += 1;
+    this.#out = 0;
+    let place = 0;
+    for (const waiter of this.#line) {
+      place += 1;
+      if (place > this.#room || waiter.deadline.remaining < this.#closedUntil - now) {
+        this.#line.delete(waiter);
+        waiter.goAway(this.#tooLong());
+      }
+    }
+    this.#letOut();
   }
 }

@@ -8,6 +8,11 @@ export interface HookCall {
   readonly method: string;
   /** The path as a template, without ids: `/transfers/{id}`. */
   readonly path: string;
+  /**
+   * A number that all events of one call have in common, and no other call: it tells which answer
+   * belongs to which request when calls run side by side.
+   */
+  readonly call: number;
   /** Counts the requests of this call, from 1. */
   readonly attempt: number;
 }

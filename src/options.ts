@@ -39,7 +39,7 @@ export interface ClientOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-   * write that fails in it is reported as `unknown`.
+   * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
    * @default the global fetch
    */
   fetch?: Fetch | undefined;
@@ -396,6 +396,8 @@ const reservedHeaders = new Set([
   'host',
   'connection',
   'expect',
+  'keep-alive',
+  'upgrade',
 ]);
 
 function headerRecord(

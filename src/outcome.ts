@@ -45,6 +45,8 @@ export interface Verdict {
   readonly code: string | undefined;
   /** False for a failure that will not pass by itself, such as a wrong certificate. */
   readonly transient: boolean;
+  /** Whether no connection came about in the time that the runtime or the system allows. */
+  readonly connectTimedOut: boolean;
 }
 
 /** Codes of a connect() that never led to a connection. */
@@ -105,8 +107,17 @@ export function connectionOutcome(
         departure.sealed &&
         leaves.every((leaf) => provesNothingSent(leaf, departure.runtime))
       : !evidence.started;
-  return { outcome: proven ? 'not_sent' : 'unknown', code, transient: !refusedCertificate };
+  return {
+    outcome: proven ? 'not_sent' : 'unknown',
+    code,
+    transient: !refusedCertificate,
+    connectTimedOut: leaves.every(isConnectTimeout),
+  };
 }
+
+const isConnectTimeout = (leaf: unknown): boolean =>
+  codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||
+  (codeOf(leaf) === 'ETIMEDOUT' && leaf instanceof Error && fieldOf(leaf, 'syscall') === 'connect');
 
 function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;

@@ -75,8 +75,16 @@ interface Route<P, Position> extends CallIdentity {
 interface Trail<Position> {
   readonly position: Position;
   readonly seen: Set<unknown>;
-  readonly resume: ResumePoint;
+  /** Pages without an item, up to and with the last one. */
+  readonly emptyInARow: number;
+  readonly resume: () => ResumePoint;
 }
+
+/**
+ * A filter may leave pages empty, so one proves nothing. So many in a row are more likely a platform
+ * that makes up cursors, which would be asked for ever: docs/gaps.md, row 59.
+ */
+const longestDrought = 1_000;
 
 class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #route: Route<P, Position>;
@@ -158,6 +166,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   #ahead: Pending<P, Position> | undefined;
   #pagesHandedOut = 0;
   #itemsHandedOut = 0;
+  #emptyInARow = 0;
   #ended = false;
   /** Why there is no way to the next page. */
   #lost: PaginationError | undefined;
@@ -192,8 +201,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     return cursor === undefined ? undefined : this.#route.redact(cursor);
   }
 
-  #resume(): ResumePoint {
-    const position = this.#position ?? this.#route.start;
+  #resumeAt(position: Position): ResumePoint {
     return {
       cursor: this.#told(position),
       limit: this.#route.limit,
@@ -208,14 +216,13 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     const pending = this.#ahead ?? this.#ask(position);
     // Kept while it is on its way, so that return() can cancel it.
     this.#ahead = pending;
-    const resume = this.#resume();
     let page: P;
     try {
       page = await pending.page;
       if (this.#ended) return { done: true, value: undefined };
     } catch (error) {
       if (this.#ended) return { done: true, value: undefined };
-      if (error instanceof PaymentsError) error.resume ??= resume;
+      if (error instanceof PaymentsError) error.resume ??= this.#resumeAt(position);
       throw error;
     } finally {
       // A page that failed is asked for again by the next call of next().
@@ -223,6 +230,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     }
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
+    this.#emptyInARow = page.data.length === 0 ? this.#emptyInARow + 1 : 0;
     this.#goOn(page, position);
     if (this.#position !== undefined && this.#pagesHandedOut > 1) {
       this.#ahead = this.#ask(this.#position);
@@ -233,8 +241,13 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   /** Finds the way to the next page. That there is none is said when somebody asks for it. */
   #goOn(page: P, position: Position): void {
     this.#seen.add(this.#route.cursorOf(position));
-    const resume = { ...this.#resume(), cursor: this.#told(position) };
-    const next = this.#route.next(page, { position, seen: this.#seen, resume });
+    const next = this.#route.next(page, {
+      position,
+      seen: this.#seen,
+      emptyInARow: this.#emptyInARow,
+      // Told to nobody as long as the list goes on.
+      resume: () => this.#resumeAt(position),
+    });
     this.#lost = next instanceof PaginationError ? next : undefined;
     this.#position = next instanceof PaginationError ? undefined : next;
   }
@@ -322,7 +335,7 @@ export function cursorPager<T>(
     limit: query?.limit,
     fetch: ({ cursor }, cancel) => fetch(cursor, cancel),
     cursorOf: ({ cursor }) => cursor,
-    next(page, { seen, resume }) {
+    next(page, { seen, emptyInARow, resume }) {
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
       if (typeof cursor !== 'string' || cursor === '') {
@@ -330,7 +343,7 @@ export function cursorPager<T>(
           'missing_cursor',
           'says that more items follow, and names no cursor to them',
           call,
-          resume,
+          resume(),
         );
       }
       if (seen.has(cursor)) {
@@ -338,7 +351,15 @@ export function cursorPager<T>(
           'cursor_loop',
           'names a cursor that this list has been at already',
           call,
-          resume,
+          resume(),
+        );
+      }
+      if (emptyInARow >= longestDrought) {
+        return lost(
+          'cursor_loop',
+          `sent ${longestDrought} pages in a row without an item, and names another`,
+          call,
+          resume(),
         );
       }
       return { cursor };
@@ -366,7 +387,7 @@ export function offsetPager<T>(
       // A platform that ignores skip would send its first page for ever.
       const first = fingerprint(page.data[0]);
       if (first === position.before) {
-        return lost('cursor_loop', 'sends the page before this one again', call, resume);
+        return lost('cursor_loop', 'sends the page before this one again', call, resume());
       }
       return { skip: page.nextSkip, before: first };
     },

@@ -36,7 +36,9 @@ export const isTransientStatus = (status: number): boolean =>
 /** Whether a call of this kind may be sent again after this failure. */
 export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   if (!failed.transient) return false;
-  return kind === 'safe' || failed.outcome === 'not_sent' || refusedForNow(failed.status);
+  if (kind === 'safe' || failed.outcome === 'not_sent') return true;
+  // A 429 to a request that was repeated behind our back is a refusal of the repetition only.
+  return failed.outcome === 'rejected' && refusedForNow(failed.status);
 }
 
 /** No wait is longer than this; what is longer is told to the caller instead. */
@@ -78,23 +80,32 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
+/** What a retry costs when the platform may have worked for the attempt before it, and when not. */
+const costs = { afterWork: 14, afterNone: 5 };
+
 /**
  * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
- * everybody trying three times. First attempts are never held back.
+ * everybody trying three times. First attempts are never held back. While attempts cost the platform
+ * work, the last third is not spent: docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
   static readonly capacity = 500;
+  static readonly reserve = Math.ceil(RetryBudget.capacity / 3);
   #tokens = RetryBudget.capacity;
 
   /** What one retry costs: less when the platform did no work for the attempt before. */
   static cost(failed: FailedAttempt): number {
-    return failed.outcome === 'not_sent' || failed.status === 429 ? 5 : 14;
+    return failed.outcome === 'not_sent' || failed.status === 429
+      ? costs.afterNone
+      : costs.afterWork;
   }
 
   /** Takes the cost of one retry. False when there is not enough left: do not retry. */
   take(cost: number): boolean {
-    if (this.#tokens < cost) return false;
-    this.#tokens -= cost;
+    const left = this.#tokens - cost;
+    // After a 429 the gate bounds what is sent, and a connection refused costs nobody anything.
+    if (left < (cost === costs.afterNone ? 0 : RetryBudget.reserve)) return false;
+    this.#tokens = left;
     return true;
   }
 

@@ -7,6 +7,8 @@ interface DenoGlobal {
 interface ProcessGlobal {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly versions?: Readonly<Record<string, string | undefined>>;
+  /** Electron's word for the kind of process. */
+  readonly type?: string;
   readonly getBuiltinModule?: (id: string) => unknown;
 }
 
@@ -16,6 +18,8 @@ export const host = globalThis as unknown as {
   readonly Bun?: unknown;
   readonly process?: ProcessGlobal;
   readonly navigator?: { readonly userAgent?: string };
+  readonly document?: unknown;
+  readonly WorkerNavigator?: unknown;
 };
 
 /** Which runtime this is. Bun and Deno also look like Node, so they are asked first. */
@@ -24,6 +28,17 @@ export function runtime(): Runtime {
   if (host.Deno !== undefined) return 'deno';
   if (host.Bun !== undefined) return 'bun';
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
+}
+
+/**
+ * Whether the global fetch is a browser's. A document in Node, Bun or Deno is jsdom's or happy-dom's,
+ * and the runtime sends all the same; in Electron's windows Chromium sends, although Node is there.
+ * Workers of browsers have no document, and a class that Cloudflare's have not.
+ */
+export function isBrowser(): boolean {
+  const here = runtime();
+  if (here === 'node') return host.process?.type === 'renderer';
+  return here === 'other' && (host.document !== undefined || host.WorkerNavigator !== undefined);
 }
 
 const firstFetch = globalThis.fetch;

@@ -21,6 +21,7 @@ import { prepare, type Prepared } from './prepare.ts';
 import { redactError } from './redact.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
+import { isBrowser } from './runtime.ts';
 import { dispatcherWire } from './wires/dispatcher.ts';
 import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
 import { nodeHttpWire } from './wires/node-http.ts';
@@ -55,6 +56,9 @@ export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jw
 type Ending<T> =
   | { readonly data: T; readonly answer: Answer }
   | { readonly failure: Failure; readonly answer?: Answer };
+
+/** How many calls there have been: what hooks tell them apart by. */
+let calls = 0;
 
 /** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
 export class Transport {
@@ -103,6 +107,7 @@ export class Transport {
   ): Promise<{ data: T; answer: Answer }> {
     const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = this.#credentialFor(call);
+    this.#refuseInBrowsers(call, prepared);
     const wire = this.#wireFor(call, prepared);
     const total = new Deadline(
       this.#clock,
@@ -130,6 +135,7 @@ export class Transport {
     const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
     const timeout = prepared.options.timeout ?? this.#setup.timeout;
     const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const callNumber = (calls += 1);
     const attempts: Attempt[] = [];
     let startedAt: number | undefined;
     let retries = 0;
@@ -156,26 +162,31 @@ export class Transport {
       } catch (error) {
         throw whileWaiting(error, story(), totalTimeout);
       }
-      startedAt ??= this.#clock.now();
-      const event = { ...identity(call), attempt: attempts.length + 1 };
+      const event = { ...identity(call), call: callNumber, attempt: attempts.length + 1 };
       // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
       // counts as well.
       const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
-      notify(hooks.onRequest, () => ({
-        ...event,
-        url: redact(prepared.url),
-        headers: cleaned(prepared.headers, redact),
-      }));
-      const begun = this.#clock.elapsed();
+      let begun = 0;
       let ending: Ending<T> | undefined;
+      // From here on others may be waiting behind this call, whatever becomes of it.
       try {
+        startedAt ??= this.#clock.now();
+        notify(hooks.onRequest, () => ({
+          ...event,
+          url: redact(prepared.url),
+          headers: cleaned(prepared.headers, redact),
+        }));
+        begun = this.#clock.elapsed();
         ending = await this.#once(call, prepared, wire, token, redact, total, {
           timeout,
           totalTimeout,
+          callNumber,
         });
       } finally {
-        const throttled = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
-        leave(throttled?.status === 429 ? holdBack(throttled, retries + 1) : undefined);
+        const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+        const answered =
+          ending !== undefined && (failed === undefined || failed.status !== undefined);
+        leave(answered, failed?.status === 429 ? holdBack(failed, retries + 1) : undefined);
       }
       const durationMs = Math.round(this.#clock.elapsed() - begun);
       const failure = 'failure' in ending ? ending.failure : undefined;
@@ -200,7 +211,8 @@ export class Transport {
         durationMs,
         reason: failed.reason,
       });
-      if (failed.status === 401 && credential.renewable && !replayed) {
+      const refusedToken = failed.status === 401 && failed.outcome === 'rejected';
+      if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
         const renewed = await this.#renewed(credential, token, total, timeout, story);
@@ -239,7 +251,11 @@ export class Transport {
     token: string,
     redact: Redact,
     total: Deadline,
-    limits: { readonly timeout: number; readonly totalTimeout: number },
+    limits: {
+      readonly timeout: number;
+      readonly totalTimeout: number;
+      readonly callNumber: number;
+    },
   ): Promise<Ending<T>> {
     const deadline = new Deadline(this.#clock, limits.timeout, 'attempt', total);
     let result: AttemptResult;
@@ -264,8 +280,17 @@ export class Transport {
     const { answer } = result;
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
+    const { timeout, callNumber } = limits;
     return {
-      ...judge(call, answer, { validation, hooks, timeout: limits.timeout, redact, now }),
+      ...judge(call, answer, {
+        validation,
+        hooks,
+        redact,
+        now,
+        timeout,
+        callNumber,
+        repeated: result.trace.repeated === true,
+      }),
       answer,
     };
   }
@@ -289,6 +314,26 @@ export class Transport {
     const { option, variable, what } = credentialName(this.#setup.credentialKind);
     throw new ConfigurationError(
       `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
+      { ...identity(call), outcome: 'not_sent' },
+    );
+  }
+
+  /**
+   * Browsers send a request again whose connection was reset, a POST too, and neither tell of it nor
+   * let themselves be stopped. A fetch that is merely the browser's, under whatever wrapper a
+   * framework has put around it, is no way out; one that the user has chosen is theirs to judge.
+   */
+  #refuseInBrowsers<T, A>(call: Call<T, A>, prepared: Prepared): void {
+    const { fetch } = this.#setup;
+    if (call.kind === 'safe' || !isBrowser()) return;
+    if (fetch !== undefined && fetch !== globalThis.fetch) return;
+    if (prepared.idempotencyKey !== undefined) return;
+    const key =
+      call.method === 'POST'
+        ? ', or set the option idempotencyHeader if the platform honours such a header'
+        : '';
+    throw new ConfigurationError(
+      `${call.operation} is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
       { ...identity(call), outcome: 'not_sent' },
     );
   }

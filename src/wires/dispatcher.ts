@@ -118,6 +118,7 @@ function testify(dispatcher: Dispatcher | undefined, toldOfTheBeginning: boolean
 class Exchange implements Handler {
   readonly answer: Promise<WireAnswer>;
   readonly #trace: Trace;
+  readonly #stop: WireRequest['stop'];
   #dispatcher: Dispatcher | undefined;
   #forget = ignore;
   #stopped: Error | undefined;
@@ -128,6 +129,7 @@ class Exchange implements Handler {
 
   constructor(request: WireRequest, trace: Trace) {
     this.#trace = trace;
+    this.#stop = request.stop;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -173,10 +175,17 @@ class Exchange implements Handler {
 
   /** Called before the first byte is written: the last moment to keep the request back. */
   #begin(abort: (reason: Error) => void): void {
+    try {
+      // After a pause of the whole process, its sockets are served before its timers.
+      this.#stop.check();
+    } catch {
+      // Said to #stopped.
+    }
     if (this.#stopped !== undefined) {
       abort(this.#stopped);
       return;
     }
+    if (this.#trace.started === true) this.#trace.repeated = true;
     this.#trace.started = true;
     this.#abort = abort;
   }

@@ -6,6 +6,8 @@ interface Stop {
   readonly signal: AbortSignal;
   /** Calls the listener once, at once when it is over already. The answer takes it off again. */
   onStop(listener: (reason: Error) => void): () => void;
+  /** Throws when time is up, also when no timer has said so yet; the listeners are called first. */
+  check(): void;
 }
 
 /** One request, ready to go. */
@@ -25,6 +27,8 @@ export interface WireRequest {
  */
 export interface Trace {
   started?: boolean | undefined;
+  /** True when somebody between us and the platform began the request again by itself. */
+  repeated?: boolean;
 }
 
 /** Why a body could not be read to its end. */

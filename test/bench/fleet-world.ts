@@ -25,6 +25,8 @@ export interface Scenario {
   readonly clients: number;
   /** Calls a second of each client. */
   readonly rate: number;
+  /** The share of requests that is refused at random during the brown-out, in place of the line. */
+  readonly atRandom?: number;
 }
 
 /** How an attempt ended, for a client. */
@@ -128,19 +130,21 @@ export class World {
           latency * (0.5 + this.#random()),
         );
       };
-      if (this.#line.length - this.#served < this.#capacity * line) {
+      const { shed, atRandom } = this.#scenario;
+      const isUnlucky = atRandom !== undefined && this.#isBrownedOut && this.#random() < atRandom;
+      if (!isUnlucky && this.#line.length - this.#served < this.#capacity * line) {
         this.#line.push({ answer });
         return;
       }
       this.#credit -= costOfRefusal;
-      const { shed } = this.#scenario;
       answer({ status: shed, retryAfterMs: shed === 429 ? retryAfter : undefined });
     });
   }
 
   /** A millisecond of work. */
   work(): void {
-    const speed = (this.#capacity * (this.#isBrownedOut ? left : 1)) / 1_000;
+    const isSlow = this.#isBrownedOut && this.#scenario.atRandom === undefined;
+    const speed = (this.#capacity * (isSlow ? left : 1)) / 1_000;
     // What refusals have cost is made up for later, to a degree: half a second of work.
     this.#credit = Math.max(this.#credit + speed, -500 * speed);
     while (this.#credit >= 1 && this.#served < this.#line.length) {

@@ -32,6 +32,8 @@ interface Result {
   readonly recovery: number | undefined;
   /** The share of the calls begun during the brown-out that came to a good end. */
   readonly served: number;
+  /** The same of reads alone: only they are sent again after a 503. */
+  readonly readsServed: number;
 }
 
 async function simulate(policy: Policy, scenario: Scenario): Promise<Result> {
@@ -40,13 +42,19 @@ async function simulate(policy: Policy, scenario: Scenario): Promise<Result> {
   const world = new World(timeline, scenario, random);
   const begun = Array.from({ length: lasts }, () => 0);
   const good = Array.from({ length: lasts }, () => 0);
+  const reads = { begun: 0, good: 0 };
   for (let index = 0; index < scenario.clients; index += 1) {
     const call = policy.client(world, timeline, random);
     const next = (): void => {
       const second = Math.floor(timeline.elapsed() / 1_000);
       begun[second] = (begun[second] ?? 0) + 1;
-      void call(random() < scenario.writes).then((ok) => {
-        if (ok) good[second] = (good[second] ?? 0) + 1;
+      const isWrite = random() < scenario.writes;
+      const counts = !isWrite && second >= brownOut.from && second < brownOut.until;
+      if (counts) reads.begun += 1;
+      void call(isWrite).then((ok) => {
+        if (!ok) return;
+        good[second] = (good[second] ?? 0) + 1;
+        if (counts) reads.good += 1;
       });
       timeline.setTimeout(next, pauseAt(scenario.rate, random));
     };
@@ -72,6 +80,7 @@ async function simulate(policy: Policy, scenario: Scenario): Promise<Result> {
     load: world.arrivals,
     recovery: recovered === looked ? undefined : recovered - brownOut.until,
     served: during(good) / during(begun),
+    readsServed: reads.good / reads.begun,
   };
 }
 
@@ -90,6 +99,7 @@ function mulberry(start: number): () => number {
   };
 }
 
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const cells = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
 
 function table(results: readonly Result[]): string {
@@ -100,7 +110,7 @@ function table(results: readonly Result[]): string {
       cells([
         policy,
         amplification.toFixed(3),
-        `${(100 * served).toFixed(1)} %`,
+        percent(served),
         recovery === undefined ? `not within ${lasts - 15 - brownOut.until} s` : `${recovery} s`,
       ]),
     ),
@@ -146,6 +156,27 @@ async function sensitivity(): Promise<string> {
   ].join('\n');
 }
 
+/** What bounding retries costs the user when most requests would be answered. */
+async function partly(): Promise<string> {
+  const troubles = ([503, 429] as const).flatMap((shed) =>
+    [0.05, 0.3].map((atRandom) => ({ shed, atRandom })),
+  );
+  const rows: string[][] = [];
+  for (const policy of policies) {
+    const row: string[] = [];
+    for (const trouble of troubles) {
+      const scenario = { name: '', writes: 0.2, clients: 100, rate: 10, ...trouble };
+      row.push(percent((await simulate(policy, scenario)).readsServed));
+    }
+    rows.push([policy.name, ...row]);
+  }
+  return [
+    cells(['policy', ...troubles.map(({ shed, atRandom }) => `${percent(atRandom)} are ${shed}`)]),
+    cells(['---', ...troubles.map(() => '---:')]),
+    ...rows.map(cells),
+  ].join('\n');
+}
+
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
 const parts: string[] = [];
 for (const scenario of scenarios) {
@@ -157,6 +188,8 @@ for (const scenario of scenarios) {
 parts.push(
   '**Requests for each call during the brown-out (503), by how often each client calls**',
   await sensitivity(),
+  '**Reads answered while a share of all requests is refused at random**',
+  await partly(),
 );
 const text = parts.join('\n\n');
 console.log(text);

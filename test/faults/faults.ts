@@ -209,6 +209,10 @@ const brokenHttp: Fault[] = [
     exchange.send('HTTP/1.1 100 Continue\r\n\r\n');
     exchange.fin();
   }),
+  ...either('100 a thousand times, then FIN', 'unknown', 'resent', (exchange) => {
+    exchange.send('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000));
+    exchange.fin();
+  }),
   acted('103, then 200', 'ok', 'ok', (exchange) => {
     exchange.send('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n');
     exchange.reply(200, exchange.success());

@@ -62,6 +62,7 @@ export const variants: readonly Variant[] = [
     '503 is sent again',
     everywhere,
     change('retry.ts', 'status === 425 ||', 'status === 425 || status === 503 ||'),
+    change('retry.ts', "failed.outcome === 'rejected' && refusedForNow", 'refusedForNow'),
   ),
   mutant(
     '408 is a refusal',
@@ -119,7 +120,11 @@ export const variants: readonly Variant[] = [
   mutant(
     'the gate stands open',
     everywhere,
-    change('gate.ts', 'this.#closedUntil === undefined)', 'this.#clock !== undefined)'),
+    change(
+      'gate.ts',
+      'this.#closedUntil === undefined) return this.#report',
+      'this.#clock !== undefined) return this.#report',
+    ),
   ),
   mutant(
     'the last attempt decides',

@@ -67,17 +67,23 @@ beforeEach(() => {
 /** A platform behind TLS whose first connections are treated otherwise. */
 async function secure(
   first: (socket: Socket) => void,
-  options: { readonly connections?: number; readonly onRead?: (socket: Socket) => void } = {},
+  options: {
+    readonly connections?: number;
+    readonly onRead?: (socket: Socket, underneath: Socket) => void;
+  } = {},
   tls: object = {},
 ): Promise<Secure> {
   const { connections = 1, onRead } = options;
   let read = 0;
   let met = 0;
+  const raw = new Map<number, Socket>();
   const https = createHttps({ ...pair, ...tls }, (request, response) => {
     request.resume().on('end', () => {
       read += 1;
       if (onRead !== undefined) {
-        onRead(request.socket);
+        const underneath = raw.get(request.socket.remotePort ?? 0);
+        if (underneath === undefined) throw new Error('a request without a connection');
+        onRead(request.socket, underneath);
         return;
       }
       response.setHeader('content-type', 'application/json');
@@ -90,6 +96,7 @@ async function secure(
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     met += 1;
+    raw.set(socket.remotePort ?? 0, socket);
     if (met <= connections) first(socket);
     else https.emit('connection', socket);
   });
@@ -159,10 +166,15 @@ withCertificate.each(Object.entries(breaks))(
   },
 );
 
-const ends: Readonly<Record<string, (socket: Socket) => void>> = {
+const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void>> = {
   FIN: (socket) => socket.end(),
   RST: (socket) => socket.destroy(),
   silence: () => undefined,
+  'bytes that are not TLS': (_, underneath) => underneath.write('BANANA split'.repeat(9)),
+  'a record that cannot be decrypted': (_, underneath) =>
+    underneath.write(new Uint8Array([23, 3, 3, 0, 20, ...Array(20).fill(7)])),
+  'an alert in the clear': (_, underneath) =>
+    underneath.end(new Uint8Array([21, 3, 3, 0, 2, 2, 40])),
 };
 
 withCertificate.each(Object.entries(ends))(

@@ -221,6 +221,34 @@ test.each<[string, string | undefined, readonly string[], number]>([
   expect(asked).toHaveLength(requests);
 });
 
+/** A platform whose first pages are empty, each with a cursor of its own. */
+const dry = (empty: number) =>
+  clientOf((_, __, count) =>
+    respond(200, page(count % (empty + 1) === 0 ? [transferNumber(count)] : [], `c${count}`)),
+  );
+
+test('empty pages without end are asked for a thousand times, and the way on is told', async () => {
+  const { payments, requests } = dry(1e9);
+  const error = await failureOf(
+    payments.transfers.list({ limit: 2 }).toArray({ max: 1 }),
+    PaginationError,
+  );
+  expect(error).toMatchObject({
+    reason: 'cursor_loop',
+    outcome: 'rejected',
+    resume: { cursor: 'c999', limit: 2, itemsYielded: 0 },
+  });
+  expect(error.message).toContain('sent 1000 pages in a row without an item, and names another');
+  expect(requests).toHaveLength(1_000);
+});
+
+test('a filter that leaves many pages empty is followed to its items', async () => {
+  const { payments, requests } = dry(999);
+  const items = await payments.transfers.list().toArray({ max: 2 });
+  expect(idsOf(items)).toEqual([1_000, 2_000]);
+  expect(requests.length).toBeGreaterThanOrEqual(2_000);
+});
+
 test('an iterator that has lost its way says so again, and asks for nothing', async () => {
   const { payments, asked } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();

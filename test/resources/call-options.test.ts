@@ -96,7 +96,15 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
         /use the options apiKey and jwt/,
       ] as const,
   ),
-  ...['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Expect'].map(
+  ...[
+    'Host',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'Expect',
+    'Keep-Alive',
+    'Upgrade',
+  ].map(
     (name) =>
       [
         `the header ${name}`,

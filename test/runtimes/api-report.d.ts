@@ -220,8 +220,9 @@ type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'g
 declare class TimeoutError extends ConnectionError {
     /**
      * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
-     * attempt took longer than `timeout`. `total`: the call took longer than `totalTimeout`. `gate`:
-     * an earlier 429 holds calls back for longer than this call may take.
+     * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
+     * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than `totalTimeout`. `gate`:
+     * an earlier 429 holds calls back for longer than this call may take, or too many of them.
      */
     readonly phase: TimeoutPhase;
     /** For phase `gate`: how long until calls go out again, in milliseconds. */
@@ -229,6 +230,7 @@ declare class TimeoutError extends ConnectionError {
     /** @hidden */
     constructor(message: string, facts: ErrorFacts & {
         readonly phase: TimeoutPhase;
+        readonly code?: string | undefined;
         readonly retryAfterMs?: number | undefined;
     });
 }
@@ -260,7 +262,10 @@ declare class InvalidResponseError extends PaymentsError {
 }
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 declare class PaginationError extends PaymentsError {
-    /** `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again. */
+    /**
+     * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
+     * thousand pages in a row without an item.
+     */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
     resume: ResumePoint;
@@ -302,6 +307,11 @@ interface HookCall {
     readonly method: string;
     /** The path as a template, without ids: `/transfers/{id}`. */
     readonly path: string;
+    /**
+     * A number that all events of one call have in common, and no other call: it tells which answer
+     * belongs to which request when calls run side by side.
+     */
+    readonly call: number;
     /** Counts the requests of this call, from 1. */
     readonly attempt: number;
 }
@@ -397,7 +407,7 @@ interface ClientOptions {
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
      * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-     * write that fails in it is reported as `unknown`.
+     * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
      * @default the global fetch
      */
     fetch?: Fetch | undefined;
@@ -646,12 +656,19 @@ declare class Deadline {
     close(): void;
 }
 
-/** Tells the gate how the attempt it let through went. */
-type Report = (throttledForMs: number | undefined) => void;
+/**
+ * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
+ * a 429 how long to send nothing.
+ */
+type Report = (answered: boolean, throttledForMs?: number) => void;
 /**
  * After a 429, one client sends nothing until the platform's time has come, then lets one call
- * through as a probe; the others follow when it was not refused again. No limit is documented:
- * docs/gaps.md, row 52.
+ * through as a probe. Only an answer opens the gate: a probe that was aborted, or got none, proves
+ * nothing, and the next in line takes its place.
+ *
+ * The others then follow together. If more of them are refused than answered, fewer follow the next
+ * time: one more for each answer, one less for each refusal. And nobody stands in line who, at that
+ * pace, would still be there after three more pauses. No limit is documented: docs/gaps.md, row 52.
  */
 declare class Gate {
     #private;
@@ -671,11 +688,13 @@ interface FailedAttempt {
 }
 /**
  * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
- * everybody trying three times. First attempts are never held back.
+ * everybody trying three times. First attempts are never held back. While attempts cost the platform
+ * work, the last third is not spent: docs/decisions/what-a-storm-costs.md has the numbers.
  */
 declare class RetryBudget {
     #private;
     static readonly capacity = 500;
+    static readonly reserve: number;
     /** What one retry costs: less when the platform did no work for the attempt before. */
     static cost(failed: FailedAttempt): number;
     /** Takes the cost of one retry. False when there is not enough left: do not retry. */

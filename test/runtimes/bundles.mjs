@@ -1,4 +1,5 @@
 // The story as an application bundles it: esbuild, Vite and webpack, for Node and for browsers.
+import { isBuiltin } from 'node:module';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toldBy, binaries } from './runtimes.mjs';
@@ -63,10 +64,14 @@ const bundlers = {
   },
 };
 
-const nodeImport = /\b(?:from|import|require)\s*\(?\s*["'`]node:[a-z/]+["'`]/g;
+const importOf = /\b(?:from|import|require)\s*\(?\s*["']([\w@:/.-]+)["']/g;
 
-/** What a text imports from Node. */
-export const nodeImports = (text) => text.match(nodeImport) ?? [];
+/** The modules of others that a text imports. */
+export const importedNames = (text) =>
+  [...text.matchAll(importOf)].map(([, name]) => name).filter((name) => !name.startsWith('.'));
+
+/** What a text imports from Node, with `node:` or, as bundlers write it, without. */
+export const nodeImports = (text) => importedNames(text).filter((name) => isBuiltin(name));
 
 /** Every file that a bundler wrote, as one text. */
 const written = (folder) =>
@@ -77,10 +82,11 @@ const written = (folder) =>
 
 /**
  * A browser sends a POST again whose reused connection was reset, and no option of fetch keeps it
- * from that; docs/runtimes.md warns of it.
+ * from that, so writes are refused. The page sends one in spite of it, or the refusal had no reason.
  */
 const inBrowsers = {
-  'unknown write': 'sent twice',
+  create: 'refused',
+  'unknown write': 'refused',
   'GET with body': 'refused',
   'User-Agent': "browser's",
 };
@@ -109,6 +115,19 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
               cwd: target,
             });
         if (browser) {
+          const { inWorker, despite } = results;
+          checks.push(
+            {
+              name: `a worker of Chromium refuses writes, bundled by ${name}`,
+              ok: inWorker === 'refused',
+              detail: String(inWorker),
+            },
+            {
+              name: `Chromium repeats a POST that is sent in spite of it, bundled by ${name}`,
+              ok: despite > 1,
+              detail: `it took effect ${despite} times`,
+            },
+          );
           const found = nodeImports(written(target));
           checks.push({
             name: `the browser bundle of ${name} imports nothing of Node`,

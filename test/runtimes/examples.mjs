@@ -1,7 +1,7 @@
 // The examples that need packages of others, run as they are with the installed tarball.
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { lend, modules, root, run, startPlatform } from './setup.mjs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { lend, modules, redisServer, root, run, startPlatform } from './setup.mjs';
 import { binaries } from './runtimes.mjs';
 
 /** What the service answers, a line each: a status and what the caller is told. */
@@ -13,18 +13,34 @@ const answers = [
   /^202 .*ConnectionError.*unknown/,
 ];
 
+const lent = [
+  '@opentelemetry/api',
+  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/sdk-trace-node',
+  '@types/node',
+  'bullmq',
+  'fastify',
+  'ioredis',
+  'msw',
+  'pino',
+  'vitest',
+];
+
 export async function runExamples({ consumer }) {
   const folder = join(consumer, 'examples');
   mkdirSync(folder);
   cpSync(join(root, 'examples/services'), folder, { recursive: true });
   // The examples are ES modules, as they are in the repository.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  lend(consumer, '@types/node', 'fastify', 'msw', 'vitest');
+  lend(consumer, ...lent);
   return [
     await compiled(folder),
     await fastify(folder),
     await vitest(folder),
     await worker(folder),
+    await tracing(folder),
+    await logging(folder),
+    ...(await payouts(folder)),
   ];
 }
 
@@ -65,8 +81,8 @@ async function vitest(folder) {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const ok = code === 0 && /Tests\s+.*1 passed/.test(stdout);
-  return { name: 'examples/services/salaries.test.ts passes', ok, detail: stdout + stderr };
+  const ok = code === 0 && /Tests\s+6 passed/.test(stdout);
+  return { name: 'the tests of examples/services pass', ok, detail: stdout + stderr };
 }
 
 async function worker(folder) {
@@ -106,4 +122,95 @@ async function worker(folder) {
     await deployed.dispose();
     platform.stop();
   }
+}
+
+/** What neither a span nor a line of a log may hold; the sandbox's key begins as a real one does. */
+const secret = /sk_|bearer|authorization/i;
+
+/** A line each, as JSON. */
+const parsed = (stdout) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+async function tracing(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['tracing.ts'], { cwd: folder });
+  const spans = code === 0 ? parsed(stdout) : [];
+  const calls = spans.filter(({ parent }) => parent === undefined);
+  const told = calls.map(({ id, name, attributes }) => {
+    const attempts = spans.filter(({ parent }) => parent === id);
+    const outcomes = attempts.map((attempt) => attempt.attributes['payments.outcome']);
+    return `${name}: ${outcomes.join(', ')}: ${attributes['payments.outcome']}`;
+  });
+  const wanted = 'look: ok: ok|pay again: unknown: unknown|pay: rejected, ok: ok';
+  return {
+    name: 'examples/services/tracing.ts has a span for every attempt, and no secret',
+    ok: code === 0 && told.toSorted().join('|') === wanted && !secret.test(stdout),
+    detail: `${told.join('|')}\n${stdout}${stderr}`,
+  };
+}
+
+async function logging(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['logging.ts'], { cwd: folder });
+  const lines = code === 0 ? parsed(stdout) : [];
+  const messages = lines.map(({ msg }) => msg).join();
+  const wanted =
+    'request,response,sent again,request,response,request,response,the payment is in doubt';
+  const { err } = lines.at(-1) ?? {};
+  return {
+    name: 'examples/services/logging.ts logs every request and the doubt, and no secret',
+    ok: messages === wanted && err.outcome === 'unknown' && !secret.test(stdout),
+    detail: `${messages}\n${stdout}${stderr}`,
+  };
+}
+
+/** What the batch prints at its end: numbers by what they count. */
+const numbersOf = (stdout) =>
+  Object.fromEntries(
+    [...stdout.matchAll(/^(\d+) (.*)$/gm)].map(([, number, what]) => [what, Number(number)]),
+  );
+
+/** The batch as it is, and a smaller one by a worker who sends again instead of reconciling. */
+async function payouts(folder) {
+  const path = [dirname(await redisServer()), process.env['PATH']].join(delimiter);
+  const batch = (place, count) =>
+    run(binaries.node24, [join(folder, place, 'batch.ts'), String(count)], {
+      env: { ...process.env, PATH: path },
+    });
+
+  const { code, stdout, stderr } = await batch('payouts', 500);
+  console.log(stdout);
+  const told = numbersOf(stdout);
+  const right =
+    code === 0 &&
+    told['payouts'] === 500 &&
+    told['transfers in the ledger'] === 500 &&
+    told['workers killed'] === 2 &&
+    told['faults that they met'] >= 45 &&
+    told['settled by reconciling'] >= 10 &&
+    told['jobs taken from a worker that was gone'] >= 1;
+
+  const careless = join(folder, 'careless');
+  cpSync(join(folder, 'payouts'), careless, { recursive: true });
+  const file = join(careless, 'pay.ts');
+  const text = readFileSync(file, 'utf8');
+  const question = 'await payments.transfers.reconcile(input, { since })';
+  if (text.split(question).length !== 2) throw new Error('pay.ts does not reconcile in one place');
+  // As if it had been asked, and nothing had been found.
+  const answer = `{ result: 'not_found' } as Awaited<ReturnType<typeof payments.transfers.reconcile>>`;
+  writeFileSync(file, text.replace(question, answer));
+  const wrong = await batch('careless', 60);
+  return [
+    {
+      name: 'examples/services/payouts pays 500 once each, with workers killed',
+      ok: right,
+      detail: stdout + stderr,
+    },
+    {
+      name: 'and more than once when it does not reconcile',
+      ok: wrong.code === 1 && /^WRONG .* was paid 2 times$/m.test(wrong.stdout),
+      detail: wrong.stdout + wrong.stderr,
+    },
+  ];
 }

@@ -127,26 +127,30 @@ export async function startPlatform(consumer) {
   };
 }
 
-/** The path of a Chromium; from the distribution's package, installed when it is missing. */
-export async function chromium() {
-  const places = [
-    process.env['PAYMENTS_SDK_CHROMIUM'],
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-  ];
-  const find = () => places.find((place) => place !== undefined && existsSync(place));
+/**
+ * The path of a program of the distribution, installed when it is missing. Nothing is skipped for
+ * want of it.
+ */
+async function program(name, own, places) {
+  const find = () => [process.env[own], ...places].find((place) => place && existsSync(place));
   if (find() === undefined && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    console.log('installing chromium with apt-get');
+    console.log(`installing ${name} with apt-get`);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const limits = { env, timeout: 600_000 };
     await run('apt-get', ['update', '-q'], limits);
-    await run('apt-get', ['install', '-qy', '--no-install-recommends', 'chromium'], limits);
+    await run('apt-get', ['install', '-qy', '--no-install-recommends', name], limits);
   }
   const found = find();
   if (found === undefined) {
     throw new Error(
-      'There is no Chromium. Install the package chromium (as root this does so itself), or name one in PAYMENTS_SDK_CHROMIUM.',
+      `There is no ${name}. Install the package ${name} (as root this does so itself), or name the program in ${own}.`,
     );
   }
   return found;
 }
+
+export const chromium = () =>
+  program('chromium', 'PAYMENTS_SDK_CHROMIUM', ['/usr/bin/chromium', '/usr/bin/chromium-browser']);
+
+export const redisServer = () =>
+  program('redis-server', 'PAYMENTS_SDK_REDIS', ['/usr/bin/redis-server']);

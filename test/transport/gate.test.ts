@@ -324,3 +324,202 @@ test('a refused creation is sent again at the gate’s time, once', async () => 
   await answerNext(respond(201, transferCreated));
   expect(await call).toEqual(transferCreated);
 });
+
+test('a probe without an answer opens nothing: the next in line takes its place', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, answerNext, open } = held;
+  await close(held, '10');
+  const caller = new AbortController();
+  const aborted = failureOf(
+    payments.transfers.get('txfr_1', { signal: caller.signal }),
+    AbortError,
+  );
+  const late = failureOf(payments.transfers.get('txfr_1', { timeout: 5_000 }), TimeoutError);
+  const callers = Array.from({ length: 20 }, () => get(payments));
+  await clock.advance(10_000);
+  expect(arrivals).toEqual([0, 10_000]);
+  caller.abort();
+  await aborted;
+  await settle();
+  expect(arrivals).toEqual([0, 10_000, 10_000]);
+  await clock.advance(5_000);
+  expect(await late).toMatchObject({ phase: 'headers' });
+  expect(arrivals).toEqual([0, 10_000, 10_000, 15_000]);
+  // Somebody who comes now stands behind the others.
+  const last = get(payments);
+  await settle();
+  expect(arrivals).toHaveLength(4);
+  // Those two are still held by the test.
+  await answerNext(respond(200, transfer));
+  await answerNext(respond(200, transfer));
+  expect(arrivals).toHaveLength(4);
+  await answerNext(respond(200, transfer));
+  expect(arrivals).toHaveLength(24);
+  await open();
+  await Promise.all([...callers, last]);
+  expect(clock.pending).toBe(0);
+});
+
+test('without anybody in line, the next call after an aborted probe is the probe', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  await close(held, '10');
+  await held.clock.advance(10_000);
+  const caller = new AbortController();
+  const probe = failureOf(held.payments.transfers.get('txfr_1', { signal: caller.signal }));
+  await settle();
+  caller.abort();
+  await probe;
+  const calls = [get(held.payments), get(held.payments)];
+  await settle();
+  expect(held.arrivals).toHaveLength(3);
+  await held.open();
+  await Promise.all(calls);
+  expect(held.arrivals).toHaveLength(4);
+});
+
+test('when more are refused than answered, fewer follow the next time, and few stand in line', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, answerNext, open } = held;
+  await close(held, '10');
+  const first = Array.from({ length: 10 }, () => get(payments).catch((error: unknown) => error));
+  await clock.advance(10_000);
+  await answerNext(respond(200, transfer));
+  expect(arrivals).toHaveLength(11);
+  await answerNext(respond(200, transfer));
+  for (let refused = 0; refused < 8; refused += 1) await answerNext(throttled('10'));
+  await Promise.all(first);
+
+  // Nine followed the probe; one was answered, eight were refused: two may follow, six may wait.
+  const next = Array.from({ length: 20 }, () => get(payments).catch((error: unknown) => error));
+  await settle();
+  const turnedAway = (await Promise.all(next.slice(6))) as TimeoutError[];
+  expect(turnedAway).toHaveLength(14);
+  for (const error of turnedAway) {
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({
+      phase: 'gate',
+      outcome: 'not_sent',
+      retryable: true,
+      retryAfterMs: 10_000,
+      attempts: [],
+    });
+  }
+  await clock.advance(10_000);
+  expect(arrivals).toHaveLength(12);
+  await answerNext(respond(200, transfer));
+  // The probe was answered, too: three.
+  expect(arrivals).toHaveLength(15);
+  for (let waiting = 0; waiting < 5; waiting += 1) await answerNext(respond(200, transfer));
+  expect(await Promise.all(next.slice(0, 6))).toEqual(Array(6).fill(transfer));
+  expect(arrivals).toHaveLength(17);
+
+  // All is well again, and what was is forgotten.
+  await close(held, '10');
+  const again = Array.from({ length: 50 }, () => get(payments));
+  await clock.advance(10_000);
+  await open();
+  expect(await Promise.all(again)).toHaveLength(50);
+  expect(clock.pending).toBe(0);
+});
+
+test('a line that has become too long for the pace is cut from its end', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, answerNext, open } = held;
+  await close(held, '10');
+  const refused = Array.from({ length: 10 }, () => get(payments).catch((error: unknown) => error));
+  await clock.advance(10_000);
+  await answerNext(respond(200, transfer));
+  const outcomes: string[] = [];
+  const behind = Array.from({ length: 10 }, (_, place) =>
+    get(payments).then(
+      () => outcomes.push(`${place} served`),
+      (error: unknown) => outcomes.push(`${place} ${(error as TimeoutError).phase}`),
+    ),
+  );
+  await settle();
+  expect(arrivals).toHaveLength(11);
+  for (let count = 0; count < 9; count += 1) await answerNext(throttled('10'));
+  await Promise.all(refused);
+  expect(outcomes.toSorted()).toEqual([3, 4, 5, 6, 7, 8, 9].map((place) => `${place} gate`));
+  await clock.advance(10_000);
+  await open();
+  await Promise.all(behind);
+  expect(outcomes.slice(7)).toEqual(['0 served', '1 served', '2 served']);
+});
+
+test('who turns up while the gate is ajar and the line is full is told the last pause', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, answerNext, open } = held;
+  await close(held, '10');
+  const first = Array.from({ length: 3 }, () => get(payments).catch((error: unknown) => error));
+  await clock.advance(10_000);
+  await answerNext(respond(200, transfer));
+  await answerNext(throttled('10'));
+  await answerNext(throttled('10'));
+  await Promise.all(first);
+  // Room for one at a time, and three in line.
+  const next = Array.from({ length: 3 }, () => get(payments));
+  await clock.advance(10_000);
+  const fourth = get(payments);
+  await settle();
+  expect(arrivals).toHaveLength(5);
+  expect(await failureOf(payments.transfers.get('txfr_1'), TimeoutError)).toMatchObject({
+    phase: 'gate',
+    retryAfterMs: 10_000,
+  });
+  await open();
+  await Promise.all([...next, fourth]);
+});
+
+test('those who cannot wait for a second pause are told when it begins', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, answerNext, open } = held;
+  await close(held, '10');
+  const probe = failureOf(get(payments), RateLimitError);
+  const hasty = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 15_000 }), TimeoutError);
+  const patient = get(payments);
+  await clock.advance(10_000);
+  await answerNext(throttled('10'));
+  await probe;
+  expect(await hasty).toMatchObject({ phase: 'gate', retryAfterMs: 10_000, outcome: 'not_sent' });
+  expect(clock.elapsed()).toBe(10_000);
+  await clock.advance(10_000);
+  await open();
+  await patient;
+  expect(clock.pending).toBe(0);
+});
+
+test('a machine that slept past a deadline does not send what stood at the gate', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, open } = held;
+  await close(held, '10');
+  const stale = failureOf(
+    payments.transfers.create(newTransfer, { totalTimeout: 20_000 }),
+    TimeoutError,
+  );
+  const fresh = get(payments);
+  await settle();
+  clock.jump(60_000);
+  await clock.advance(0);
+  expect(await stale).toMatchObject({ phase: 'total', outcome: 'not_sent', attempts: [] });
+  expect(arrivals).toEqual([0, 60_000]);
+  await open();
+  await fresh;
+});
+
+test('a probe that breaks on the caller’s own clock does not leave the gate shut', async () => {
+  const held = heldClient({ maxRetries: 0 });
+  const { clock, payments, arrivals, open } = held;
+  await close(held, '10');
+  await clock.advance(10_000);
+  const now = vi.spyOn(clock, 'now').mockImplementation(() => {
+    throw new Error('no clock');
+  });
+  await expect(get(payments)).rejects.toThrow();
+  now.mockRestore();
+  const next = get(payments);
+  await settle();
+  expect(arrivals).toHaveLength(2);
+  await open();
+  await next;
+});

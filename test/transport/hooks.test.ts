@@ -58,7 +58,12 @@ test('a call is told from its first request to its last answer', async () => {
     { clock, hooks, headers: { 'x-tenant': 'blue' } },
   );
   await clock.run(payments.transfers.get('txfr_1', { query: { expand: 'all' } }));
-  const call = { operation: 'transfers.get', method: 'GET', path: '/transfers/{id}' };
+  const call = {
+    operation: 'transfers.get',
+    method: 'GET',
+    path: '/transfers/{id}',
+    call: told[0]?.[1].call,
+  };
   const request = {
     url: 'https://api.example.com/v0/transfers/txfr_1?expand=all',
     headers: {
@@ -96,6 +101,23 @@ test('a call is told from its first request to its last answer', async () => {
       },
     ],
   ]);
+});
+
+test('the events of calls side by side can be told apart', async () => {
+  const clock = new VirtualClock();
+  const { told, hooks } = listening();
+  const { payments } = clientOf(
+    (_, __, count) =>
+      count <= 2 ? respond(503, errorBody) : respond(200, { ...transfer, amount: 5 }),
+    { clock, hooks, validation: 'report' },
+  );
+  const other = payments.withOptions({ headers: { 'x-tenant': 'blue' } });
+  await clock.run(Promise.all([payments.transfers.get('txfr_1'), other.transfers.get('txfr_1')]));
+  const perCall = Map.groupBy(told, ([, { call }]) => call);
+  expect([...perCall.keys()].every((call) => Number.isSafeInteger(call))).toBe(true);
+  expect([...perCall.values()].map((events) => events.map(([kind]) => kind))).toEqual(
+    Array(2).fill(['request', 'response', 'retry', 'request', 'drift', 'response']),
+  );
 });
 
 test('a request without an answer is told, too', async () => {

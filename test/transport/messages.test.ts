@@ -234,7 +234,7 @@ test('TimeoutError: gate', async () => {
   await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
   const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
   expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
-    "The platform has asked this client to slow down (429), for longer than this call may take; calls go out again in 50000 ms.
+    "The platform has asked this client to slow down (429), and this call would have waited for too long; try again in 50000 ms.
     Asked: POST /transfers (transfers.create).
     Nothing was sent."
   `);

@@ -123,6 +123,7 @@ test.each(['node', 'bun'] as const)(
         outcome: 'not_sent',
         code,
         transient: false,
+        connectTimedOut: false,
       });
     }
   },

@@ -286,21 +286,49 @@ test.each(kinds)('a refused connection proves that a %s was not sent', async (ki
   });
 });
 
-test.each(kinds)('a host without an address proves that a %s was not sent', async (kind) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
-    host: string,
-    _: object,
-    done: (error: Error) => void,
-  ) => {
-    const facts = { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: host };
-    setImmediate(done, Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), facts));
+type Lookup = (error: Error | null, addresses?: { address: string; family: number }[]) => void;
+
+/** The name service says this of every name. */
+const namesAre = (answer: (host: string, done: Lookup) => void) =>
+  vi.spyOn(dns, 'lookup').mockImplementation(((host: string, _: object, done: Lookup) => {
+    setImmediate(answer, host, done);
   }) as typeof dns.lookup);
+
+const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
+  kinds.map((kind) => ({ code, kind })),
+);
+test.each(nameRows)('$code for a name proves that a $kind was not sent', async ({ code, kind }) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const lookup = namesAre((hostname, done) => {
+    const facts = { code, syscall: 'getaddrinfo', hostname };
+    done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
+  });
   const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
-  expect(error).toMatchObject({ code: 'ENOTFOUND', outcome: 'not_sent', retryable: true });
+  expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
   expect(lookup).toHaveBeenCalledTimes(3);
 });
+
+test.each(kinds)(
+  'a name whose addresses all refuse proves that a %s was not sent',
+  async (kind) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const port = await deadPort();
+    namesAre((_, done) => {
+      done(null, [
+        { address: '127.0.0.1', family: 4 },
+        { address: '127.0.0.2', family: 4 },
+      ]);
+    });
+    const payments = clientAt({ baseUrl: `https://twice.invalid:${port}/v0` });
+    const error = await failureOf(calls[kind].send(payments), ConnectionError);
+    expect(error).toMatchObject({
+      code: 'ECONNREFUSED',
+      outcome: 'not_sent',
+      attempts: Array(3).fill({ outcome: 'not_sent', reason: 'ECONNREFUSED' }),
+    });
+  },
+);
 
 test.each(kinds)('a platform that comes back gets a %s exactly once', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);

@@ -1,6 +1,23 @@
-import { ConnectionError, PaymentsClient, TimeoutError } from 'payments-platform-sdk';
+import {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PaymentsClient,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import {
+  answer,
+  apiKey,
+  errorBody,
+  failureOf,
+  newTransfer,
+  transferCreated,
+} from '../support/answers.ts';
 import { rawServer } from '../support/raw-server.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
@@ -89,6 +106,43 @@ test('one that told of a beginning once and then kept it back is believed no mor
   expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
 });
 
+test.each<[string, ClientOptions]>([
+  ['timeout', { timeout: 5_000 }],
+  ['totalTimeout', { totalTimeout: 5_000 }],
+])('a process that was frozen before the first byte sends nothing after %s', async (_, limits) => {
+  const server = await rawServer(answer(201, transferCreated));
+  let frozen = 0;
+  const payments = clientFor(server.origin).withOptions({
+    timeout: 60_000,
+    ...limits,
+    maxRetries: 0,
+    clock: {
+      now: () => Date.now() + frozen,
+      setTimeout: (callback, ms) => setTimeout(callback, ms),
+      clearTimeout: (handle) => {
+        clearTimeout(handle as NodeJS.Timeout);
+      },
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  // Time passes, and no timer has had its turn when the connection is ready for the request.
+  for (const [index, symbol] of symbols.entries()) {
+    const inner = originals[index];
+    if (inner === undefined) continue;
+    const outer: Dispatcher = {
+      dispatch: (options, handler) => {
+        frozen = 10_000;
+        return inner.dispatch(options, handler);
+      },
+    };
+    Reflect.set(globalThis, symbol, outer);
+  }
+  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  // The dispatcher is a new one, whose silence proves nothing yet.
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(server.arrivals).toHaveLength(1);
+});
+
 test('a DELETE does not wait for a body that never ends', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
@@ -135,3 +189,82 @@ test.each(symbols)(
     expect(server.arrivals).toHaveLength(2);
   },
 );
+
+/** Puts a dispatcher in the place of Node's that sends a failed request again by itself, once. */
+function installReplaying(): void {
+  for (const [index, symbol] of symbols.entries()) {
+    const inner = originals[index];
+    if (inner === undefined) continue;
+    const outer: Dispatcher = {
+      dispatch(options, handler) {
+        let isSecond = false;
+        const watched: Record<string, unknown> = new Proxy(handler, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name, target);
+            if (typeof value !== 'function') return value;
+            if (isSecond || (name !== 'onResponseError' && name !== 'onError')) {
+              return value.bind(target);
+            }
+            return () => {
+              isSecond = true;
+              inner.dispatch(options, watched);
+            };
+          },
+        });
+        return inner.dispatch(options, watched);
+      },
+    };
+    Reflect.set(globalThis, symbol, outer);
+  }
+}
+
+test.each([
+  [401, AuthenticationError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [429, RateLimitError],
+  [501, ServerError],
+] as const)(
+  'a %i to a request that was sent twice behind our back proves nothing of the first',
+  async (status, kind) => {
+    installReplaying();
+    const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
+      (payments) => payments.transfers.create(newTransfer),
+      (payments) => payments.counterparties.delete('cpty_1'),
+    ];
+    for (const write of writes) {
+      const server = await rawServer(
+        ({ reset }) => {
+          // Here it would have taken effect.
+          reset();
+        },
+        answer(status, errorBody, { 'retry-after': '0' }),
+      );
+      let tokens = 0;
+      const payments = new PaymentsClient({
+        baseUrl: server.baseUrl,
+        apiKey: () => `${apiKey}${(tokens += 1)}`,
+        timeout: 2_000,
+      });
+      const error = await failureOf(write(payments), kind);
+      expect(error).toMatchObject({
+        outcome: 'unknown',
+        attempts: [{ outcome: 'unknown', status }],
+      });
+      expect(error.message).toContain('Outcome unknown');
+      expect(server.arrivals).toHaveLength(2);
+    }
+  },
+);
+
+test('a read that was sent twice behind our back is judged by its answer', async () => {
+  installReplaying();
+  const server = await rawServer(
+    ({ reset }) => {
+      reset();
+    },
+    answer(404, errorBody),
+  );
+  const error = await failureOf(clientFor(server.origin).transfers.get('txfr_1'), NotFoundError);
+  expect(error.outcome).toBe('rejected');
+});

@@ -116,6 +116,7 @@ describe.each(wires)('over $wire', (wire) => {
     expect(onRetry).toHaveBeenCalledExactlyOnceWith({
       operation: call.operation,
       method: 'GET',
+      call: expect.any(Number) as number,
       path: call.target,
       attempt: 2,
       delayMs: 0,

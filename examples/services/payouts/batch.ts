@@ -1,0 +1,154 @@
+// A batch of payouts on the queue, four workers, a platform that fails in every way it knows, and
+// somebody who kills workers. At the end the platform's own ledger is counted.
+//
+//   node batch.ts [number of payouts]
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Queue, QueueEvents } from 'bullmq';
+import { Redis } from 'ioredis';
+import { Sandbox, type SandboxFault } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { RedisJournal } from './journal.ts';
+import type { Payout } from './pay.ts';
+import { startRedis } from './redis.ts';
+
+const count = Number(process.argv[2] ?? 500);
+const redis = await startRedis();
+const sandbox = new Sandbox();
+const server = await listen(sandbox, { port: 0 });
+
+const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
+const company = sandbox.accounts.create({ entityId });
+const staff = Array.from({ length: 20 }, () => sandbox.accounts.create({ entityId }).id);
+sandbox.accounts.fund(company.id, '1000000.00');
+
+// Every tenth creation meets one of these, a quarter of the searches another one, and the rest is slow.
+const faults: SandboxFault[] = [
+  { kind: 'reset', when: 'after_commit' },
+  { kind: 'status', status: 503 },
+  { kind: 'hang', when: 'after_commit' },
+  { kind: 'reset', when: 'before_commit' },
+  { kind: 'status', status: 429, retryAfter: 0 },
+  { kind: 'status', status: 503, when: 'after_commit' },
+  { kind: 'truncated_body' },
+  { kind: 'hang' },
+  { kind: 'html', when: 'after_commit' },
+];
+for (const [at, fault] of faults.entries()) {
+  for (let after = 3 + at * 10; after < count; after += faults.length * 10) {
+    sandbox.faults.add({ operation: 'transfers.create', after, fault });
+  }
+}
+for (let after = 3; after < count; after += 4) {
+  sandbox.faults.add({
+    operation: 'transfers.list',
+    after,
+    fault: { kind: 'status', status: 503 },
+  });
+}
+sandbox.faults.add({
+  operation: 'transfers.create',
+  times: Infinity,
+  fault: { kind: 'delay', ms: 40 },
+});
+
+const connection = { url: redis.url };
+const queue = new Queue<Payout, string>('payouts', { connection });
+const events = new QueueEvents('payouts', { connection });
+let stalled = 0;
+events.on('stalled', () => (stalled += 1));
+
+const payouts = Array.from({ length: count }, (_, at): Payout => {
+  const to = staff[at % staff.length];
+  if (to === undefined) throw new Error('nobody to pay');
+  // All the same amount, so that only the reference tells them apart.
+  return { reference: `payroll-2026-11/${at + 1}`, from: company.id, to, amount: '12.50' };
+});
+await queue.addBulk(
+  payouts.map((data) => ({
+    name: 'pay',
+    data,
+    // One job for each reference, and as many attempts as a bad day takes.
+    opts: { jobId: data.reference, attempts: 50, backoff: { type: 'exponential', delay: 100 } },
+  })),
+);
+
+const startWorker = (): ChildProcess =>
+  fork(new URL('worker.ts', import.meta.url), {
+    env: {
+      ...process.env,
+      REDIS_URL: redis.url,
+      PAYMENTS_BASE_URL: server.baseUrl,
+      PAYMENTS_API_KEY: sandbox.apiKey,
+    },
+  });
+const workers = [startWorker(), startWorker(), startWorker(), startWorker()];
+
+/** Waits until the platform has made so many transfers, so that all are in the middle of work. */
+async function madeAtLeast(share: number): Promise<void> {
+  while (sandbox.transfers.list().length < count * share) await sleep(5);
+}
+
+await madeAtLeast(0.2);
+workers.shift()?.kill('SIGKILL');
+workers.push(startWorker());
+await madeAtLeast(0.4);
+// One that is not dead but away, for longer than its locks last: its jobs go to others, and then it
+// is back and goes on as if nothing had happened.
+const [frozen] = workers;
+frozen?.kill('SIGSTOP');
+await madeAtLeast(0.6);
+workers.pop()?.kill('SIGKILL');
+workers.push(startWorker());
+await sleep(4_000);
+frozen?.kill('SIGCONT');
+
+const unfinished = () => queue.getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized');
+while ((await unfinished()) > 0) await sleep(100);
+for (const worker of workers) {
+  worker.kill('SIGTERM');
+  await once(worker, 'exit');
+}
+
+const client = new Redis(redis.url);
+const journal = new RedisJournal(client);
+const done = await queue.getJobs(['completed']);
+const ledger = Map.groupBy(sandbox.transfers.list(), ({ description }) => description);
+const wrong: string[] = [];
+for (const { reference } of payouts) {
+  const transfers = ledger.get(reference) ?? [];
+  const entry = await journal.read(reference);
+  if (transfers.length !== 1) wrong.push(`${reference} was paid ${transfers.length} times`);
+  else if (entry?.state !== 'paid' || entry.transfer !== transfers[0]?.id) {
+    wrong.push(`${reference}: the journal says ${JSON.stringify(entry)}`);
+  }
+}
+for (const { data, failedReason } of await queue.getJobs(['failed'])) {
+  wrong.push(`${data.reference} failed: ${failedReason}`);
+}
+
+const created = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
+const settled = (how: string) => done.filter(({ returnvalue }) => returnvalue === how).length;
+const numbers = {
+  payouts: count,
+  'transfers in the ledger': sandbox.transfers.list().length,
+  'requests to create one': created.length,
+  'faults that they met': created.filter(({ fault }) => fault !== 'delay').length,
+  'workers killed': 2,
+  'workers frozen and thawed': 1,
+  'jobs taken from a worker that was gone': stalled,
+  'jobs begun more than once': done.filter(({ attemptsStarted }) => attemptsStarted > 1).length,
+  'settled by the answer': settled('answered'),
+  'settled by reconciling': settled('reconciled'),
+  'settled before, the job died with its worker': settled('known'),
+};
+for (const [what, number] of Object.entries(numbers)) console.log(`${number} ${what}`);
+for (const line of wrong) console.log(`WRONG ${line}`);
+if (wrong.length > 0) process.exitCode = 1;
+
+await events.close();
+await queue.close();
+client.disconnect();
+await server.close();
+await redis.stop();

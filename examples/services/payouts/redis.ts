@@ -1,0 +1,52 @@
+// A Redis of one's own for as long as it is needed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** Starts redis-server on a free port, as a journal of payments needs it: nothing is forgotten. */
+export async function startRedis(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'payouts-redis-'));
+  const port = await freePort();
+  const options = {
+    '--port': String(port),
+    '--bind': '127.0.0.1',
+    '--dir': folder,
+    '--save': '',
+    '--appendonly': 'yes',
+    '--appendfsync': 'always',
+    '--maxmemory-policy': 'noeviction',
+  };
+  const server = spawn('redis-server', Object.entries(options).flat(), { stdio: 'ignore' });
+  const failed = once(server, 'exit').then(([code]) => {
+    throw new Error(`redis-server ended with ${String(code)}`);
+  });
+  const url = `redis://127.0.0.1:${port}`;
+  const probe = new Redis(url, { maxRetriesPerRequest: null });
+  // Until it listens, the connection is refused; the client goes on trying.
+  probe.on('error', () => undefined);
+  try {
+    await Promise.race([probe.ping(), failed]);
+  } finally {
+    probe.disconnect();
+  }
+  return {
+    url,
+    stop: async () => {
+      server.kill();
+      await failed.catch(() => undefined);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

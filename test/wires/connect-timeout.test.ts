@@ -1,0 +1,111 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import {
+  ConnectionError,
+  PaymentsClient,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { afterEach, expect, test } from 'vitest';
+import { apiKey, calls, failureOf, kinds, newTransfer } from '../support/answers.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+// A connection that does not come about in time is a TimeoutError, and also a ConnectionError.
+
+const timedOut = (facts: object): Error =>
+  new TypeError('fetch failed', {
+    cause: Object.assign(new Error('connect timed out'), facts),
+  });
+const byUndici = { code: 'UND_ERR_CONNECT_TIMEOUT' };
+const bySystem = { code: 'ETIMEDOUT', syscall: 'connect' };
+
+const failingWith = (error: Error, options: ClientOptions = {}): PaymentsClient =>
+  new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    jwt: 'eyJh.eyJz.c2ln',
+    clock: new VirtualClock(),
+    maxRetries: 0,
+    fetch: async () => {
+      throw error;
+    },
+    ...options,
+  });
+
+test.each(kinds)('a %s whose connection timed out says so, whoever counted', async (kind) => {
+  for (const facts of [byUndici, bySystem]) {
+    const error = await failureOf(calls[kind].send(failingWith(timedOut(facts))), TimeoutError);
+    expect(error).toBeInstanceOf(ConnectionError);
+    // What a fetch of the user's own did before is not known.
+    expect(error).toMatchObject({
+      phase: 'connect',
+      code: facts.code,
+      outcome: 'unknown',
+      retryable: kind !== 'once POST',
+      attempts: [{ outcome: 'unknown', reason: facts.code }],
+    });
+    expect(error.message).toContain(`The connection to the platform failed (${facts.code})`);
+  }
+});
+
+test('of several addresses, every one must have timed out', async () => {
+  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const late = Object.assign(new Error('late'), bySystem);
+  const both = (...errors: Error[]): Error =>
+    new TypeError('fetch failed', { cause: new AggregateError(errors) });
+  const create = (error: Error) => failingWith(error).transfers.create(newTransfer);
+  expect(await failureOf(create(both(late, late)))).toBeInstanceOf(TimeoutError);
+  expect(await failureOf(create(both(late, refused)))).not.toBeInstanceOf(TimeoutError);
+});
+
+test('ETIMEDOUT on a connection that was there is another matter', async () => {
+  const error = timedOut({ code: 'ETIMEDOUT', syscall: 'read' });
+  const failed = await failureOf(failingWith(error).transfers.create(newTransfer));
+  expect(failed).toBeInstanceOf(ConnectionError);
+  expect(failed).not.toBeInstanceOf(TimeoutError);
+});
+
+let child: ChildProcess | undefined;
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  child?.kill('SIGKILL');
+  child = undefined;
+});
+
+/** A port whose owner has stopped, with its line of connections full. */
+async function blackhole(): Promise<number> {
+  child = spawn(process.execPath, [
+    '-e',
+    "const s = require('node:net').createServer(); s.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))",
+  ]);
+  const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  child.kill('SIGSTOP');
+  for (let count = 0; count < 6; count += 1) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    sockets.push(socket);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return port;
+}
+
+// undici waits ten seconds for a connection.
+test.skipIf(process.platform !== 'linux')(
+  'undici’s own limit for a connection proves that a creation was not sent',
+  { timeout: 30_000 },
+  async () => {
+    const baseUrl = `http://127.0.0.1:${await blackhole()}/v0`;
+    const payments = new PaymentsClient({ baseUrl, apiKey, maxRetries: 0 });
+    const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+    expect(error).toMatchObject({
+      phase: 'connect',
+      code: 'UND_ERR_CONNECT_TIMEOUT',
+      outcome: 'not_sent',
+      retryable: true,
+      attempts: [{ outcome: 'not_sent' }],
+    });
+  },
+);
