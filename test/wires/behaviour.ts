@@ -539,9 +539,16 @@ const reads: readonly Behaviour[] = [
         },
       );
       const events: unknown[] = [];
-      // How long things took is not the same twice.
+      const numbers = new Set<unknown>();
+      // How long things took, and which number the call got, is not the same twice.
       const note = (hook: string) => (event: object) => {
-        const { durationMs: _, delayMs: __, ...same } = event as Record<string, unknown>;
+        const {
+          durationMs: _,
+          delayMs: __,
+          call: number,
+          ...same
+        } = event as Record<string, unknown>;
+        numbers.add(number);
         events.push({ hook, ...same });
       };
       const hooks = {
@@ -553,6 +560,7 @@ const reads: readonly Behaviour[] = [
       const data = await way.read.send(client(server, { hooks, maxRetries: 2 }));
       assert.equal(nameOf(data), 'txfr_0');
       assert.equal(server.arrivals.length, 2);
+      assert.deepEqual([...numbers].map(Number.isInteger), [true]);
       const { operation, path, target, body } = way.read;
       const call = { operation, method: 'GET', path };
       const asked = {
