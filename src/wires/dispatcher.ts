@@ -1,5 +1,5 @@
 import type * as NodeZlib from 'node:zlib';
-import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
+import { builtin, host, isRuntimesOwn, runtime } from '../runtime.ts';
 import { decoderFor, type Decoder } from './decode.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer, WireRequest } from './wire.ts';
 
@@ -57,15 +57,18 @@ interface Dispatcher {
   ): boolean;
 }
 
-const symbols = [Symbol.for('undici.globalDispatcher.2'), Symbol.for('undici.globalDispatcher.1')];
+/*
+ * undici keeps its dispatcher under the number of its interface, and a copy of it that an application
+ * has installed may write under numbers that this Node's fetch never looks at. Going by any other
+ * than fetch does would be going around a proxy or a mock.
+ */
+const generation = Number.parseInt(host.process?.versions?.['undici'] ?? '', 10) < 8 ? 1 : 2;
+const dispatcherKey = Symbol.for(`undici.globalDispatcher.${generation}`);
 
 /** The dispatcher that fetch uses right now; undefined before fetch was loaded, and elsewhere. */
 function currentDispatcher(): Dispatcher | undefined {
-  for (const symbol of symbols) {
-    const found: unknown = Reflect.get(globalThis, symbol);
-    if (isDispatcher(found)) return found;
-  }
-  return undefined;
+  const found: unknown = Reflect.get(globalThis, dispatcherKey);
+  return isDispatcher(found) ? found : undefined;
 }
 
 const isDispatcher = (value: unknown): value is Dispatcher =>

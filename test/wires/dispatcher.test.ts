@@ -163,6 +163,29 @@ test('a call that was aborted before asks nobody for a credential', async () => 
   expect(asked).toBe(0);
 });
 
+// Two copies of undici in one application may each write to another of the two places.
+test.each(symbols)(
+  'a dispatcher at %s gets the calls exactly when it gets those of fetch',
+  async (symbol) => {
+    const inner = globals[symbol];
+    if (inner === undefined) throw new Error('nothing is there');
+    let asked = 0;
+    const counting: Dispatcher = {
+      dispatch: (options, handler) => {
+        asked += 1;
+        return inner.dispatch(options, handler);
+      },
+    };
+    Reflect.set(globalThis, symbol, counting);
+    const server = await rawServer(answer(201, transferCreated));
+    await fetch(server.origin);
+    const byFetch = asked;
+    await clientFor(server.origin).transfers.create(newTransfer);
+    expect(asked).toBe(byFetch * 2);
+    expect(server.arrivals).toHaveLength(2);
+  },
+);
+
 /** Puts a dispatcher in the place of Node's that sends a failed request again by itself, once. */
 function installReplaying(): void {
   for (const [index, symbol] of symbols.entries()) {
