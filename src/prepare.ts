@@ -90,12 +90,13 @@ export function prepare<T, A>(
  */
 function withFurther(
   body: unknown,
-  further: Readonly<Record<string, unknown>>,
+  further: unknown,
   issues: Issue[],
 ): object {
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
-  for (const name of Object.keys(further ?? {})) {
+  const added = isObject(further) ? further : {};
+  for (const name of Object.keys(added)) {
     if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
       issues.push({
         path: `options.body.${name}`,
@@ -103,7 +104,7 @@ function withFurther(
       });
     }
   }
-  return { ...given, ...further };
+  return { ...given, ...added };
 }
 
 /** Letters, digits and the like between slashes cannot lead anywhere else. */

@@ -660,7 +660,10 @@ declare class Deadline {
     race<T>(promise: PromiseLike<T>): Promise<T>;
     /** Waits; {@link Stopped} ends it early. */
     sleep(ms: number): Promise<void>;
-    /** Lets go of every timer and of the caller's signals. */
+    /**
+     * Lets go of every timer and of the caller's signals. A clock or a signal of the caller's own that
+     * fails in this must not take the result of the call along.
+     */
     close(): void;
 }
 
