@@ -88,11 +88,7 @@ export function prepare<T, A>(
  * The body with further fields. One that is there already was checked, and is what the caller goes by
  * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
  */
-function withFurther(
-  body: unknown,
-  further: unknown,
-  issues: Issue[],
-): object {
+function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
   const added = isObject(further) ? further : {};
