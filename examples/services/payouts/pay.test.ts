@@ -81,6 +81,19 @@ test('a request that arrives late is found, not made again', async () => {
   expect(made()).toBe(1);
 });
 
+test('a look that breaks off is repeated later, and nothing is sent for it', async () => {
+  const { pay, made, pass, sandbox } = world();
+  const isDown = { kind: 'status', status: 503 } as const;
+  const reset = { kind: 'reset', when: 'after_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', times: 1, fault: reset });
+  sandbox.faults.add({ operation: 'transfers.list', times: 6, fault: isDown });
+  expect(await pay()).toEqual({ state: 'wait', ms: 6_000 });
+  pass(6_000);
+  expect(await pay()).toEqual({ state: 'wait', ms: 6_000 });
+  expect(await pay()).toMatchObject({ state: 'paid', how: 'reconciled' });
+  expect(made()).toBe(1);
+});
+
 test('a refusal gives the claim back', async () => {
   const { pay, made, sandbox } = world();
   sandbox.faults.add({

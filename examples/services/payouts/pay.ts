@@ -6,9 +6,11 @@
 //      the time in which the first request could still arrive is over.
 import { randomUUID } from 'node:crypto';
 import {
+  isOutcomeUnknown,
   isPaymentsError,
   type AccountId,
   type PaymentsClient,
+  type Reconciliation,
   type TransferCreateInput,
   type TransferId,
 } from 'payments-platform-sdk';
@@ -66,7 +68,7 @@ export async function pay(
   if (before?.state === 'sending') {
     // The time is taken before the look: a transfer may appear while one looks.
     const left = before.begun + limits.settled - (await journal.now());
-    const seen = await look(payments, journal, input, before);
+    const seen = await look(payments, journal, input, before, limits);
     if (seen !== undefined) return seen;
     if (left > 0) return { state: 'wait', ms: left };
   }
@@ -79,11 +81,19 @@ async function look(
   journal: Journal,
   input: TransferCreateInput & { readonly description: string },
   before: Extract<Entry, { state: 'sending' }>,
+  limits: Limits,
 ): Promise<Verdict | undefined> {
   // The reference occurs once in all time: whatever carries it is this payout, however old it is, and
   // no clock has to agree with another.
   const since = new Date(0);
-  const answer = await payments.transfers.reconcile(input, { since });
+  let answer: Reconciliation;
+  try {
+    answer = await payments.transfers.reconcile(input, { since });
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    // The look broke off: the claim stays, and somebody looks again.
+    return { state: 'wait', ms: limits.settled };
+  }
   switch (answer.result) {
     case 'found': {
       const transfer = answer.transfer.id;
@@ -123,7 +133,8 @@ async function send(
   } catch (error) {
     if (!isPaymentsError(error) || error.outcome === 'unknown') {
       // It can be there already; that it is not there yet proves nothing, so the claim stays.
-      return (await look(payments, journal, input, claim)) ?? { state: 'wait', ms: limits.settled };
+      const seen = await look(payments, journal, input, claim, limits);
+      return seen ?? { state: 'wait', ms: limits.settled };
     }
     // Nothing moved, for certain: the next one may send at once.
     await journal.swap(reference, claim, undefined);
