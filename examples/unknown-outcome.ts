@@ -16,7 +16,7 @@ async function pay(input: TransferCreateInput): Promise<string> {
     return `${id} was accepted`;
   } catch (error) {
     // Anything else is certain: no money moved.
-    if (!isOutcomeUnknown(error) || error.startedAt === undefined) throw error;
+    if (!isOutcomeUnknown(error)) throw error;
     const answer = await payments.transfers.reconcile(input, { since: error.startedAt });
     switch (answer.result) {
       case 'found':

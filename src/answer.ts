@@ -110,6 +110,13 @@ function parsedBody(
   }
 }
 
-/** The answer as a Response again: its body was read, so a new one holds the text. */
+/**
+ * The answer as a Response again: its body was read, so a new one holds the text. A phrase that no
+ * Response can carry is left out: whoever asked for one must not lose the result over it.
+ */
 export const rebuilt = ({ status, statusText, headers, text }: Answer): Response =>
-  new Response(bodylessStatuses.has(status) ? null : text, { status, statusText, headers });
+  new Response(bodylessStatuses.has(status) ? null : text, {
+    status,
+    statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',
+    headers,
+  });

@@ -143,11 +143,18 @@ export class Deadline {
     }
   }
 
-  /** Lets go of every timer and of the caller's signals. */
+  /**
+   * Lets go of every timer and of the caller's signals. A clock or a signal of the caller's own that
+   * fails in this must not take the result of the call along.
+   */
   close(): void {
-    this.#clock.clearTimeout(this.#timer);
     this.#forgetOuter?.();
-    for (const forget of this.#forgetSignals) forget();
+    try {
+      this.#clock.clearTimeout(this.#timer);
+      for (const forget of this.#forgetSignals) forget();
+    } catch {
+      // What is left behind is theirs.
+    }
   }
 
   #stop(why: StopReason): void {

@@ -33,7 +33,7 @@ export interface ClientOptions {
   timeout?: number | undefined;
   /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
   totalTimeout?: number | undefined;
-  /** How often a call may be sent again at most; 0 means never. @default 2 */
+  /** How often a call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. @default 2 */
   maxRetries?: number | undefined;
   /** Headers for every request. `authorization` is not among them: the credentials set it. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -75,7 +75,7 @@ export interface RequestOptions {
   timeout?: number | undefined;
   /** Milliseconds for the whole call: waits, retries and bodies. */
   totalTimeout?: number | undefined;
-  /** How often the call may be sent again at most; 0 means never. */
+  /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
   maxRetries?: number | undefined;
   /** Headers for this call. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -191,6 +191,12 @@ export function settle(options: ClientOptions): Settled {
     (typeof idempotencyHeader !== 'string' || !headerName.test(idempotencyHeader))
   ) {
     throw refusal('The option idempotencyHeader must be a header name, such as Idempotency-Key.');
+  }
+  // Such a header would be overwritten on the way, and a creation sent again without its key.
+  if (idempotencyHeader !== undefined && isTaken(idempotencyHeader.toLowerCase())) {
+    throw refusal(
+      `The option idempotencyHeader cannot be ${idempotencyHeader}: that header has another meaning. Name the one that the platform reads keys from, such as Idempotency-Key.`,
+    );
   }
   if (
     clock !== undefined &&
@@ -406,6 +412,10 @@ const reservedHeaders = new Set([
   'keep-alive',
   'upgrade',
 ]);
+
+const isTaken = (name: string): boolean =>
+  reservedHeaders.has(name) ||
+  ['accept', 'accept-encoding', 'content-type', 'cookie', 'user-agent'].includes(name);
 
 function headerRecord(
   given: unknown,

@@ -47,14 +47,21 @@ export function prepare<T, A>(
       issues.push({ path: 'path', message: 'expected a path below the base URL' });
     }
   }
-  if (issues.length > 0) {
-    throw invalidArguments(identity(call), issues, redact);
-  }
   const idempotencyKey =
     call.method === 'POST' && standing.idempotencyHeader !== undefined
       ? (settled.headers[standing.idempotencyHeader.toLowerCase()] ??
         globalThis.crypto.randomUUID())
       : undefined;
+  if (idempotencyKey?.trim() === '') {
+    // A platform takes it for none, and what is sent again under it takes effect twice.
+    issues.push({
+      path: `options.headers.${standing.idempotencyHeader}`,
+      message: 'expected a key, which is not blank; leave it out and the SDK makes one',
+    });
+  }
+  if (issues.length > 0) {
+    throw invalidArguments(identity(call), issues, redact);
+  }
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,
@@ -81,14 +88,11 @@ export function prepare<T, A>(
  * The body with further fields. One that is there already was checked, and is what the caller goes by
  * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
  */
-function withFurther(
-  body: unknown,
-  further: Readonly<Record<string, unknown>>,
-  issues: Issue[],
-): object {
+function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
-  for (const name of Object.keys(further ?? {})) {
+  const added = isObject(further) ? further : {};
+  for (const name of Object.keys(added)) {
     if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
       issues.push({
         path: `options.body.${name}`,
@@ -96,7 +100,7 @@ function withFurther(
       });
     }
   }
-  return { ...given, ...further };
+  return { ...given, ...added };
 }
 
 /** Letters, digits and the like between slashes cannot lead anywhere else. */

@@ -45,14 +45,23 @@ const firstFetch = globalThis.fetch;
 
 /**
  * Whether a fetch is the runtime's own. One that a test, a framework or the user has put in its
- * place may do anything before it fails, so its errors prove nothing. Node's says where it comes
- * from; elsewhere it is the one that was there when this module was loaded.
+ * place may do anything before it fails, so its errors prove nothing. Each runtime's own is known by
+ * its source; that it was there when this module was loaded says little, because whoever replaces it
+ * likes to come first. Of a source that is not known, nothing is believed.
  */
 export function isRuntimesOwn(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
-  return runtime() === 'node'
-    ? Function.prototype.toString.call(fetch).includes('internal/deps/undici/undici')
-    : fetch === firstFetch;
+  const source = Function.prototype.toString.call(fetch);
+  switch (runtime()) {
+    case 'node':
+      return source.includes('internal/deps/undici/undici');
+    case 'bun':
+      return fetch === firstFetch && /^function fetch\(\) \{\s*\[native code\]\s*\}$/.test(source);
+    case 'deno':
+      return fetch === firstFetch && /\blazyFetch\(|\bwebidl\.requiredArguments\(/.test(source);
+    default:
+      return false;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { identity, type Call } from './call.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { credentialName, UnusableCredential, type Credential } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
-import { ConfigurationError, worstOutcome, type Attempt } from './errors.ts';
+import { ConfigurationError, PaymentsError, worstOutcome, type Attempt } from './errors.ts';
 import {
   aborted,
   compose,
@@ -64,6 +64,8 @@ interface Course<T, A> {
   readonly totalTimeout: number;
   /** What is left of `totalTimeout`. */
   readonly total: Deadline;
+  /** When the first attempt began. */
+  startedAt: number | undefined;
 }
 
 /** A result, or the failure of the attempt that should have brought it. */
@@ -130,11 +132,12 @@ export class Transport {
       ...(cancel === undefined ? [] : [cancel]),
     ]);
     const number = (calls += 1);
+    const startedAt = undefined;
+    const course = { call, number, prepared, wire, timeout, totalTimeout, total, startedAt };
     try {
-      return await this.#untilDone(
-        { call, number, prepared, wire, timeout, totalTimeout, total },
-        credential,
-      );
+      return await this.#untilDone(course, credential);
+    } catch (error) {
+      throw error instanceof PaymentsError ? error : unforeseen(error, course, this.redact);
     } finally {
       total.close();
     }
@@ -149,20 +152,10 @@ export class Transport {
     const { budget, gate, hooks } = this.#setup;
     const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
     const attempts: Attempt[] = [];
-    let startedAt: number | undefined;
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
-    const story = (gaveUp?: string): Story => ({
-      ...identity(call),
-      kind: call.kind,
-      doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
-      attempts,
-      outcome: worstOutcome(attempts),
-      startedAt: startedAt === undefined ? undefined : new Date(startedAt).toISOString(),
-      idempotencyKey: prepared.idempotencyKey,
-      gaveUp,
-    });
+    const story = (gaveUp?: string): Story => storyOf(course, attempts, gaveUp);
 
     for (;;) {
       let token: string;
@@ -182,7 +175,7 @@ export class Transport {
       let ending: Ending<T> | undefined;
       // From here on others may be waiting behind this call, whatever becomes of it.
       try {
-        startedAt ??= this.#clock.now();
+        course.startedAt ??= this.#clock.now();
         notify(hooks.onRequest, () => ({
           ...event,
           url: redact(prepared.url),
@@ -406,6 +399,39 @@ function credentialError(
   const why = unusable ? `gave something unusable: ${error.message}` : `failed${said}`;
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
+    { ...factsOf(story, false), cause },
+  );
+}
+
+function storyOf<T, A>(
+  { call, prepared, startedAt }: Course<T, A>,
+  attempts: readonly Attempt[],
+  gaveUp?: string,
+): Story {
+  const began = new Date(startedAt ?? Number.NaN);
+  return {
+    ...identity(call),
+    kind: call.kind,
+    doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
+    attempts,
+    outcome: worstOutcome(attempts),
+    startedAt: Number.isNaN(began.getTime()) ? undefined : began.toISOString(),
+    idempotencyKey: prepared.idempotencyKey,
+    gaveUp,
+  };
+}
+
+/**
+ * What should not happen, such as a clock of the caller's that throws. Nobody knows how far the call
+ * had come, so once an attempt was begun it may have taken effect.
+ */
+function unforeseen<T, A>(error: unknown, course: Course<T, A>, redact: Redact): PaymentsError {
+  const outcome = course.startedAt === undefined ? 'not_sent' : 'unknown';
+  const story: Story = { ...storyOf(course, []), outcome };
+  const cause = redactError(error, redact);
+  const said = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+  return new PaymentsError(
+    compose(`The call was ended by an error that was not foreseen${said}.`, story, ''),
     { ...factsOf(story, false), cause },
   );
 }

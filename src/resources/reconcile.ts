@@ -81,12 +81,15 @@ export async function reconcileTransfer(
 
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
+  const matches = new Set<string>();
   let scanned = 0;
   try {
     for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
       scanned += 1;
-      if (!isSame(transfer, wanted)) continue;
-      const created = Date.parse(transfer.createdAt);
+      // A list that grows while it is read may show one Transfer on two pages.
+      if (!isSame(transfer, wanted) || matches.has(transfer.id)) continue;
+      matches.add(transfer.id);
+      const created = timeOf(transfer.createdAt);
       if (created >= start) certain.push(transfer);
       else if (!(created < start - clockSkew)) doubtful.push(transfer);
     }
@@ -135,6 +138,18 @@ function isSame(transfer: Transfer, wanted: TransferCreateInput): boolean {
   );
 }
 
-/** An amount without the zeros that do not change it: `12.50` and `12.5` are the same money. */
-const canonical = (amount: string): string =>
-  amount.includes('.') ? amount.replace(/0+$/, '').replace(/\.$/, '') : amount;
+/**
+ * When a Transfer was created. The platform's times are UTC. One without an offset would be read in
+ * this machine's time zone, and a Transfer be missed, or an older one taken for it.
+ */
+const timeOf = (createdAt: string): number => {
+  const [time, offset] = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(createdAt) ?? [];
+  if (time === undefined) return Number.NaN;
+  return Date.parse(offset === undefined ? `${time}Z` : time);
+};
+
+/** An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same money. */
+const canonical = (amount: string): string => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '')}`;
+};

@@ -142,31 +142,34 @@ const passing: Checker<unknown> = { safeParse: (value) => ({ success: true, data
 const accept = <T>(value: T): Checked<T> => ({ schema: passing as Checker<T>, value });
 
 function following<T>(schema: AnswerSchema<T>): Checker<T> {
-  const validate = (value: unknown) => schema['~standard'].validate(value);
   return {
     safeParse(value) {
-      let result: ReturnType<typeof validate>;
       try {
-        result = validate(value);
+        return verdict(schema['~standard'].validate(value));
       } catch {
-        // What the schema throws must not hide what became of the call.
-        return refused([{ message: 'the schema threw an error', path: [] }]);
+        // Neither what the schema throws nor what it answers may hide what became of the call.
+        return refused([{ message: 'the schema failed', path: [] }]);
       }
-      if (result instanceof Promise) {
-        result.catch(() => undefined);
-        return refused([
-          { message: 'the schema answers with a promise; give one that does not', path: [] },
-        ]);
-      }
-      if (result.issues === undefined) return { success: true, data: result.value };
-      return refused(
-        result.issues.map(({ message, path = [] }) => ({
-          message,
-          path: path.map((step) => (typeof step === 'object' ? step.key : step)),
-        })),
-      );
     },
   };
+}
+
+function verdict<T>(
+  result: SchemaResult<T> | PromiseLike<SchemaResult<T>>,
+): ReturnType<Checker<T>['safeParse']> {
+  if ('then' in result) {
+    result.then(undefined, () => undefined);
+    return refused([
+      { message: 'the schema answers with a promise; give one that does not', path: [] },
+    ]);
+  }
+  if (result.issues === undefined) return { success: true, data: result.value };
+  return refused(
+    result.issues.map(({ message, path }) => ({
+      message,
+      path: (path ?? []).map((step) => (typeof step === 'object' ? step.key : step)),
+    })),
+  );
 }
 
 const refused = (

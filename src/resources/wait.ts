@@ -121,7 +121,8 @@ export async function waitForTransfer(
     if (error.why.by === 'caller') {
       throw new AbortError('Waiting for the transfer was aborted by its signal.', {
         ...call,
-        outcome: 'rejected',
+        // As when time runs out: the transfer goes its way whether or not somebody watches.
+        outcome: 'unknown',
         cause: error.why.reason,
       });
     }

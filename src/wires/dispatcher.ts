@@ -1,5 +1,5 @@
 import type * as NodeZlib from 'node:zlib';
-import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
+import { builtin, host, isRuntimesOwn, runtime } from '../runtime.ts';
 import { decoderFor, type Decoder } from './decode.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer, WireRequest } from './wire.ts';
 
@@ -57,15 +57,18 @@ interface Dispatcher {
   ): boolean;
 }
 
-const symbols = [Symbol.for('undici.globalDispatcher.2'), Symbol.for('undici.globalDispatcher.1')];
+/*
+ * undici keeps its dispatcher under the number of its interface, and a copy of it that an application
+ * has installed may write under numbers that this Node's fetch never looks at. Going by any other
+ * than fetch does would be going around a proxy or a mock.
+ */
+const generation = Number.parseInt(host.process?.versions?.['undici'] ?? '', 10) < 8 ? 1 : 2;
+const dispatcherKey = Symbol.for(`undici.globalDispatcher.${generation}`);
 
 /** The dispatcher that fetch uses right now; undefined before fetch was loaded, and elsewhere. */
 function currentDispatcher(): Dispatcher | undefined {
-  for (const symbol of symbols) {
-    const found: unknown = Reflect.get(globalThis, symbol);
-    if (isDispatcher(found)) return found;
-  }
-  return undefined;
+  const found: unknown = Reflect.get(globalThis, dispatcherKey);
+  return isDispatcher(found) ? found : undefined;
 }
 
 const isDispatcher = (value: unknown): value is Dispatcher =>
@@ -116,6 +119,7 @@ class Exchange implements Handler {
   readonly answer: Promise<WireAnswer>;
   readonly #trace: Trace;
   readonly #stop: WireRequest['stop'];
+  readonly #mayRepeat: boolean;
   #dispatcher: Dispatcher | undefined;
   #forget = ignore;
   #stopped: Error | undefined;
@@ -127,6 +131,7 @@ class Exchange implements Handler {
   constructor(request: WireRequest, trace: Trace) {
     this.#trace = trace;
     this.#stop = request.stop;
+    this.#mayRepeat = request.method === 'GET';
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -182,7 +187,17 @@ class Exchange implements Handler {
       abort(this.#stopped);
       return;
     }
-    if (this.#trace.started === true) this.#trace.repeated = true;
+    if (this.#trace.started === true) {
+      this.#trace.repeated = true;
+      if (!this.#mayRepeat) {
+        // HTTP/2 and dispatchers of others begin a request again by themselves. Whether a write is
+        // sent again is decided in one place, and not here.
+        const held = new Error('the request broke off and was about to be sent again');
+        abort(held);
+        this.#fail(held);
+        return;
+      }
+    }
     this.#trace.started = true;
     this.#abort = abort;
   }

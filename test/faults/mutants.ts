@@ -40,7 +40,7 @@ const change = (file: string, from: string, to: string): Change => ({ file, from
 const throughFetch = change(
   'wires/dispatcher.ts',
   'export function dispatcherWire(): Wire | undefined {',
-  'export function dispatcherWire(): Wire | undefined {\n  if (symbols.length > 0) return undefined;',
+  'export function dispatcherWire(): Wire | undefined {\n  if (generation > 0) return undefined;',
 );
 
 export const variants: readonly Variant[] = [

@@ -7,7 +7,7 @@ import {
   type Transfer,
   type TransferCreateInput,
 } from 'payments-platform-sdk';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { failureOf, newTransfer, page, transfer } from '../support/answers.ts';
 import { furnishedPlatform } from '../support/interface.ts';
 import { observed, observedSandbox } from '../support/recorder.ts';
@@ -16,6 +16,10 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 const since = '2026-01-01T00:00:00.000Z';
 const minutes = (count: number): string =>
   new Date(Date.parse(since) + count * 60_000).toISOString();
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 /** A platform that lists these transfers, on one page. */
 function listing(...transfers: readonly object[]) {
@@ -100,6 +104,28 @@ test('how far the clocks may differ can be chosen', async () => {
 test('a match whose time cannot be read is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
+});
+
+test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
+  'a time without an offset is UTC, also on a machine in %s',
+  async (zone) => {
+    vi.stubEnv('TZ', zone);
+    const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
+    expect(await listing(ours).look()).toMatchObject({ result: 'found' });
+    const older = { ...match, createdAt: minutes(-60).replace('Z', '') };
+    expect(await listing(older).look()).toMatchObject({ result: 'not_found' });
+  },
+);
+
+test.each(['2026-01-01', '01/01/2026 00:01', 'Thu, 01 Jan 2026 00:01:00'])(
+  'a match whose time is told as %s is ambiguous',
+  async (createdAt) => {
+    expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
+  },
+);
+
+test('one transfer that a growing list shows twice is one', async () => {
+  expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
 test.each([

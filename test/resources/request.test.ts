@@ -1,4 +1,4 @@
-import { PaymentsClient, type AnyRequest } from 'payments-platform-sdk';
+import { PaymentsClient, type AnswerSchema, type AnyRequest } from 'payments-platform-sdk';
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
@@ -259,4 +259,21 @@ describe('refuses', () => {
     });
     expect(sent).toEqual([]);
   });
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['issues that are no list', { issues: 5 }],
+  ['an issue that is none', { issues: [null] }],
+  ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
+  ['a promise of its own making', { then: () => undefined }],
+])('a schema that answers %s does not hide that a write was accepted', async (_, answered) => {
+  const { payments } = observed(() => Response.json({ id: 'thing_1' }, { status: 201 }));
+  const schema = {
+    '~standard': { version: 1, vendor: 'none', validate: () => answered },
+  } as unknown as AnswerSchema<unknown>;
+  expect(
+    await payments.request({ method: 'POST', path: '/things', api: 'versioned', schema }),
+  ).toEqual({ id: 'thing_1' });
 });

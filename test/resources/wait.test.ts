@@ -226,7 +226,11 @@ test('aborting ends a pause', async () => {
   const reason = new Error('the user left');
   controller.abort(reason);
   const error = await failed;
-  expect(error).toMatchObject({ name: 'AbortError', operation: 'transfers.waitFor' });
+  expect(error).toMatchObject({
+    name: 'AbortError',
+    operation: 'transfers.waitFor',
+    outcome: 'unknown',
+  });
   expect(error.cause).toBe(reason);
   expect([sent.length, clock.elapsed(), clock.pending]).toEqual([1, 0, 0]);
 });

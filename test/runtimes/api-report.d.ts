@@ -297,10 +297,11 @@ declare const isPaymentsError: (value: unknown) => value is PaymentsError;
 declare const isApiError: (value: unknown) => value is ApiError;
 /**
  * Tells whether a call may have taken effect: look before you send it again. An error that is not
- * of this package proves nothing and gives false.
+ * of this package proves nothing and gives false. What is unknown was begun, so `startedAt` is there.
  */
 declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
+    readonly startedAt: string;
 };
 
 /** What a hook is told about a call; never a credential. */
@@ -405,7 +406,7 @@ interface ClientOptions {
     timeout?: number | undefined;
     /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
     totalTimeout?: number | undefined;
-    /** How often a call may be sent again at most; 0 means never. @default 2 */
+    /** How often a call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. @default 2 */
     maxRetries?: number | undefined;
     /** Headers for every request. `authorization` is not among them: the credentials set it. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -446,7 +447,7 @@ interface RequestOptions {
     timeout?: number | undefined;
     /** Milliseconds for the whole call: waits, retries and bodies. */
     totalTimeout?: number | undefined;
-    /** How often the call may be sent again at most; 0 means never. */
+    /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
     maxRetries?: number | undefined;
     /** Headers for this call. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -659,7 +660,10 @@ declare class Deadline {
     race<T>(promise: PromiseLike<T>): Promise<T>;
     /** Waits; {@link Stopped} ends it early. */
     sleep(ms: number): Promise<void>;
-    /** Lets go of every timer and of the caller's signals. */
+    /**
+     * Lets go of every timer and of the caller's signals. A clock or a signal of the caller's own that
+     * fails in this must not take the result of the call along.
+     */
     close(): void;
 }
 

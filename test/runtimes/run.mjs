@@ -4,7 +4,7 @@
  *   npm run test:runtimes               everything; exits with 1 when a cell is not as it has to be,
  *                                       or when docs/runtimes.md says something else
  *   node test/runtimes/run.mjs --update the same, and writes docs/runtimes.md
- *   node test/runtimes/run.mjs --only=matrix,sealing,bundles,modules,types,examples
+ *   node test/runtimes/run.mjs --only=matrix,sealing,wires,bundles,modules,types,examples
  *
  * The tools come from the lockfile of this folder and are installed when they are not there.
  * Every runtime is the binary that npm serves for 64-bit Linux; Chromium is the distribution's.
@@ -19,14 +19,14 @@ const { values: flags } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
-const all = ['matrix', 'sealing', 'bundles', 'modules', 'types', 'examples'];
+const all = ['matrix', 'sealing', 'wires', 'bundles', 'modules', 'types', 'examples'];
 const wanted = flags.only?.split(',') ?? all;
 const unknown = wanted.filter((part) => !all.includes(part));
 if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}`);
 
 await installTools();
 // These need what has just been installed.
-const { copyStory, processRows, sealing, workerRow } = await import('./runtimes.mjs');
+const { copyStory, processRows, sealing, wires, workerRow } = await import('./runtimes.mjs');
 const { bundleRows } = await import('./bundles.mjs');
 const { tellInBrowser } = await import('./browser.mjs');
 const { asNewUser, bothCopies, contents, jestRow, packageTools } = await import('./modules.mjs');
@@ -59,6 +59,7 @@ const parts = {
     checks.push(...(await packageTools(tarball)), ...(await asNewUser(place, platform)));
   },
   sealing: async () => checks.push(...(await sealing(consumer))),
+  wires: async () => checks.push(...(await wires(consumer))),
   types: async () => {
     checks.push(...(await compilerRows(consumer)));
     checks.push(...declarations(installed), ...(await hovers(consumer)));

@@ -126,14 +126,18 @@ export async function workerRow(consumer, platform) {
   return told;
 }
 
+/** The package as a user has it, not the one that is nearest to the script that is run. */
+function entryOf(consumer) {
+  const entry = createRequire(join(consumer, 'a.mjs')).resolve('payments-platform-sdk');
+  return pathToFileURL(entry.replace(/\.cjs$/, '.js')).href;
+}
+
 /** Writes over connections that die, on the runtimes that might repeat them. */
 export async function sealing(consumer) {
   const told = [];
   const script = join(here, 'sealing.mjs');
   const control = join(here, '../faults/sealing.ts');
-  // The package as a user has it, not the one that is nearest to the script.
-  const entry = createRequire(join(consumer, 'a.mjs')).resolve('payments-platform-sdk');
-  const url = pathToFileURL(entry.replace(/\.cjs$/, '.js')).href;
+  const url = entryOf(consumer);
   for (const name of ['node22', 'node26', 'bun', 'deno']) {
     const args = name === 'deno' ? ['run', '-A', '--no-lock'] : [];
     const { code, stdout, stderr } = await run(binaries[name], [...args, script, url]);
@@ -149,6 +153,38 @@ export async function sealing(consumer) {
       ok: unsealed.code !== 0 && /^WRONG DELETE, FIN: [2-9] arrivals/m.test(unsealed.stdout),
       detail: `${unsealed.stdout}${unsealed.stderr}`,
     });
+  }
+  return told;
+}
+
+/** Every way out of the package on every runtime, and what stands in its way on Node. */
+export async function wires(consumer) {
+  const url = entryOf(consumer);
+  const told = [];
+  const tell = async (runtime, script, what, wanted) => {
+    const args = runtime === 'deno' ? ['run', '-A', '--no-lock'] : [];
+    const { code, stdout, stderr } = await run(binaries[runtime], [
+      ...args,
+      join(here, script),
+      url,
+    ]);
+    const ok = code === 0 && wanted.every((line) => line.test(stdout));
+    told.push({ name: `${what}, ${runtime}`, ok, detail: `${stdout}${stderr}` });
+  };
+  for (const runtime of ['node22', 'node24', 'node26', 'bun', 'deno']) {
+    const own = runtime.startsWith('node') ? 'the dispatcher' : 'the runtime’s fetch';
+    const ways = [own, 'a fetch that was given', 'a global fetch that was replaced'];
+    const bodied = ['node:http', 'a getWithBody that was given'];
+    const wanted = [
+      ...ways.map((way) => new RegExp(`^tried 3\\d on ${way}$`, 'm')),
+      ...bodied.map((way) => new RegExp(`^tried [23]\\d on GET with a body over ${way}$`, 'm')),
+    ];
+    await tell(runtime, 'wires.mjs', 'every way out behaves alike', wanted);
+  }
+  const catches = ['a stubbed fetch', 'msw', 'a MockAgent of undici 8', 'a proxy'];
+  for (const runtime of ['node22', 'node24', 'node26']) {
+    const wanted = catches.map((name) => new RegExp(`^caught by ${name}`, 'm'));
+    await tell(runtime, 'interception.mjs', 'stubs, mocks and proxies catch every call', wanted);
   }
   return told;
 }

@@ -6,32 +6,9 @@ import {
   type RequestOptions,
 } from 'payments-platform-sdk';
 
-/** The bytes of an answer; the connection is closed behind it unless the headers say otherwise. */
-export function answer(
-  status: number,
-  body?: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Buffer {
-  const content =
-    body === undefined
-      ? Buffer.alloc(0)
-      : body instanceof Uint8Array
-        ? Buffer.from(body)
-        : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const all = {
-    connection: 'close',
-    'content-type': typeof body === 'string' ? 'text/html' : 'application/json',
-    'content-length': String(content.length),
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([
-    Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`, 'latin1'),
-    content,
-  ]);
-}
+export { answer } from './loopback.ts';
 
-/** The same as a Response, for clients whose fetch is a function of the test. */
+/** What `answer` says, as a Response, for clients whose fetch is a function of the test. */
 export const respond = (
   status: number,
   body?: unknown,

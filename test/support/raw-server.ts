@@ -1,128 +1,19 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listen, type RawServer, type Step } from './loopback.ts';
 import { settle } from './virtual-clock.ts';
 
-/** One request, byte for byte. */
-interface Arrival {
-  readonly head: string;
-  readonly method: string;
-  readonly target: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly bytes: Buffer;
-  /** Which connection it came over, from 0. */
-  readonly connection: number;
-}
+export { deadPort, type Exchange, type RawServer, type Step } from './loopback.ts';
 
-/** A request and the connection that waits for its answer. */
-export interface Exchange extends Arrival {
-  readonly socket: Socket;
-  /** Writes and leaves the connection open. */
-  write(bytes: string | Uint8Array): void;
-  /** Writes and ends the connection. */
-  reply(bytes: string | Uint8Array): void;
-  /** Ends the connection with a reset. */
-  reset(): void;
-}
-
-/** What happens to one request: bytes to answer with, or something worse. */
-export type Step = string | Uint8Array | ((exchange: Exchange) => void);
-
-export interface RawServer {
-  readonly port: number;
-  readonly origin: string;
-  /** For the option baseUrl. */
-  readonly baseUrl: string;
-  readonly arrivals: readonly Arrival[];
-  /** Connections that were made, and every byte that came over each. */
-  readonly connections: readonly { readonly bytes: Buffer; readonly closed: boolean }[];
-  /** Resolves when that many requests have arrived. */
-  arrived(count: number): Promise<void>;
-  /** Resolves when the client has closed that connection. */
-  closed(connection: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/**
- * A server that knows no HTTP but framing: request n is dealt with by step n, later ones by the
- * last. It ends with the test.
- */
+/** A server of ./loopback.ts that ends with the test. */
 export async function rawServer(...steps: readonly Step[]): Promise<RawServer> {
   return rawServerOn(0, ...steps);
 }
 
 export async function rawServerOn(wanted: number, ...steps: readonly Step[]): Promise<RawServer> {
-  const arrivals: Arrival[] = [];
-  const connections: { bytes: Buffer; closed: boolean }[] = [];
-  const sockets = new Set<Socket>();
-  const waiting = new Set<() => void>();
-  const changed = (): void => {
-    for (const look of waiting) look();
-  };
-  const until = (holds: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (!holds()) return;
-        waiting.delete(look);
-        resolve();
-      };
-      waiting.add(look);
-      look();
-    });
-
-  const server = createServer((socket) => {
-    const connection = connections.length;
-    const seen = { bytes: Buffer.alloc(0), closed: false };
-    connections.push(seen);
-    sockets.add(socket);
-    let rest = Buffer.alloc(0);
-    // A client that leaves is part of many tests.
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      seen.closed = true;
-      sockets.delete(socket);
-      changed();
-    });
-    socket.on('data', (chunk) => {
-      seen.bytes = Buffer.concat([seen.bytes, chunk]);
-      rest = Buffer.concat([rest, chunk]);
-      for (;;) {
-        const request = takeRequest(rest, connection);
-        if (request === undefined) break;
-        rest = rest.subarray(request.bytes.length);
-        const step = steps[Math.min(arrivals.length, steps.length - 1)];
-        arrivals.push(request);
-        changed();
-        if (step !== undefined) perform(step, request, socket);
-      }
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(wanted, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      for (const socket of sockets) socket.destroy();
-      server.close(() => {
-        resolve();
-      });
-    });
-  onTestFinished(close);
-  return {
-    port,
-    origin: `http://127.0.0.1:${port}`,
-    baseUrl: `http://127.0.0.1:${port}/v0`,
-    arrivals,
-    connections,
-    arrived: (count) => until(() => arrivals.length >= count),
-    closed: (connection) => until(() => connections[connection]?.closed === true),
-    close,
-  };
+  const server = await listen(wanted, ...steps);
+  onTestFinished(server.close);
+  return server;
 }
 
 /** Resolves when this process has received the headers of an answer, by whichever wire. */
@@ -136,69 +27,4 @@ export function headersReceived(): Promise<void> {
     };
     for (const channel of channels) subscribe(channel, seen);
   });
-}
-
-/** A loopback address where nobody listens. */
-export async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-function perform(step: Step, request: Arrival, socket: Socket): void {
-  const reply = (bytes: string | Uint8Array): void => {
-    socket.end(bytes);
-  };
-  if (typeof step !== 'function') {
-    reply(step);
-    return;
-  }
-  step({
-    ...request,
-    socket,
-    reply,
-    write: (bytes) => {
-      socket.write(bytes);
-    },
-    reset: () => {
-      socket.resetAndDestroy();
-    },
-  });
-}
-
-/** The first whole request among the bytes, if there is one. */
-function takeRequest(bytes: Buffer, connection: number): Arrival | undefined {
-  const end = bytes.indexOf('\r\n\r\n');
-  if (end === -1) return undefined;
-  const head = bytes.subarray(0, end).toString('latin1');
-  const [requestLine = '', ...lines] = head.split('\r\n');
-  const [method = '', target = ''] = requestLine.split(' ');
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-  }
-  const start = end + 4;
-  let stop = start + Number(headers['content-length'] ?? 0);
-  if (headers['transfer-encoding'] !== undefined) {
-    const last = bytes.indexOf('0\r\n\r\n', start);
-    if (last === -1) return undefined;
-    stop = last + 5;
-  }
-  if (bytes.length < stop) return undefined;
-  return {
-    head,
-    method,
-    target,
-    headers,
-    body: bytes.subarray(start, stop).toString('utf8'),
-    bytes: bytes.subarray(0, stop),
-    connection,
-  };
 }

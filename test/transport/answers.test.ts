@@ -317,3 +317,13 @@ test('the raw answer is there for the asking, with its body unread', async () =>
   const gone = await deletion.counterparties.delete('cpty_1').withResponse();
   expect([gone.data, gone.response.status]).toEqual([undefined, 204]);
 });
+
+test('a reason phrase that no Response can carry does not hide that a write was accepted', async () => {
+  const body = JSON.stringify(transferCreated);
+  const server = await rawServer(
+    Buffer.from(`HTTP/1.1 201 创建\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+  );
+  const { data, response } = await clientAt(server).transfers.create(newTransfer).withResponse();
+  expect(data).toEqual(transferCreated);
+  expect(response.status).toBe(201);
+});

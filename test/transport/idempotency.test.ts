@@ -1,4 +1,9 @@
-import { ConfigurationError, ServerError, type RequestEvent } from 'payments-platform-sdk';
+import {
+  ConfigurationError,
+  ServerError,
+  ValidationError,
+  type RequestEvent,
+} from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
 import {
   answer,
@@ -166,3 +171,22 @@ test.each(['', 'two words', 'x:y', 'naïve'])('%j is not a header name', (name) 
   const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
   expect(make).toThrow(ConfigurationError);
 });
+
+test.each(['', ' ', '\t'])('a key of %j is refused: it would protect nothing', async (key) => {
+  const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
+  const error = await failureOf(
+    payments.transfers.create(newTransfer, { headers: { 'IDEMPOTENCY-KEY': key } }),
+    ValidationError,
+  );
+  expect(error.issues).toMatchObject([{ path: 'options.headers.Idempotency-Key' }]);
+  expect(requests).toEqual([]);
+});
+
+test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Length', 'User-Agent'])(
+  '%s cannot carry the key',
+  (name) => {
+    expect(() =>
+      clientOf(() => respond(201, transferCreated), { idempotencyHeader: name }),
+    ).toThrow(ConfigurationError);
+  },
+);

@@ -251,17 +251,37 @@ test('Node sends a request once, so a refused connection proves that nothing was
   });
 });
 
+/** Lets the global fetch look like that of another runtime. */
+function disguise(source: string): void {
+  const toString: (this: unknown) => string = Function.prototype.toString;
+  vi.spyOn(Function.prototype, 'toString').mockImplementation(function (this: unknown) {
+    return this === globalThis.fetch ? source : toString.call(this);
+  });
+}
+
+test.each([
+  ['Bun', 'function fetch() { [native code] }'],
+  ['Deno', 'function fetch(...e){return lazyFetch().fetch(...new n(e))}'],
+])('%s may repeat what is not sealed, so a read proves nothing', async (name, source) => {
+  vi.stubGlobal(name, {});
+  disguise(source);
+  expect(await refusedEverywhere()).toEqual({
+    'safe GET': 'unknown',
+    'safe POST': 'unknown',
+    PATCH: 'not_sent',
+    DELETE: 'not_sent',
+    'once POST': 'not_sent',
+  });
+});
+
 test.each(['Bun', 'Deno'])(
-  '%s may repeat what is not sealed, so a read proves nothing',
+  'on %s a fetch that was replaced before this package was loaded proves nothing',
   async (name) => {
     vi.stubGlobal(name, {});
-    expect(await refusedEverywhere()).toEqual({
-      'safe GET': 'unknown',
-      'safe POST': 'unknown',
-      PATCH: 'not_sent',
-      DELETE: 'not_sent',
-      'once POST': 'not_sent',
-    });
+    disguise(
+      'async (input, init) => { try { return await own(input, init) } catch { return again() } }',
+    );
+    expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['unknown']));
   },
 );
 

@@ -1,0 +1,83 @@
+import { inspect } from 'node:util';
+import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import { rawServer } from '../support/raw-server.ts';
+
+// What the caller hands in may break in ways that no type allows. A payment on its way must not end in
+// an error that says nothing of it.
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (handle) => {
+    clearTimeout(handle as NodeJS.Timeout);
+  },
+};
+const serving = () => rawServer(answer(201, transferCreated));
+
+test('a clock that fails after the request has left: nobody knows, and the error says so', async () => {
+  const server = await serving();
+  const clock: Clock = {
+    ...systemClock,
+    now: () => {
+      if (server.arrivals.length > 0) throw new Error(`no time for ${apiKey}`);
+      return Date.now();
+    },
+  };
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toBeInstanceOf(PaymentsError);
+  expect(error).toMatchObject({
+    outcome: 'unknown',
+    operation: 'transfers.create',
+    retryable: false,
+  });
+  expect(error.message).toContain('not foreseen: no time for [redacted]');
+  expect(error.message).toContain('Outcome unknown');
+  expect(inspect(error)).not.toContain(apiKey);
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('a clock without the time does not hide what is known', async () => {
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const clock: Clock = { ...systemClock, now: () => Number.NaN, elapsed: () => performance.now() };
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'unknown', name: 'ConnectionError' });
+  expect(error.startedAt).toBeUndefined();
+});
+
+test('a signal that cannot be let go of does not take the result along', async () => {
+  const server = await serving();
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
+  const signal = { aborted: false, addEventListener: () => undefined } as unknown as AbortSignal;
+  const created = await payments.transfers.create(newTransfer, { signal });
+  expect(created.id).toBe(transferCreated.id);
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['a bare object', { ok: true, status: 201 }],
+  [
+    'an object whose headers throw',
+    {
+      ok: false,
+      status: 400,
+      get headers() {
+        throw new Error('x');
+      },
+    },
+  ],
+])('a fetch that answers %s leaves a creation in doubt', async (_, answered) => {
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: () => Promise.resolve(answered as Response),
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toBeInstanceOf(PaymentsError);
+  expect(error.outcome).toBe('unknown');
+});
