@@ -1,5 +1,6 @@
 // A Cloudflare Worker that shows what an account holds. The key is a secret of the Worker; a Worker
-// has no process.env to read it from, so it is handed over.
+// has no process.env to read it from, so it is handed over. Each request has a client of its own: a Worker
+// may not wait in one request for what another has begun, and a client that is shared would.
 import { isAccountId, NotFoundError, PaymentsClient } from 'payments-platform-sdk';
 
 interface Env {

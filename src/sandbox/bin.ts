@@ -55,12 +55,13 @@ async function run({ port, host, demo }: Wishes): Promise<void> {
     process.once(signal, () => void server.close());
   }
   const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
-  process.stdout.write(`The payments sandbox is up. Point a client at it with these variables:
+  process.stdout
+    .write(`The payments sandbox is up. Paste these lines into the shell that is to use it:
 
-PAYMENTS_BASE_URL=${baseUrl}
-PAYMENTS_ROOT_URL=${rootUrl}
-PAYMENTS_API_KEY=${apiKey}
-PAYMENTS_JWT=${jwt}
+export PAYMENTS_BASE_URL=${baseUrl}
+export PAYMENTS_ROOT_URL=${rootUrl}
+export PAYMENTS_API_KEY=${apiKey}
+export PAYMENTS_JWT=${jwt}
 
 Everything is kept in memory. Stop it with Ctrl+C.
 `);

@@ -49,12 +49,13 @@ export function authorise(
   if (token === wanted) return;
   const found =
     token === undefined
-      ? 'No bearer credential arrived'
+      ? 'No credential arrived'
       : token === other
         ? `The ${otherName} arrived where the ${wantedName} belongs`
         : 'The credential that arrived is not known';
   throw new SandboxError(
-    `${found}. Endpoints ${place} want the header "Authorization: Bearer <${wantedName}>".`,
+    // The client takes out whatever follows that word, so nothing does.
+    `${found}. Endpoints ${place} want the ${wantedName} in the Authorization header, after the word "Bearer".`,
     { code: 'unauthorized', status: 401 },
   );
 }

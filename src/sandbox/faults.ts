@@ -221,8 +221,9 @@ function statusReply(
   };
 }
 
+/** The words read well in an error, which shows them behind the status. */
 const htmlPage = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: `<!doctype html>\n<html><head><title>${status}</title></head><body><h1>${status}</h1><hr>proxy</body></html>\n`,
+  body: '<!doctype html>\n<html><body><p>a page of a proxy, which the sandbox was told to show</p></body></html>\n',
 });

@@ -30,6 +30,13 @@ export interface SandboxOptions {
   jwt?: string | undefined;
 }
 
+const optionNames = [
+  'clock',
+  'pageSize',
+  'apiKey',
+  'jwt',
+] as const satisfies readonly (keyof SandboxOptions)[];
+
 /** A request as any door receives it. */
 export interface SandboxRequest {
   /** The HTTP method. */
@@ -102,8 +109,9 @@ export class Sandbox {
   readonly #log = new Log();
   #requests = 0;
 
-  /** @throws TypeError when an option is out of range. */
+  /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
+    checkNames(options);
     const { clock, pageSize = 50 } = options;
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100) {
       throw new TypeError('The pageSize of a sandbox must be a whole number from 1 to 100.');
@@ -217,6 +225,19 @@ export class Sandbox {
     // What was called off before it arrived never takes effect.
     signal.throwIfAborted();
     return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
+  }
+}
+
+/** A misspelt option would be a test that tests something else. */
+function checkNames(options: SandboxOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('The options of a sandbox must be an object.');
+  }
+  const stranger = Object.keys(options).find((name) => !optionNames.some((one) => one === name));
+  if (stranger !== undefined) {
+    throw new TypeError(
+      `A sandbox has no option called ${stranger}; there are ${optionNames.join(', ')}.`,
+    );
   }
 }
 

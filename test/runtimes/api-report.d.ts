@@ -3494,7 +3494,7 @@ declare class Sandbox {
     readonly jwt: string;
     /** Options for `new PaymentsClient(…)`: they need no network. */
     readonly clientOptions: SandboxClientOptions;
-    /** @throws TypeError when an option is out of range. */
+    /** @throws TypeError when an option does not exist or is out of range. */
     constructor(options?: SandboxOptions);
     /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
     get log(): readonly SandboxLogEntry[];

@@ -30,7 +30,10 @@ function run(...args: string[]) {
     variables: async () => {
       await expect.poll(() => output.out, { timeout: 10_000 }).toContain('Stop it');
       return Object.fromEntries(
-        [...output.out.matchAll(/^(PAYMENTS_\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
+        [...output.out.matchAll(/^export (PAYMENTS_\w+)=(.+)$/gm)].map(([, name, value]) => [
+          name,
+          value,
+        ]),
       ) as Record<string, string>;
     },
   };
@@ -40,6 +43,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   'serves a demo world until %s, with open connections, and ends with status 0',
   async (signal) => {
     const sandbox = run('--port', '0', '--seed', 'demo');
+    // Each line is one for a shell: pasted, it sets what the client reads.
     const variables = await sandbox.variables();
     expect(Object.keys(variables)).toEqual([
       'PAYMENTS_BASE_URL',

@@ -1,3 +1,4 @@
+import { AuthenticationError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
@@ -22,12 +23,12 @@ test('versioned endpoints take the API key, root endpoints the JWT', async () =>
 });
 
 test.each([
-  [versioned, undefined, 'No bearer credential arrived'],
-  [versioned, 'Basic abc', 'No bearer credential arrived'],
-  [versioned, 'Bearer', 'No bearer credential arrived'],
+  [versioned, undefined, 'No credential arrived'],
+  [versioned, 'Basic abc', 'No credential arrived'],
+  [versioned, 'Bearer', 'No credential arrived'],
   [versioned, 'Bearer sk_other', 'is not known'],
   [root, 'Bearer a.b.c', 'is not known'],
-  [root, '', 'No bearer credential arrived'],
+  [root, '', 'No credential arrived'],
 ])('%s with %o is unauthorised', async (url, authorization, words) => {
   const answer = await ask(new Sandbox(), url, authorization);
   expect(answer).toMatchObject({ status: 401, code: 'unauthorized' });
@@ -42,13 +43,28 @@ test('the right credential in the wrong place is told where it belongs', async (
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
   expect(jwt.error).toBe(
-    'The JWT arrived where the API key belongs. Endpoints under /v0 want the header "Authorization: Bearer <API key>".',
+    'The JWT arrived where the API key belongs. Endpoints under /v0 want the API key in the Authorization header, after the word "Bearer".',
   );
   const key = await ask(sandbox, root, `Bearer ${sandbox.apiKey}`);
   expect(key.status).toBe(401);
   expect(key.error).toBe(
-    'The API key arrived where the JWT belongs. Endpoints without a version segment want the header "Authorization: Bearer <JWT>".',
+    'The API key arrived where the JWT belongs. Endpoints without a version segment want the JWT in the Authorization header, after the word "Bearer".',
   );
+});
+
+test('the client shows every word of it: none looks like a credential', async () => {
+  const sandbox = new Sandbox();
+  const { clientOptions, apiKey, jwt } = sandbox;
+  const told = async (call: PromiseLike<unknown>) =>
+    Promise.resolve(call).catch((error: unknown) => error);
+  const payments = new PaymentsClient({ ...clientOptions, apiKey: `${apiKey}0`, jwt: `${jwt}0` });
+  const address = `0x${'a'.repeat(40)}` as const;
+  for (const call of [payments.entities.list(), payments.instructions.list({ address })]) {
+    const error = await told(call);
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(String(error)).toContain('in the Authorization header, after the word "Bearer".');
+    expect(String(error)).not.toContain('[redacted]');
+  }
 });
 
 test('an unauthorised call changes nothing, and learns nothing about its body', async () => {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, type SandboxFault, type SandboxFaultRule } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
@@ -104,6 +105,15 @@ test.each([
   expect(response.headers.get('content-type')).toContain('text/html');
   expect(await response.text()).toMatch(/^<!doctype html>/);
   expect(committed()).toBe(count);
+});
+
+test('the words of its page read well behind the status', async () => {
+  const sandbox = new Sandbox();
+  const payments = new PaymentsClient(sandbox.clientOptions);
+  sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
+  await expect(payments.entities.list({}, { maxRetries: 0 })).rejects.toThrow(
+    'The platform answered 502: a page of a proxy, which the sandbox was told to show.',
+  );
 });
 
 test.each([

@@ -51,6 +51,16 @@ test('pageSize changes the default, and limit overrides it', async () => {
   }
 });
 
+test('an option that a sandbox does not have is refused by name', () => {
+  const made = (options: object) => () => new Sandbox(options);
+  expect(made({ pagesize: 3 })).toThrow(TypeError);
+  expect(made({ pagesize: 3 })).toThrow(
+    'A sandbox has no option called pagesize; there are clock, pageSize, apiKey, jwt.',
+  );
+  expect(made({ clock: undefined, seed: 'demo' })).toThrow('no option called seed');
+  expect(made(null as unknown as object)).toThrow('must be an object');
+});
+
 test('a page that ends exactly at the last item says so', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');

@@ -217,7 +217,7 @@ test('status, html and delay faults arrive as they are', async () => {
     503,
     'text/html; charset=utf-8',
   ]);
-  expect(await page.text()).toContain('<h1>503</h1>');
+  expect(await page.text()).toContain('a page of a proxy');
   inject({ kind: 'delay', ms: 50 });
   const started = performance.now();
   expect((await create()).status).toBe(201);
