@@ -1568,13 +1568,11 @@ declare class Transfers {
      * ```ts
      * import { isOutcomeUnknown } from 'payments-platform-sdk';
      *
-     * const since = new Date();
      * try {
-     *   const transfer = await payments.transfers.create(input);
-     *   console.log(transfer.id, transfer.status);
+     *   await payments.transfers.create(input);
      * } catch (error) {
      *   if (!isOutcomeUnknown(error)) throw error;
-     *   console.log(await payments.transfers.reconcile(input, { since }));
+     *   console.log(await payments.transfers.reconcile(input, { since: error.startedAt }));
      * }
      * ```
      */
@@ -1599,8 +1597,9 @@ declare class Transfers {
      * Answers the question after a creation whose outcome is unknown: does the Transfer exist? It
      * pages through the Transfers of the source and never sends anything again.
      *
-     * `not_found` proves nothing while the first request may still be on its way: look again after
-     * your timeout has passed.
+     * `not_found` proves nothing while the first request may still be on its way: look again when
+     * `totalTimeout` and some minutes have passed. A look that breaks off throws with `outcome`
+     * `unknown`: look again, and do not send.
      */
     reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation>;
 }
