@@ -123,6 +123,7 @@ export async function waitForTransfer(
         ...call,
         // As when time runs out: the transfer goes its way whether or not somebody watches.
         outcome: 'unknown',
+        startedAt,
         cause: error.why.reason,
       });
     }

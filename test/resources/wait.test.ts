@@ -110,6 +110,7 @@ test.each([
     last: { id: 'txfr_1', status: 'pending' },
     outcome: 'unknown',
     retryable: true,
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
   expect(error.message).toContain('does not say that it failed');
   expect(clock.elapsed()).toBe(ms);
@@ -228,6 +229,7 @@ test('aborting ends a pause', async () => {
   const error = await failed;
   expect(error).toMatchObject({
     name: 'AbortError',
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     operation: 'transfers.waitFor',
     outcome: 'unknown',
   });
