@@ -132,8 +132,16 @@ export class Transport {
       ...(cancel === undefined ? [] : [cancel]),
     ]);
     const number = (calls += 1);
-    const startedAt = undefined;
-    const course = { call, number, prepared, wire, timeout, totalTimeout, total, startedAt };
+    const course: Course<T, A> = {
+      call,
+      number,
+      prepared,
+      wire,
+      timeout,
+      totalTimeout,
+      total,
+      startedAt: undefined,
+    };
     try {
       return await this.#untilDone(course, credential);
     } catch (error) {
@@ -386,6 +394,10 @@ export class Transport {
   }
 }
 
+/** What an error said, behind the sentence that tells of it. */
+const saidBy = (cause: unknown): string =>
+  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+
 function credentialError(
   credential: Credential,
   error: unknown,
@@ -395,8 +407,7 @@ function credentialError(
   const { option } = credentialName(credential.kind);
   const unusable = error instanceof UnusableCredential;
   const cause = unusable ? undefined : redactError(error, redact);
-  const said = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
-  const why = unusable ? `gave something unusable: ${error.message}` : `failed${said}`;
+  const why = unusable ? `gave something unusable: ${error.message}` : `failed${saidBy(cause)}`;
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
     { ...factsOf(story, false), cause },
@@ -429,9 +440,8 @@ function unforeseen<T, A>(error: unknown, course: Course<T, A>, redact: Redact):
   const outcome = course.startedAt === undefined ? 'not_sent' : 'unknown';
   const story: Story = { ...storyOf(course, []), outcome };
   const cause = redactError(error, redact);
-  const said = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
   return new PaymentsError(
-    compose(`The call was ended by an error that was not foreseen${said}.`, story, ''),
+    compose(`The call was ended by an error that was not foreseen${saidBy(cause)}.`, story, ''),
     { ...factsOf(story, false), cause },
   );
 }

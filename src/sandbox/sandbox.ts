@@ -37,7 +37,7 @@ const optionNames = [
   'jwt',
 ] as const satisfies readonly (keyof SandboxOptions)[];
 
-/** A request as any door receives it. */
+/** A request, whichever entry point has received it. */
 export interface SandboxRequest {
   /** The HTTP method. */
   method: string;

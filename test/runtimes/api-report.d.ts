@@ -3428,7 +3428,7 @@ interface SandboxOptions {
     /** The JWT that is accepted. Default: a fixed one. */
     jwt?: string | undefined;
 }
-/** A request as any door receives it. */
+/** A request, whichever entry point has received it. */
 interface SandboxRequest {
     /** The HTTP method. */
     method: string;
