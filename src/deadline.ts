@@ -20,12 +20,17 @@ const none = [] as const;
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
+ *
+ * The timer of a span inside another ends both when the outer one is over first, so the outer one
+ * starts a timer of its own only when somebody waits for it directly: most calls have one attempt,
+ * and one timer.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
-  readonly #timer: unknown;
+  #timer: unknown;
+  #isTimed = false;
   readonly #outer: Deadline | undefined;
   readonly #forgetOuter: (() => void) | undefined;
   /** Takes the listeners off the caller's signals again. */
@@ -46,13 +51,22 @@ export class Deadline {
     this.#by = by;
     this.#outer = outer;
     this.#endsAt = clock.elapsed() + ms;
-    this.#timer = clock.setTimeout(() => {
-      this.#stop({ by });
-    }, ms);
     this.#forgetSignals = signals.length === 0 ? none : signals.map((each) => this.#follow(each));
-    this.#forgetOuter = outer?.onStop((stopped) => {
+    if (outer === undefined) return;
+    this.#forgetOuter = outer.#listen((stopped) => {
       this.#stop(stopped.why);
     });
+    // At once: when the clock is the caller's and throws, nothing has been sent yet.
+    this.#startTimer(outer.#endsAt < this.#endsAt ? outer : this);
+  }
+
+  /** Starts the timer that ends this span, or the span around it. */
+  #startTimer(ending: Deadline = this): void {
+    if (this.#isTimed || this.#stopped !== undefined) return;
+    this.#isTimed = true;
+    this.#timer = this.#clock.setTimeout(() => {
+      ending.#stop({ by: ending.#by });
+    }, ending.remaining);
   }
 
   #follow(signal: AbortSignal): () => void {
@@ -68,6 +82,7 @@ export class Deadline {
 
   /** For what takes a signal; made when somebody asks, because few do and it costs. */
   get signal(): AbortSignal {
+    this.#startTimer();
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
@@ -77,6 +92,11 @@ export class Deadline {
 
   /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
   onStop(listener: Listener): () => void {
+    this.#startTimer();
+    return this.#listen(listener);
+  }
+
+  #listen(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
       return () => undefined;
@@ -108,6 +128,7 @@ export class Deadline {
 
   /** The promise's result, or {@link Stopped} if that comes first. */
   race<T>(promise: PromiseLike<T>): Promise<T> {
+    this.#startTimer();
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
         // What loses the race may still fail; that failure has no other reader.

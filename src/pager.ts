@@ -62,7 +62,7 @@ interface Route<P, Position> extends CallIdentity {
   readonly start: Position;
   readonly limit: number | undefined;
   /** Asks for one page; `cancel` ends the request. */
-  fetch(position: Position, cancel: AbortSignal): ApiCall<P>;
+  fetch(position: Position, cancel?: AbortSignal): ApiCall<P>;
   /** Where the next page is, undefined after the last one, or why there is no way on. */
   next(page: P, trail: Trail<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
@@ -142,16 +142,9 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   }
 
   #firstPage(): ApiCall<P> {
-    this.#first ??= this.#route.fetch(this.#route.start, new AbortController().signal);
+    this.#first ??= this.#route.fetch(this.#route.start);
     return this.#first;
   }
-}
-
-/** A page on its way. */
-interface Pending<P, Position> {
-  readonly position: Position;
-  readonly cancel: AbortController;
-  readonly page: Promise<P>;
 }
 
 /**
@@ -161,9 +154,12 @@ interface Pending<P, Position> {
 class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIterableIterator<P> {
   readonly #route: Route<P, Position>;
   readonly #seen = new Set<unknown>();
+  /** Ends the requests of this walk when its loop is left. */
+  readonly #cancel = new AbortController();
   /** The next page to hand out; undefined after the last one. */
   #position: Position | undefined;
-  #ahead: Pending<P, Position> | undefined;
+  /** The page at that position, when it is on its way already. */
+  #ahead: Promise<P> | undefined;
   #pagesHandedOut = 0;
   #itemsHandedOut = 0;
   #emptyInARow = 0;
@@ -187,7 +183,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
   return(): Promise<IteratorResult<P, undefined>> {
     this.#ended = true;
     this.#position = undefined;
-    this.#ahead?.cancel.abort();
+    this.#cancel.abort();
     this.#ahead = undefined;
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -214,19 +210,16 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#ended || position === undefined) return { done: true, value: undefined };
     const pending = this.#ahead ?? this.#ask(position);
-    // Kept while it is on its way, so that return() can cancel it.
-    this.#ahead = pending;
+    // A page that failed is asked for again by the next call of next().
+    this.#ahead = undefined;
     let page: P;
     try {
-      page = await pending.page;
+      page = await pending;
       if (this.#ended) return { done: true, value: undefined };
     } catch (error) {
       if (this.#ended) return { done: true, value: undefined };
       if (error instanceof PaymentsError) error.resume ??= this.#resumeAt(position);
       throw error;
-    } finally {
-      // A page that failed is asked for again by the next call of next().
-      this.#ahead = undefined;
     }
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
@@ -252,12 +245,11 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     this.#position = next instanceof PaginationError ? undefined : next;
   }
 
-  #ask(position: Position): Pending<P, Position> {
-    const cancel = new AbortController();
-    const page = this.#route.fetch(position, cancel.signal);
+  #ask(position: Position): Promise<P> {
+    const page = this.#route.fetch(position, this.#cancel.signal);
     // A page fetched ahead may fail before anybody asks for it.
     page.catch(() => undefined);
-    return { position, cancel, page };
+    return page;
   }
 }
 
@@ -325,7 +317,7 @@ export function cursorPager<T>(
   call: CallIdentity,
   query: { readonly cursor?: string | undefined; readonly limit?: number | undefined } | undefined,
   redact: (text: string) => string,
-  fetch: (cursor: string | undefined, cancel: AbortSignal) => ApiCall<Page<T>>,
+  fetch: (cursor: string | undefined, cancel?: AbortSignal) => ApiCall<Page<T>>,
 ): Pager<T> {
   type Start = { readonly cursor: string | undefined };
   return new Paged<T, Page<T>, Start>({
@@ -371,7 +363,7 @@ export function cursorPager<T>(
 export function offsetPager<T>(
   call: CallIdentity,
   query: { readonly skip?: number | undefined; readonly take?: number | undefined } | undefined,
-  fetch: (skip: number | undefined, cancel: AbortSignal) => ApiCall<OffsetPage<T>>,
+  fetch: (skip: number | undefined, cancel?: AbortSignal) => ApiCall<OffsetPage<T>>,
 ): OffsetPager<T> {
   type Start = { readonly skip: number | undefined; readonly before?: string };
   return new Paged<T, OffsetPage<T>, Start>({

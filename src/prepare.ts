@@ -110,7 +110,7 @@ const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
 function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue[]): string {
-  let search: URLSearchParams | undefined;
+  let search = '';
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
     const path = `options.query.${name}`;
@@ -122,9 +122,12 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
     } else if (!String(value).isWellFormed()) {
       issues.push({ path, message: 'this text holds half of a surrogate pair' });
     } else {
-      search ??= new URLSearchParams();
-      search.set(name, String(value));
+      search += `${search === '' ? '?' : '&'}${encoded(name)}=${encoded(String(value))}`;
     }
   }
-  return search === undefined ? '' : `?${search.toString()}`;
+  return search;
 }
+
+/** As a form is encoded; most names and values are made of letters and digits, and come out as they are. */
+const encoded = (text: string): string =>
+  /^[\w*.-]*$/.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
