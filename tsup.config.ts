@@ -21,6 +21,12 @@ const code: Options = {
   // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
   // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
+  // ky asks for these two to find out what the runtime can do. Its own signal and its streams of
+  // progress are never used here, and a Request with a signal outlives young garbage collections.
+  define: {
+    'globalThis.AbortSignal.any': 'undefined',
+    'globalThis.ReadableStream': 'undefined',
+  },
 };
 
 /** Types of one group of entry points. Apart, so that the client's types do not load zod's. */
