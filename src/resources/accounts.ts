@@ -4,12 +4,12 @@ import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
-  AccountCreatedSchema,
-  AccountCreateInputSchema,
-  AccountIdSchema,
-  AccountListQuerySchema,
-  AccountSchema,
-  AccountUpdateInputSchema,
+  accountCreatedSchema,
+  accountCreateInputSchema,
+  accountIdSchema,
+  accountListQuerySchema,
+  accountSchema,
+  accountUpdateInputSchema,
   type Account,
   type AccountCreated,
   type AccountCreateInput,
@@ -41,9 +41,9 @@ export class Accounts {
         kind: 'once',
         method: 'POST',
         path: path`/accounts`,
-        body: check(AccountCreateInputSchema, input),
-        answer: compiled(AccountCreatedSchema),
-        least: hasId(AccountIdSchema),
+        body: check(accountCreateInputSchema(), input),
+        answer: compiled(accountCreatedSchema()),
+        least: hasId(accountIdSchema()),
         doubt:
           'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
       },
@@ -56,8 +56,8 @@ export class Accounts {
     return listOf(
       this.#api,
       { operation: 'accounts.list', path: path`/accounts` },
-      AccountSchema,
-      AccountListQuerySchema,
+      accountSchema(),
+      accountListQuerySchema(),
       query,
       options,
     );
@@ -74,8 +74,8 @@ export class Accounts {
         operation: 'accounts.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/accounts/${check(AccountIdSchema, id)}`,
-        answer: compiled(AccountSchema),
+        path: path`/accounts/${check(accountIdSchema(), id)}`,
+        answer: compiled(accountSchema()),
       },
       options,
     );
@@ -92,10 +92,10 @@ export class Accounts {
         operation: 'accounts.update',
         kind: 'idempotent',
         method: 'PATCH',
-        path: path`/accounts/${check(AccountIdSchema, id)}`,
-        body: check(AccountUpdateInputSchema, patch),
-        answer: compiled(AccountSchema),
-        least: hasId(AccountIdSchema),
+        path: path`/accounts/${check(accountIdSchema(), id)}`,
+        body: check(accountUpdateInputSchema(), patch),
+        answer: compiled(accountSchema()),
+        least: hasId(accountIdSchema()),
         doubt:
           'the Account may have been changed. Compare it with payments.accounts.get(id), or send the same change again.',
       },

@@ -3,9 +3,9 @@ import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
-  CounterpartyIdSchema,
-  CounterpartyListQuerySchema,
-  CounterpartySchema,
+  counterpartyIdSchema,
+  counterpartyListQuerySchema,
+  counterpartySchema,
   type Counterparty,
   type CounterpartyId,
   type CounterpartyListQuery,
@@ -29,8 +29,8 @@ export class Counterparties {
     return listOf(
       this.#api,
       { operation: 'counterparties.list', path: path`/counterparties` },
-      CounterpartySchema,
-      CounterpartyListQuerySchema,
+      counterpartySchema(),
+      counterpartyListQuerySchema(),
       query,
       options,
     );
@@ -47,8 +47,8 @@ export class Counterparties {
         operation: 'counterparties.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/counterparties/${check(CounterpartyIdSchema, id)}`,
-        answer: compiled(CounterpartySchema),
+        path: path`/counterparties/${check(counterpartyIdSchema(), id)}`,
+        answer: compiled(counterpartySchema()),
       },
       options,
     );
@@ -65,7 +65,7 @@ export class Counterparties {
         operation: 'counterparties.delete',
         kind: 'idempotent',
         method: 'DELETE',
-        path: path`/counterparties/${check(CounterpartyIdSchema, id)}`,
+        path: path`/counterparties/${check(counterpartyIdSchema(), id)}`,
         answer: 'nothing',
         doubt:
           'the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.',

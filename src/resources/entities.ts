@@ -4,11 +4,11 @@ import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
-  EntityCreatedSchema,
-  EntityCreateInputSchema,
-  EntityIdSchema,
-  EntityListQuerySchema,
-  EntitySchema,
+  entityCreatedSchema,
+  entityCreateInputSchema,
+  entityIdSchema,
+  entityListQuerySchema,
+  entitySchema,
   type Entity,
   type EntityCreated,
   type EntityCreateInput,
@@ -38,9 +38,9 @@ export class Entities {
         kind: 'once',
         method: 'POST',
         path: path`/entities`,
-        body: check(EntityCreateInputSchema, input),
-        answer: compiled(EntityCreatedSchema),
-        least: hasId(EntityIdSchema),
+        body: check(entityCreateInputSchema(), input),
+        answer: compiled(entityCreatedSchema()),
+        least: hasId(entityIdSchema()),
         doubt:
           'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
       },
@@ -53,8 +53,8 @@ export class Entities {
     return listOf(
       this.#api,
       { operation: 'entities.list', path: path`/entities` },
-      EntitySchema,
-      EntityListQuerySchema,
+      entitySchema(),
+      entityListQuerySchema(),
       query,
       options,
     );
@@ -71,8 +71,8 @@ export class Entities {
         operation: 'entities.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/entities/${check(EntityIdSchema, id)}`,
-        answer: compiled(EntitySchema),
+        path: path`/entities/${check(entityIdSchema(), id)}`,
+        answer: compiled(entitySchema()),
       },
       options,
     );

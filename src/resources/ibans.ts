@@ -3,9 +3,9 @@ import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
-  IbanIdSchema,
-  IbanListQuerySchema,
-  IbanSchema,
+  ibanIdSchema,
+  ibanListQuerySchema,
+  ibanSchema,
   type Iban,
   type IbanId,
   type IbanListQuery,
@@ -29,8 +29,8 @@ export class Ibans {
     return listOf(
       this.#api,
       { operation: 'ibans.list', path: path`/ibans` },
-      IbanSchema,
-      IbanListQuerySchema,
+      ibanSchema(),
+      ibanListQuerySchema(),
       query,
       options,
     );
@@ -47,8 +47,8 @@ export class Ibans {
         operation: 'ibans.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/ibans/${check(IbanIdSchema, id)}`,
-        answer: compiled(IbanSchema),
+        path: path`/ibans/${check(ibanIdSchema(), id)}`,
+        answer: compiled(ibanSchema()),
       },
       options,
     );
@@ -65,7 +65,7 @@ export class Ibans {
         operation: 'ibans.delete',
         kind: 'idempotent',
         method: 'DELETE',
-        path: path`/ibans/${check(IbanIdSchema, id)}`,
+        path: path`/ibans/${check(ibanIdSchema(), id)}`,
         answer: 'nothing',
         doubt:
           'the IBAN may be deleted, and deposits to it rejected. payments.ibans.get(id) throws NotFoundError if it is.',

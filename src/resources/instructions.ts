@@ -3,18 +3,19 @@ import { check, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import {
-  BuiltInstructionSchema,
-  InstructionBuildInputSchema,
-  InstructionListInputSchema,
-  InstructionSchema,
+  builtInstructionSchema,
+  instructionBuildInputSchema,
+  instructionListInputSchema,
+  instructionSchema,
   type BuiltInstruction,
   type Instruction,
   type InstructionBuildInput,
   type InstructionListInput,
 } from '../schemas/instruction.ts';
+import { once } from '../schemas/primitives.ts';
 import type { ApiCall, Transport } from '../transport.ts';
 
-const InstructionsSchema = z.array(InstructionSchema);
+const instructionsSchema = once(() => z.array(instructionSchema()));
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {
@@ -37,8 +38,8 @@ export class Instructions {
         kind: 'safe',
         method: 'POST',
         path: path`/instruction/build`,
-        body: check(InstructionBuildInputSchema, input),
-        answer: compiled(BuiltInstructionSchema),
+        body: check(instructionBuildInputSchema(), input),
+        answer: compiled(builtInstructionSchema()),
       },
       options,
     );
@@ -57,8 +58,8 @@ export class Instructions {
         kind: 'safe',
         method: 'GET',
         path: path`/instructions/all`,
-        body: check(InstructionListInputSchema, input),
-        answer: compiled(InstructionsSchema),
+        body: check(instructionListInputSchema(), input),
+        answer: compiled(instructionsSchema()),
         least: Array.isArray,
       },
       options,

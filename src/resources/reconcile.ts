@@ -11,7 +11,7 @@ import type { Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
-  TransferCreateInputSchema,
+  transferCreateInputSchema,
   type Transfer,
   type TransferCreateInput,
   type TransferListQuery,
@@ -68,7 +68,7 @@ export async function reconcileTransfer(
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   const issues: Issue[] = [];
   unknownOptions(paging, ['since', 'clockSkew'], issues);
-  const wanted = validate(check(TransferCreateInputSchema, input), '', issues);
+  const wanted = validate(check(transferCreateInputSchema(), input), '', issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun = validate(check(moment(), since), 'options.since', issues);
   const start = new Date(begun ?? Number.NaN).getTime();

@@ -2,8 +2,8 @@ import { check, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import {
-  SettingsSchema,
-  SettingsUpdateInputSchema,
+  settingsSchema,
+  settingsUpdateInputSchema,
   type Settings,
   type SettingsUpdateInput,
 } from '../schemas/settings.ts';
@@ -32,8 +32,8 @@ export class PlatformSettings {
         kind: 'idempotent',
         method: 'PATCH',
         path: path`/platform/settings`,
-        body: check(SettingsUpdateInputSchema, patch),
-        answer: compiled(SettingsSchema),
+        body: check(settingsUpdateInputSchema(), patch),
+        answer: compiled(settingsSchema()),
         doubt: 'the Settings may have been changed. Send the same change again to be sure.',
       },
       options,

@@ -4,16 +4,17 @@ import { isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
+import { once } from '../schemas/primitives.ts';
 import {
-  TransactionListInputSchema,
-  TransactionSchema,
+  transactionListInputSchema,
+  transactionSchema,
   type Transaction,
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
 import { asOfNow } from './list.ts';
 
-const TransactionsSchema = z.array(TransactionSchema);
+const transactionsSchema = once(() => z.array(transactionSchema()));
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {
@@ -44,10 +45,10 @@ export class Transactions {
           kind: 'safe',
           path: target,
           body: check(
-            TransactionListInputSchema,
+            transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },
           ),
-          answer: compiled(TransactionsSchema),
+          answer: compiled(transactionsSchema()),
           least: Array.isArray,
           into: (data) => ({
             data,

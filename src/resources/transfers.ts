@@ -5,11 +5,11 @@ import type { Clock } from '../clock.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pager } from '../pager.ts';
 import {
-  TransferCreatedSchema,
-  TransferCreateInputSchema,
-  TransferIdSchema,
-  TransferListQuerySchema,
-  TransferSchema,
+  transferCreatedSchema,
+  transferCreateInputSchema,
+  transferIdSchema,
+  transferListQuerySchema,
+  transferSchema,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
@@ -56,9 +56,9 @@ export class Transfers {
         kind: 'once',
         method: 'POST',
         path: path`/transfers`,
-        body: check(TransferCreateInputSchema, input),
-        answer: compiled(TransferCreatedSchema),
-        least: hasId(TransferIdSchema),
+        body: check(transferCreateInputSchema(), input),
+        answer: compiled(transferCreatedSchema()),
+        least: hasId(transferIdSchema()),
         doubt:
           'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.',
       },
@@ -71,8 +71,8 @@ export class Transfers {
     return listOf(
       this.#api,
       { operation: 'transfers.list', path: path`/transfers` },
-      TransferSchema,
-      TransferListQuerySchema,
+      transferSchema(),
+      transferListQuerySchema(),
       query,
       options,
     );
@@ -89,8 +89,8 @@ export class Transfers {
         operation: 'transfers.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/transfers/${check(TransferIdSchema, id)}`,
-        answer: compiled(TransferSchema),
+        path: path`/transfers/${check(transferIdSchema(), id)}`,
+        answer: compiled(transferSchema()),
       },
       options,
     );

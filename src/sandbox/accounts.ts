@@ -48,7 +48,7 @@ export interface SandboxAccountInput extends AccountCreateInput {
   chain?: string | undefined;
 }
 const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
-  ...accountCreateInputShape,
+  ...accountCreateInputShape(),
   type: z.optional(z.enum(accountTypes, `expected one of ${accountTypes.join(', ')}`)),
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   chain: z.optional(filledText('a chain, such as "base"')),
@@ -60,8 +60,8 @@ export interface SandboxAccountUpdate extends AccountUpdateInput {
   status?: KnownAccountStatus | undefined;
 }
 const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject({
-  name: accountCreateInputShape.name,
-  metadata: accountCreateInputShape.metadata,
+  name: accountCreateInputShape().name,
+  metadata: accountCreateInputShape().metadata,
   status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
 });
 
@@ -126,7 +126,8 @@ export const accountView = (row: AccountRow): Account => ({
 });
 
 /** Metadata that shares nothing with the caller's object, made the way the wire would make it. */
-const copied = (original: Metadata): Metadata => metadata.parse(parseJson(stringifyJson(original)));
+const copied = (original: Metadata): Metadata =>
+  metadata().parse(parseJson(stringifyJson(original)));
 
 /** The Accounts of a sandbox, and what only the platform itself can do with them. */
 export class SandboxAccounts {

@@ -4,7 +4,7 @@ import {
   type Counterparty,
   type KnownCounterpartyType,
 } from '../schemas/counterparty.ts';
-import { EntityIdSchema, type EntityId } from '../schemas/entity.ts';
+import { entityIdSchema, type EntityId } from '../schemas/entity.ts';
 import { filledText, type Schema } from '../schemas/primitives.ts';
 import { knownEntity } from './entities.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -40,7 +40,7 @@ const ofWallets = ['walletAddress', 'chain'] as const;
 const ofBankAccounts = ['bankName', 'accountNumber', 'routingNumber'] as const;
 const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   .strictObject({
-    entityId: EntityIdSchema,
+    entityId: entityIdSchema(),
     name: z.optional(filledText('a name')),
     type: z.optional(z.enum(counterpartyTypes, `expected one of ${counterpartyTypes.join(', ')}`)),
     walletAddress: z.optional(filledText('an address')),

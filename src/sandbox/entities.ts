@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import {
-  EntityCreateInputSchema,
+  entityCreateInputSchema,
   entityStatuses,
   kycStatuses,
   tosStatuses,
@@ -88,7 +88,7 @@ export class SandboxEntities {
   create(input: EntityCreateInput): Entity {
     const report = asInput('The input of sandbox.entities.create is');
     return entityView(
-      createEntity(this.#platform, checked(EntityCreateInputSchema, input, report)),
+      createEntity(this.#platform, checked(entityCreateInputSchema(), input, report)),
     );
   }
 

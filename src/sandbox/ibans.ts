@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { AccountIdSchema, type Account, type AccountId } from '../schemas/account.ts';
-import { EntityIdSchema, type EntityId } from '../schemas/entity.ts';
+import { accountIdSchema, type Account, type AccountId } from '../schemas/account.ts';
+import { entityIdSchema, type EntityId } from '../schemas/entity.ts';
 import type { Iban } from '../schemas/iban.ts';
 import { filledText, type Schema } from '../schemas/primitives.ts';
 import { accountView } from './accounts.ts';
@@ -28,8 +28,8 @@ export interface SandboxIbanInput {
   currency?: string | undefined;
 }
 const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
-  accountId: AccountIdSchema,
-  entityId: z.optional(EntityIdSchema),
+  accountId: accountIdSchema(),
+  entityId: z.optional(entityIdSchema()),
   iban: z.optional(filledText('an IBAN')),
   bic: z.optional(filledText('a BIC')),
   bankName: z.optional(filledText('a name')),

@@ -48,12 +48,12 @@ export type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstr
 
 const registrationShape = { nickname: z.optional(z.string('expected a string')) };
 const FromInputSchema: Schema<SandboxInstructionFromInput> = z.strictObject({
-  ...instructionBuildInputShape,
+  ...instructionBuildInputShape(),
   ...registrationShape,
 });
 const blobRule = 'expected hexadecimal text that starts with "0x"';
 const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
-  ...instructionListInputShape,
+  ...instructionListInputShape(),
   ...registrationShape,
   chainId: z.optional(wholeNumber()),
   salt: wholeNumber(),

@@ -1,21 +1,21 @@
 import {
-  AccountCreateInputSchema,
-  AccountListQuerySchema,
-  AccountUpdateInputSchema,
+  accountCreateInputSchema,
+  accountListQuerySchema,
+  accountUpdateInputSchema,
 } from '../schemas/account.ts';
-import { CounterpartyListQuerySchema } from '../schemas/counterparty.ts';
+import { counterpartyListQuerySchema } from '../schemas/counterparty.ts';
 import {
-  EntityCreateInputSchema,
-  EntityListQuerySchema,
+  entityCreateInputSchema,
+  entityListQuerySchema,
   type EntityId,
 } from '../schemas/entity.ts';
-import { IbanListQuerySchema, type Iban, type IbanListQuery } from '../schemas/iban.ts';
-import { InstructionBuildInputSchema, InstructionListInputSchema } from '../schemas/instruction.ts';
-import { SettingsUpdateInputSchema } from '../schemas/settings.ts';
-import { TransactionListInputSchema } from '../schemas/transaction.ts';
+import { ibanListQuerySchema, type Iban, type IbanListQuery } from '../schemas/iban.ts';
+import { instructionBuildInputSchema, instructionListInputSchema } from '../schemas/instruction.ts';
+import { settingsUpdateInputSchema } from '../schemas/settings.ts';
+import { transactionListInputSchema } from '../schemas/transaction.ts';
 import {
-  TransferCreateInputSchema,
-  TransferListQuerySchema,
+  transferCreateInputSchema,
+  transferListQuerySchema,
   type Transfer,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
@@ -103,7 +103,7 @@ export const routes: readonly Route[] = [
     'entities.create',
     'POST /v0/entities',
     201,
-    withBody(EntityCreateInputSchema, (platform, input) =>
+    withBody(entityCreateInputSchema(), (platform, input) =>
       entityCreated(createEntity(platform, input)),
     ),
   ),
@@ -111,7 +111,7 @@ export const routes: readonly Route[] = [
     'entities.list',
     'GET /v0/entities',
     200,
-    withPage(EntityListQuerySchema, ({ entities }) => entities, entityView),
+    withPage(entityListQuerySchema(), ({ entities }) => entities, entityView),
   ),
   route(
     'entities.get',
@@ -124,7 +124,7 @@ export const routes: readonly Route[] = [
     'accounts.create',
     'POST /v0/accounts',
     201,
-    withBody(AccountCreateInputSchema, (platform, input) =>
+    withBody(accountCreateInputSchema(), (platform, input) =>
       accountCreated(createAccount(platform, input)),
     ),
   ),
@@ -132,7 +132,7 @@ export const routes: readonly Route[] = [
     'accounts.list',
     'GET /v0/accounts',
     200,
-    withPage(AccountListQuerySchema, ({ accounts }) => accounts, accountView),
+    withPage(accountListQuerySchema(), ({ accounts }) => accounts, accountView),
   ),
   route(
     'accounts.get',
@@ -144,7 +144,7 @@ export const routes: readonly Route[] = [
     'accounts.update',
     'PATCH /v0/accounts/{id}',
     200,
-    withBody(AccountUpdateInputSchema, (platform, patch, id) =>
+    withBody(accountUpdateInputSchema(), (platform, patch, id) =>
       accountView(updateAccount(platform, id, patch)),
     ),
   ),
@@ -153,7 +153,7 @@ export const routes: readonly Route[] = [
     'transfers.create',
     'POST /v0/transfers',
     201,
-    withBody(TransferCreateInputSchema, (platform, input) =>
+    withBody(transferCreateInputSchema(), (platform, input) =>
       transferCreated(createTransfer(platform, input)),
     ),
   ),
@@ -161,7 +161,7 @@ export const routes: readonly Route[] = [
     'transfers.list',
     'GET /v0/transfers',
     200,
-    withPage(TransferListQuerySchema, ({ transfers }) => transfers, transferView, concerns),
+    withPage(transferListQuerySchema(), ({ transfers }) => transfers, transferView, concerns),
   ),
   route(
     'transfers.get',
@@ -175,7 +175,7 @@ export const routes: readonly Route[] = [
     'GET /v0/counterparties',
     200,
     withPage(
-      CounterpartyListQuerySchema,
+      counterpartyListQuerySchema(),
       ({ counterparties }) => counterparties,
       counterpartyView,
       belongs,
@@ -193,7 +193,7 @@ export const routes: readonly Route[] = [
     'ibans.list',
     'GET /v0/ibans',
     200,
-    withPage(IbanListQuerySchema, ({ ibans }) => ibans, ibanView, leads),
+    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, ibanView, leads),
   ),
   route(
     'ibans.get',
@@ -207,20 +207,20 @@ export const routes: readonly Route[] = [
     'settings.update',
     'PATCH /v0/platform/settings',
     200,
-    withBody(SettingsUpdateInputSchema, updateSettings),
+    withBody(settingsUpdateInputSchema(), updateSettings),
   ),
 
   route(
     'instructions.build',
     'POST /instruction/build',
     200,
-    withBody(InstructionBuildInputSchema, (_platform, input) => buildInstruction(input)),
+    withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
   ),
   route(
     'instructions.list',
     'GET /instructions/all',
     200,
-    withBody(InstructionListInputSchema, (platform, { address }) =>
+    withBody(instructionListInputSchema(), (platform, { address }) =>
       listInstructions(platform, address),
     ),
   ),
@@ -228,7 +228,7 @@ export const routes: readonly Route[] = [
     'transactions.list',
     'GET /transactions',
     200,
-    withBody(TransactionListInputSchema, listTransactions),
+    withBody(transactionListInputSchema(), listTransactions),
   ),
 ];
 

@@ -1,5 +1,5 @@
 import {
-  SettingsUpdateInputSchema,
+  settingsUpdateInputSchema,
   type Settings,
   type SettingsUpdateInput,
 } from '../schemas/settings.ts';
@@ -50,6 +50,6 @@ export class SandboxSettings {
    */
   update(patch: SettingsUpdateInput): Settings {
     const report = asInput('The patch of sandbox.settings.update is');
-    return updateSettings(this.#platform, checked(SettingsUpdateInputSchema, patch, report));
+    return updateSettings(this.#platform, checked(settingsUpdateInputSchema(), patch, report));
   }
 }

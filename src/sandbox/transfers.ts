@@ -1,7 +1,7 @@
 import type { AccountId } from '../schemas/account.ts';
 import type { CounterpartyId } from '../schemas/counterparty.ts';
 import {
-  TransferCreateInputSchema,
+  transferCreateInputSchema,
   type KnownTransferStatus,
   type KnownTransferType,
   type Transfer,
@@ -175,7 +175,7 @@ export class SandboxTransfers {
   create(input: TransferCreateInput): Transfer {
     const report = asInput('The input of sandbox.transfers.create is');
     return transferView(
-      createTransfer(this.#platform, checked(TransferCreateInputSchema, input, report)),
+      createTransfer(this.#platform, checked(transferCreateInputSchema(), input, report)),
     );
   }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { EntityIdSchema, type EntityId } from './entity.ts';
+import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
   filledText,
@@ -13,15 +13,15 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
+  once,
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
 /** The id of an Account. */
 export type AccountId = `acc_${string}`;
-/** The id of an Account: its prefix, and nothing that could change a path. */
-export const AccountIdSchema: Schema<AccountId> = idOf('an Account', 'acc_');
+export const accountIdSchema = idOf('an Account', 'acc_');
 /** Tells whether a value is a well-formed Account id, and narrows it. */
-export const isAccountId: (value: unknown) => value is AccountId = guard(AccountIdSchema);
+export const isAccountId: (value: unknown) => value is AccountId = guard(accountIdSchema);
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /**
@@ -85,31 +85,31 @@ export interface Account extends AccountCreated {
   updatedAt: string;
 }
 
-export const accountCreatedShape = {
+export const accountCreatedShape = () => ({
   id: anyString<AccountId>(),
   entityId: anyString<EntityId>(),
-  name: z.string(),
+  name: anyString(),
   type: anyString<AccountType>(),
   chain: anyString<Chain>(),
   status: anyString<AccountStatus>(),
   autoEarn: z.boolean(),
-  availableBalance: z.string(),
-  currency: z.string(),
-  createdAt: z.string(),
-};
-/** What the platform answers when an Account has been created; unknown fields stay. */
-export const AccountCreatedSchema: Schema<AccountCreated> = z.looseObject(accountCreatedShape);
+  availableBalance: anyString(),
+  currency: anyString(),
+  createdAt: anyString(),
+});
+export const accountCreatedSchema = once((): Schema<AccountCreated> =>
+  z.looseObject(accountCreatedShape()),
+);
 
-export const accountShape = {
-  ...accountCreatedShape,
-  pendingBalance: z.string(),
-  lockedBalance: z.string(),
-  holdingBalance: z.string(),
-  metadata: z.nullish(metadata),
-  updatedAt: z.string(),
-};
-/** An Account as the platform sends it; unknown fields stay. */
-export const AccountSchema: Schema<Account> = z.looseObject(accountShape);
+export const accountShape = () => ({
+  ...accountCreatedShape(),
+  pendingBalance: anyString(),
+  lockedBalance: anyString(),
+  holdingBalance: anyString(),
+  metadata: z.nullish(metadata()),
+  updatedAt: anyString(),
+});
+export const accountSchema = once((): Schema<Account> => z.looseObject(accountShape()));
 
 /**
  * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
@@ -123,14 +123,14 @@ export interface AccountCreateInput {
   /** Free-form data of yours. */
   metadata?: Metadata | undefined;
 }
-export const accountCreateInputShape = {
-  entityId: EntityIdSchema,
+export const accountCreateInputShape = () => ({
+  entityId: entityIdSchema(),
   name: z.optional(filledText('a display name')),
   metadata: z.optional(metadataInput()),
-};
-/** What it takes to create an Account; unknown fields are refused. */
-export const AccountCreateInputSchema: Schema<AccountCreateInput> =
-  z.strictObject(accountCreateInputShape);
+});
+export const accountCreateInputSchema = once((): Schema<AccountCreateInput> =>
+  z.strictObject(accountCreateInputShape()),
+);
 
 /** What of an Account to change: a field that is absent stays as it is. */
 export interface AccountUpdateInput {
@@ -142,18 +142,19 @@ export interface AccountUpdateInput {
    */
   metadata?: Metadata | undefined;
 }
-export const accountUpdateInputShape = {
-  name: accountCreateInputShape.name,
-  metadata: accountCreateInputShape.metadata,
-};
-/** What of an Account to change; unknown fields are refused. */
-export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
-  z.strictObject(accountUpdateInputShape);
+export const accountUpdateInputShape = () => ({
+  name: accountCreateInputShape().name,
+  metadata: accountCreateInputShape().metadata,
+});
+export const accountUpdateInputSchema = once((): Schema<AccountUpdateInput> =>
+  z.strictObject(accountUpdateInputShape()),
+);
 
 /**
  * Which Accounts to list. The document names no filter; add one through `options.query`:
  * docs/gaps.md, row 4.
  */
 export interface AccountListQuery extends PageQuery {}
-/** The query of a list of Accounts; unknown parameters are refused. */
-export const AccountListQuerySchema: Schema<AccountListQuery> = z.strictObject(pageQueryShape);
+export const accountListQuerySchema = once((): Schema<AccountListQuery> =>
+  z.strictObject(pageQueryShape()),
+);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { EntityIdSchema, type EntityId } from './entity.ts';
+import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
   guard,
@@ -9,16 +9,16 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
+  once,
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty. */
 export type CounterpartyId = `cpty_${string}`;
-/** The id of a Counterparty: its prefix, and nothing that could change a path. */
-export const CounterpartyIdSchema: Schema<CounterpartyId> = idOf('a Counterparty', 'cpty_');
+export const counterpartyIdSchema = idOf('a Counterparty', 'cpty_');
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId =
-  guard(CounterpartyIdSchema);
+  guard(counterpartyIdSchema);
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /**
@@ -56,20 +56,21 @@ export interface Counterparty {
   createdAt: string;
 }
 
-export const counterpartyShape = {
+export const counterpartyShape = () => ({
   id: anyString<CounterpartyId>(),
   entityId: anyString<EntityId>(),
-  name: z.string(),
+  name: anyString(),
   type: anyString<CounterpartyType>(),
-  bankName: z.nullish(z.string()),
-  accountNumber: z.nullish(z.string()),
-  routingNumber: z.nullish(z.string()),
-  walletAddress: z.nullish(z.string()),
+  bankName: z.nullish(anyString()),
+  accountNumber: z.nullish(anyString()),
+  routingNumber: z.nullish(anyString()),
+  walletAddress: z.nullish(anyString()),
   chain: z.nullish(anyString<Chain>()),
-  createdAt: z.string(),
-};
-/** A Counterparty as the platform sends it; unknown fields stay. */
-export const CounterpartySchema: Schema<Counterparty> = z.looseObject(counterpartyShape);
+  createdAt: anyString(),
+});
+export const counterpartySchema = once((): Schema<Counterparty> =>
+  z.looseObject(counterpartyShape()),
+);
 
 /** Which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
@@ -79,11 +80,10 @@ export interface CounterpartyListQuery extends PageQuery {
    */
   entityId?: EntityId | undefined;
 }
-export const counterpartyListQueryShape = {
-  ...pageQueryShape,
-  entityId: z.optional(EntityIdSchema),
-};
-/** The query of a list of Counterparties; unknown parameters are refused. */
-export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> = z.strictObject(
-  counterpartyListQueryShape,
+export const counterpartyListQueryShape = () => ({
+  ...pageQueryShape(),
+  entityId: z.optional(entityIdSchema()),
+});
+export const counterpartyListQuerySchema = once((): Schema<CounterpartyListQuery> =>
+  z.strictObject(counterpartyListQueryShape()),
 );

@@ -9,14 +9,14 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
+  once,
 } from './primitives.ts';
 
 /** The id of an Entity. */
 export type EntityId = `ent_${string}`;
-/** The id of an Entity: its prefix, and nothing that could change a path. */
-export const EntityIdSchema: Schema<EntityId> = idOf('an Entity', 'ent_');
+export const entityIdSchema = idOf('an Entity', 'ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
-export const isEntityId: (value: unknown) => value is EntityId = guard(EntityIdSchema);
+export const isEntityId: (value: unknown) => value is EntityId = guard(entityIdSchema);
 
 const entityTypes = ['individual', 'business'] as const;
 /**
@@ -97,22 +97,22 @@ export interface Entity extends EntityCreated {
   status: EntityStatus;
 }
 
-export const entityCreatedShape = {
+export const entityCreatedShape = () => ({
   id: anyString<EntityId>(),
-  email: z.string(),
+  email: anyString(),
   type: anyString<EntityType>(),
   kycStatus: anyString<KycStatus>(),
   tosStatus: anyString<TosStatus>(),
-  kycLink: z.string(),
-  tosLink: z.string(),
-  createdAt: z.string(),
-};
-/** What the platform answers when an Entity has been created; unknown fields stay. */
-export const EntityCreatedSchema: Schema<EntityCreated> = z.looseObject(entityCreatedShape);
+  kycLink: anyString(),
+  tosLink: anyString(),
+  createdAt: anyString(),
+});
+export const entityCreatedSchema = once((): Schema<EntityCreated> =>
+  z.looseObject(entityCreatedShape()),
+);
 
-export const entityShape = { ...entityCreatedShape, status: anyString<EntityStatus>() };
-/** An Entity as the platform sends it; unknown fields stay. */
-export const EntitySchema: Schema<Entity> = z.looseObject(entityShape);
+export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
+export const entitySchema = once((): Schema<Entity> => z.looseObject(entityShape()));
 
 /**
  * What it takes to create an Entity. Which fields are required is assumed, and how the platform
@@ -128,18 +128,19 @@ export interface EntityCreateInput {
 }
 
 const emailRule = 'expected an email address, such as "ada@example.com"';
-export const entityCreateInputShape = {
+export const entityCreateInputShape = () => ({
   email: z
     .string(emailRule)
     .check(z.regex(/^[^\s@]+@[^\s@]+$/, emailRule), z.maxLength(320, emailRule)),
   fullName: z.optional(filledText('a name')),
   businessName: z.optional(filledText('a name')),
-};
-/** What it takes to create an Entity; unknown fields are refused. */
-export const EntityCreateInputSchema: Schema<EntityCreateInput> =
-  z.strictObject(entityCreateInputShape);
+});
+export const entityCreateInputSchema = once((): Schema<EntityCreateInput> =>
+  z.strictObject(entityCreateInputShape()),
+);
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
-/** The query of a list of Entities; unknown parameters are refused. */
-export const EntityListQuerySchema: Schema<EntityListQuery> = z.strictObject(pageQueryShape);
+export const entityListQuerySchema = once((): Schema<EntityListQuery> =>
+  z.strictObject(pageQueryShape()),
+);

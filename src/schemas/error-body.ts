@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Schema } from './primitives.ts';
+import { anyString, once, type Schema } from './primitives.ts';
 
 /** What the platform sends with an error status. */
 export interface ErrorBody {
@@ -11,10 +11,9 @@ export interface ErrorBody {
   details?: Record<string, unknown> | null | undefined;
 }
 
-export const errorBodyShape = {
-  error: z.string(),
-  code: z.string(),
+export const errorBodyShape = () => ({
+  error: anyString(),
+  code: anyString(),
   details: z.nullish(z.record(z.string(), z.unknown())),
-};
-/** The body of an error answer; unknown fields stay. */
-export const ErrorBodySchema: Schema<ErrorBody> = z.looseObject(errorBodyShape);
+});
+export const errorBodySchema = once((): Schema<ErrorBody> => z.looseObject(errorBodyShape()));

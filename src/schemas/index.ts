@@ -12,42 +12,164 @@
  *
  * @module payments-platform-sdk/schemas
  */
-export {
-  AccountCreateInputSchema,
-  AccountCreatedSchema,
-  AccountIdSchema,
-  AccountListQuerySchema,
-  AccountSchema,
-  AccountUpdateInputSchema,
+import {
+  accountCreateInputSchema,
+  accountCreatedSchema,
+  accountIdSchema,
+  accountListQuerySchema,
+  accountSchema,
+  accountUpdateInputSchema,
+  type Account,
+  type AccountCreateInput,
+  type AccountCreated,
+  type AccountId,
+  type AccountListQuery,
+  type AccountUpdateInput,
 } from './account.ts';
-export {
-  CounterpartyIdSchema,
-  CounterpartyListQuerySchema,
-  CounterpartySchema,
+import {
+  counterpartyIdSchema,
+  counterpartyListQuerySchema,
+  counterpartySchema,
+  type Counterparty,
+  type CounterpartyId,
+  type CounterpartyListQuery,
 } from './counterparty.ts';
-export {
-  EntityCreateInputSchema,
-  EntityCreatedSchema,
-  EntityIdSchema,
-  EntityListQuerySchema,
-  EntitySchema,
+import {
+  entityCreateInputSchema,
+  entityCreatedSchema,
+  entityIdSchema,
+  entityListQuerySchema,
+  entitySchema,
+  type Entity,
+  type EntityCreateInput,
+  type EntityCreated,
+  type EntityId,
+  type EntityListQuery,
 } from './entity.ts';
-export { ErrorBodySchema } from './error-body.ts';
-export { IbanIdSchema, IbanListQuerySchema, IbanSchema } from './iban.ts';
-export {
-  BuiltInstructionSchema,
-  ExecutionStateSchema,
-  InstructionBuildInputSchema,
-  InstructionListInputSchema,
-  InstructionSchema,
+import { errorBodySchema, type ErrorBody } from './error-body.ts';
+import {
+  ibanIdSchema,
+  ibanListQuerySchema,
+  ibanSchema,
+  type Iban,
+  type IbanId,
+  type IbanListQuery,
+} from './iban.ts';
+import {
+  builtInstructionSchema,
+  executionStateSchema,
+  instructionBuildInputSchema,
+  instructionListInputSchema,
+  instructionSchema,
+  type BuiltInstruction,
+  type ExecutionState,
+  type Instruction,
+  type InstructionBuildInput,
+  type InstructionListInput,
 } from './instruction.ts';
-export { pageSchema } from './page.ts';
-export { SettingsSchema, SettingsUpdateInputSchema } from './settings.ts';
-export { TransactionListInputSchema, TransactionSchema } from './transaction.ts';
-export {
-  TransferCreateInputSchema,
-  TransferCreatedSchema,
-  TransferIdSchema,
-  TransferListQuerySchema,
-  TransferSchema,
+import {
+  settingsSchema,
+  settingsUpdateInputSchema,
+  type Settings,
+  type SettingsUpdateInput,
+} from './settings.ts';
+import {
+  transactionListInputSchema,
+  transactionSchema,
+  type Transaction,
+  type TransactionListInput,
+} from './transaction.ts';
+import {
+  transferCreateInputSchema,
+  transferCreatedSchema,
+  transferIdSchema,
+  transferListQuerySchema,
+  transferSchema,
+  type Transfer,
+  type TransferCreateInput,
+  type TransferCreated,
+  type TransferId,
+  type TransferListQuery,
 } from './transfer.ts';
+import type { Schema } from './primitives.ts';
+
+/** What it takes to create an Account; unknown fields are refused. */
+export const AccountCreateInputSchema: Schema<AccountCreateInput> =
+  /* @__PURE__ */ accountCreateInputSchema();
+/** What the platform answers when an Account has been created; unknown fields stay. */
+export const AccountCreatedSchema: Schema<AccountCreated> = /* @__PURE__ */ accountCreatedSchema();
+/** The id of an Account: its prefix, and nothing that could change a path. */
+export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ accountIdSchema();
+/** The query of a list of Accounts; unknown parameters are refused. */
+export const AccountListQuerySchema: Schema<AccountListQuery> =
+  /* @__PURE__ */ accountListQuerySchema();
+/** An Account as the platform sends it; unknown fields stay. */
+export const AccountSchema: Schema<Account> = /* @__PURE__ */ accountSchema();
+/** What of an Account to change; unknown fields are refused. */
+export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
+  /* @__PURE__ */ accountUpdateInputSchema();
+/** The id of a Counterparty: its prefix, and nothing that could change a path. */
+export const CounterpartyIdSchema: Schema<CounterpartyId> = /* @__PURE__ */ counterpartyIdSchema();
+/** The query of a list of Counterparties; unknown parameters are refused. */
+export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
+  /* @__PURE__ */ counterpartyListQuerySchema();
+/** A Counterparty as the platform sends it; unknown fields stay. */
+export const CounterpartySchema: Schema<Counterparty> = /* @__PURE__ */ counterpartySchema();
+/** What it takes to create an Entity; unknown fields are refused. */
+export const EntityCreateInputSchema: Schema<EntityCreateInput> =
+  /* @__PURE__ */ entityCreateInputSchema();
+/** What the platform answers when an Entity has been created; unknown fields stay. */
+export const EntityCreatedSchema: Schema<EntityCreated> = /* @__PURE__ */ entityCreatedSchema();
+/** The id of an Entity: its prefix, and nothing that could change a path. */
+export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ entityIdSchema();
+/** The query of a list of Entities; unknown parameters are refused. */
+export const EntityListQuerySchema: Schema<EntityListQuery> =
+  /* @__PURE__ */ entityListQuerySchema();
+/** An Entity as the platform sends it; unknown fields stay. */
+export const EntitySchema: Schema<Entity> = /* @__PURE__ */ entitySchema();
+/** The body of an error answer; unknown fields stay. */
+export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ errorBodySchema();
+/** The id of an IBAN: its prefix, and nothing that could change a path. */
+export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ ibanIdSchema();
+/** The query of a list of IBANs; unknown parameters are refused. */
+export const IbanListQuerySchema: Schema<IbanListQuery> = /* @__PURE__ */ ibanListQuerySchema();
+/** An IBAN as the platform sends it; unknown fields stay. */
+export const IbanSchema: Schema<Iban> = /* @__PURE__ */ ibanSchema();
+/** A built instruction payload as the platform sends it; unknown fields stay. */
+export const BuiltInstructionSchema: Schema<BuiltInstruction> =
+  /* @__PURE__ */ builtInstructionSchema();
+/** How often an Instruction has run; unknown fields stay. */
+export const ExecutionStateSchema: Schema<ExecutionState> = /* @__PURE__ */ executionStateSchema();
+/** What it takes to build an instruction payload; unknown action kinds pass through. */
+export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
+  /* @__PURE__ */ instructionBuildInputSchema();
+/** Whose Instructions to list; unknown fields are refused. */
+export const InstructionListInputSchema: Schema<InstructionListInput> =
+  /* @__PURE__ */ instructionListInputSchema();
+/** An Instruction as the platform sends it; unknown fields stay. */
+export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ instructionSchema();
+export { pageSchema } from './page.ts';
+
+/** The Settings as the platform sends them; unknown fields stay. */
+export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ settingsSchema();
+/** What of the Settings to change; unknown fields are refused. */
+export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
+  /* @__PURE__ */ settingsUpdateInputSchema();
+/** Which transactions to list; unknown fields are refused. */
+export const TransactionListInputSchema: Schema<TransactionListInput> =
+  /* @__PURE__ */ transactionListInputSchema();
+/** A transaction record as the platform sends it; unknown fields stay. */
+export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ transactionSchema();
+/** What it takes to send money: an exact amount and one destination. */
+export const TransferCreateInputSchema: Schema<TransferCreateInput> =
+  /* @__PURE__ */ transferCreateInputSchema();
+/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
+export const TransferCreatedSchema: Schema<TransferCreated> =
+  /* @__PURE__ */ transferCreatedSchema();
+/** The id of a Transfer: its prefix, and nothing that could change a path. */
+export const TransferIdSchema: Schema<TransferId> = /* @__PURE__ */ transferIdSchema();
+/** The query of a list of Transfers; unknown parameters are refused. */
+export const TransferListQuerySchema: Schema<TransferListQuery> =
+  /* @__PURE__ */ transferListQuerySchema();
+/** A Transfer as the platform sends it; unknown fields stay. */
+export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ transferSchema();

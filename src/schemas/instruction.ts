@@ -9,6 +9,7 @@ import {
   type Integer,
   type OpenEnum,
   type Schema,
+  once,
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
@@ -57,28 +58,28 @@ export interface Instruction {
   totalInstructedValue: string;
 }
 
-export const executionStateShape = {
-  executionCounter: integer,
+export const executionStateShape = () => ({
+  executionCounter: integer(),
   executionStatus: anyString<ExecutionStatus>(),
-  lastExecuted: integer,
-};
-/** How often an Instruction has run; unknown fields stay. */
-export const ExecutionStateSchema: Schema<ExecutionState> = z.looseObject(executionStateShape);
+  lastExecuted: integer(),
+});
+export const executionStateSchema = once((): Schema<ExecutionState> =>
+  z.looseObject(executionStateShape()),
+);
 
-export const instructionShape = {
+export const instructionShape = () => ({
   action: anyString<Hex>(),
   arguments: anyString<Hex>(),
-  executionState: ExecutionStateSchema,
+  executionState: executionStateSchema(),
   instructedTokenAddress: anyString<Hex>(),
   instructionId: anyString<Hex>(),
-  lastInstructedValue: z.string(),
-  maxExecutions: integer,
-  nickname: z.string(),
-  salt: integer,
-  totalInstructedValue: z.string(),
-};
-/** An Instruction as the platform sends it; unknown fields stay. */
-export const InstructionSchema: Schema<Instruction> = z.looseObject(instructionShape);
+  lastInstructedValue: anyString(),
+  maxExecutions: integer(),
+  nickname: anyString(),
+  salt: integer(),
+  totalInstructedValue: anyString(),
+});
+export const instructionSchema = once((): Schema<Instruction> => z.looseObject(instructionShape()));
 
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {
@@ -91,15 +92,15 @@ export interface BuiltInstruction {
   /** The encoded arguments of the action. */
   arguments: Hex;
 }
-export const builtInstructionShape = {
-  salt: integer,
-  maxExecutions: integer,
+export const builtInstructionShape = () => ({
+  salt: integer(),
+  maxExecutions: integer(),
   action: anyString<Hex>(),
   arguments: anyString<Hex>(),
-};
-/** A built instruction payload as the platform sends it; unknown fields stay. */
-export const BuiltInstructionSchema: Schema<BuiltInstruction> =
-  z.looseObject(builtInstructionShape);
+});
+export const builtInstructionSchema = once((): Schema<BuiltInstruction> =>
+  z.looseObject(builtInstructionShape()),
+);
 
 /** What the executor of a refuel may charge and spend. */
 export interface RefuelERC20Fee {
@@ -151,7 +152,7 @@ export interface InstructionBuildInput {
   actionArguments: ActionArguments;
 }
 
-export const refuelERC20ArgumentsShape = {
+export const refuelERC20ArgumentsShape = () => ({
   token: address(),
   target: address(),
   threshold: wholeNumber(),
@@ -162,15 +163,15 @@ export const refuelERC20ArgumentsShape = {
     maxPriorityFeePerGas: wholeNumber(),
     executionFee: wholeNumber(),
   }),
-};
-export const instructionBuildInputShape = {
+});
+export const instructionBuildInputShape = () => ({
   address: address(),
   chainId: wholeNumber(),
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   actionArguments: z
     .catchall(
-      z.object({ refuelERC20: z.optional(z.strictObject(refuelERC20ArgumentsShape)) }),
+      z.object({ refuelERC20: z.optional(z.strictObject(refuelERC20ArgumentsShape())) }),
       z.unknown(),
     )
     .check(
@@ -179,10 +180,9 @@ export const instructionBuildInputShape = {
         'expected at least one action kind, such as refuelERC20',
       ),
     ),
-};
-/** What it takes to build an instruction payload; unknown action kinds pass through. */
-export const InstructionBuildInputSchema: Schema<InstructionBuildInput> = z.strictObject(
-  instructionBuildInputShape,
+});
+export const instructionBuildInputSchema = once((): Schema<InstructionBuildInput> =>
+  z.strictObject(instructionBuildInputShape()),
 );
 
 /** Whose Instructions to list. */
@@ -190,7 +190,7 @@ export interface InstructionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;
 }
-export const instructionListInputShape = { address: address() };
-/** Whose Instructions to list; unknown fields are refused. */
-export const InstructionListInputSchema: Schema<InstructionListInput> =
-  z.strictObject(instructionListInputShape);
+export const instructionListInputShape = () => ({ address: address() });
+export const instructionListInputSchema = once((): Schema<InstructionListInput> =>
+  z.strictObject(instructionListInputShape()),
+);

@@ -25,14 +25,25 @@ export type Metadata = Record<string, unknown>;
  */
 export type Schema<T> = z.ZodMiniType<T>;
 
-/*
- * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in, so these
- * three schemas accept any string and only the type says more. The casts are the price of that,
- * paid here once.
+/**
+ * Makes a schema when it is first asked for. Making all of them takes as long as loading the rest of
+ * the package, and a process needs a few: docs/decisions/where-the-time-goes.md.
  */
-export const anyString = <T extends string>(): Schema<T> => z.string() as unknown as Schema<T>;
-export const integer: Schema<Integer> = z.union([z.int(), z.bigint()]);
-export const metadata: Schema<Metadata> = z.record(z.string(), z.unknown());
+/* @__NO_SIDE_EFFECTS__ */
+export function once<T>(make: () => Schema<T>): () => Schema<T> {
+  let made: Schema<T> | undefined;
+  return () => (made ??= make());
+}
+
+/*
+ * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in, so a schema
+ * accepts any string and only the type says more. It is one schema for all of them: most fields of
+ * an answer are strings.
+ */
+const string = once(() => z.string());
+export const anyString = <T extends string = string>(): Schema<T> => narrowed(string());
+export const integer = (): Schema<Integer> => z.union([z.int(), z.bigint()]);
+export const metadata = (): Schema<Metadata> => z.record(z.string(), z.unknown());
 
 /** Data to send. A `__proto__` key is refused here: a record would lose it without a word. */
 export const metadataInput = (): Schema<Metadata> => {
@@ -56,23 +67,27 @@ export const metadataInput = (): Schema<Metadata> => {
  * An id of one resource: its prefix, then a suffix that cannot change the path it is put into. See
  * docs/gaps.md, row 22.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function idOf<Prefix extends string>(
   noun: string,
   prefix: Prefix,
-): Schema<`${Prefix}${string}`> {
+): () => Schema<`${Prefix}${string}`> {
   const error = `expected the id of ${noun}: "${prefix}" followed by letters, digits or the like, at most 256 characters, without spaces, slashes, "?", "#", "%" or control characters`;
-  const pattern = new RegExp(
-    `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
-    'u',
-  );
-  return z.string(error).check(z.regex(pattern, error)) as unknown as Schema<`${Prefix}${string}`>;
+  return once(() => {
+    const pattern = new RegExp(
+      `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
+      'u',
+    );
+    return narrowed(z.string(error).check(z.regex(pattern, error)));
+  });
 }
 
 /** A type guard from a schema. */
+/* @__NO_SIDE_EFFECTS__ */
 export const guard =
-  <T>(schema: Schema<T>) =>
+  <T>(schema: () => Schema<T>) =>
   (value: unknown): value is T =>
-    schema.safeParse(value).success;
+    schema().safeParse(value).success;
 
 /** A membership test for the documented values of an open enum. */
 export const known =
@@ -144,7 +159,7 @@ export const moment = (): Schema<Date | string> =>
   );
 
 /** The two paging parameters that every list of the versioned API takes. */
-export const pageQueryShape = {
+export const pageQueryShape = () => ({
   cursor: z.optional(filledText('the nextCursor of an earlier page')),
   limit: z.optional(
     z
@@ -154,7 +169,7 @@ export const pageQueryShape = {
         z.lte(100, 'expected a whole number from 1 to 100'),
       ),
   ),
-};
+});
 
 /** Which page of a list to start with, and how large the pages are. */
 export interface PageQuery {

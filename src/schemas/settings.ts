@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyString, known, type OpenEnum, type Schema } from './primitives.ts';
+import { anyString, known, type OpenEnum, type Schema, once } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 /**
@@ -26,15 +26,14 @@ export interface Settings {
   updatedAt: string;
 }
 
-export const settingsShape = {
+export const settingsShape = () => ({
   autoEarnEnabled: z.boolean(),
-  autoEarnVault: z.nullish(z.string()),
+  autoEarnVault: z.nullish(anyString()),
   defaultChain: anyString<Chain>(),
-  webhookUrl: z.nullish(z.string()),
-  updatedAt: z.string(),
-};
-/** The Settings as the platform sends them; unknown fields stay. */
-export const SettingsSchema: Schema<Settings> = z.looseObject(settingsShape);
+  webhookUrl: z.nullish(anyString()),
+  updatedAt: anyString(),
+});
+export const settingsSchema = once((): Schema<Settings> => z.looseObject(settingsShape()));
 
 /** What of the Settings to change: a field that is absent stays as it is. */
 export interface SettingsUpdateInput {
@@ -54,7 +53,7 @@ export interface SettingsUpdateInput {
 const vaultRule = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
 const chainRule = `expected one of ${chains.join(', ')}`;
 const urlRule = 'expected an absolute http(s) URL, or null to disable webhooks';
-export const settingsUpdateInputShape = {
+export const settingsUpdateInputShape = () => ({
   autoEarnEnabled: z.optional(z.boolean('expected true or false')),
   autoEarnVault: z.optional(
     z.string(vaultRule).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, vaultRule)),
@@ -65,13 +64,12 @@ export const settingsUpdateInputShape = {
       .string(urlRule)
       .check(z.refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlRule)),
   ),
-};
-/** What of the Settings to change; unknown fields are refused. */
-export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> = z
-  .strictObject(settingsUpdateInputShape)
-  .check(
+});
+export const settingsUpdateInputSchema = once((): Schema<SettingsUpdateInput> =>
+  z.strictObject(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],
       error: 'a vault is required when autoEarnEnabled is true',
     }),
-  );
+  ),
+);

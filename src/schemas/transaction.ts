@@ -12,6 +12,7 @@ import {
   type Integer,
   type OpenEnum,
   type Schema,
+  once,
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
@@ -58,24 +59,23 @@ export interface Transaction {
   transactionStatus: TransactionStatus;
 }
 
-export const transactionShape = {
-  createdAtUnix: integer,
-  updatedAtUnix: integer,
-  startedAtUnix: integer,
-  finishedAtUnix: integer,
-  startedAtBlock: integer,
-  finishedAtBlock: integer,
+export const transactionShape = () => ({
+  createdAtUnix: integer(),
+  updatedAtUnix: integer(),
+  startedAtUnix: integer(),
+  finishedAtUnix: integer(),
+  startedAtBlock: integer(),
+  finishedAtBlock: integer(),
   transactionHash: anyString<Hex>(),
   blockHash: anyString<Hex>(),
   instructionId: anyString<Hex>(),
-  chainId: integer,
+  chainId: integer(),
   address: anyString<Hex>(),
   activation: z.boolean(),
   deactivation: z.boolean(),
   transactionStatus: anyString<TransactionStatus>(),
-};
-/** A transaction record as the platform sends it; unknown fields stay. */
-export const TransactionSchema: Schema<Transaction> = z.looseObject(transactionShape);
+});
+export const transactionSchema = once((): Schema<Transaction> => z.looseObject(transactionShape()));
 
 /** The one sort order that the document names. */
 export type KnownTransactionSort = 'Ascending';
@@ -103,7 +103,7 @@ export interface TransactionListInput {
   take?: number | undefined;
 }
 const takeRule = 'expected a whole number above 0';
-export const transactionListInputShape = {
+export const transactionListInputShape = () => ({
   address: address(),
   instructionIds: z.optional(z.array(hex(), 'expected an array of instruction ids')),
   from: z.optional(moment()),
@@ -111,7 +111,7 @@ export const transactionListInputShape = {
   sort: z.optional(filledText('a sort order, such as "Ascending"')),
   skip: z.optional(count('expected a whole number, 0 or more')),
   take: z.optional(z.int(takeRule).check(z.gte(1, takeRule))),
-};
-/** Which transactions to list; unknown fields are refused. */
-export const TransactionListInputSchema: Schema<TransactionListInput> =
-  z.strictObject(transactionListInputShape);
+});
+export const transactionListInputSchema = once((): Schema<TransactionListInput> =>
+  z.strictObject(transactionListInputShape()),
+);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { AccountIdSchema, type AccountId } from './account.ts';
-import { CounterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
+import { accountIdSchema, type AccountId } from './account.ts';
+import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
 import {
   anyString,
   filledText,
@@ -14,14 +14,14 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
+  once,
 } from './primitives.ts';
 
 /** The id of a Transfer. */
 export type TransferId = `txfr_${string}`;
-/** The id of a Transfer: its prefix, and nothing that could change a path. */
-export const TransferIdSchema: Schema<TransferId> = idOf('a Transfer', 'txfr_');
+export const transferIdSchema = idOf('a Transfer', 'txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
-export const isTransferId: (value: unknown) => value is TransferId = guard(TransferIdSchema);
+export const isTransferId: (value: unknown) => value is TransferId = guard(transferIdSchema);
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /**
@@ -95,27 +95,27 @@ export interface Transfer extends TransferCreated {
   description?: string | null | undefined;
 }
 
-export const transferCreatedShape = {
+export const transferCreatedShape = () => ({
   id: anyString<TransferId>(),
   status: anyString<TransferStatus>(),
   type: anyString<TransferType>(),
-  createdAt: z.string(),
-};
-/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
-export const TransferCreatedSchema: Schema<TransferCreated> = z.looseObject(transferCreatedShape);
+  createdAt: anyString(),
+});
+export const transferCreatedSchema = once((): Schema<TransferCreated> =>
+  z.looseObject(transferCreatedShape()),
+);
 
-export const transferShape = {
-  ...transferCreatedShape,
+export const transferShape = () => ({
+  ...transferCreatedShape(),
   sourceAccountId: anyString<AccountId>(),
   destinationAccountId: z.nullish(anyString<AccountId>()),
   counterpartyId: z.nullish(anyString<CounterpartyId>()),
-  amount: z.string(),
-  currency: z.string(),
+  amount: anyString(),
+  currency: anyString(),
   direction: anyString<TransferDirection>(),
-  description: z.nullish(z.string()),
-};
-/** A Transfer as the platform sends it; unknown fields stay. */
-export const TransferSchema: Schema<Transfer> = z.looseObject(transferShape);
+  description: z.nullish(anyString()),
+});
+export const transferSchema = once((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /** @inline */
 interface TransferTerms {
@@ -152,27 +152,28 @@ interface ToCounterparty {
  */
 export type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
 
-export const transferCreateInputShape = {
-  sourceAccountId: AccountIdSchema,
+export const transferCreateInputShape = () => ({
+  sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId: z.optional(AccountIdSchema),
-  counterpartyId: z.optional(CounterpartyIdSchema),
+  destinationAccountId: z.optional(accountIdSchema()),
+  counterpartyId: z.optional(counterpartyIdSchema()),
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
-};
-/** What it takes to send money: an exact amount and one destination. */
-export const TransferCreateInputSchema: Schema<TransferCreateInput> = narrowed(
-  z.strictObject(transferCreateInputShape).check(
-    // What the platform does with both is not documented: docs/gaps.md, row 48.
-    z.refine(
-      (input) =>
-        (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
-      {
-        path: ['destinationAccountId'],
-        error:
-          'expected exactly one of destinationAccountId (an Account on this Platform) and counterpartyId (an external wallet or bank account)',
-        when: (payload) => payload.value !== null && typeof payload.value === 'object',
-      },
+});
+export const transferCreateInputSchema = once((): Schema<TransferCreateInput> =>
+  narrowed(
+    z.strictObject(transferCreateInputShape()).check(
+      // What the platform does with both is not documented: docs/gaps.md, row 48.
+      z.refine(
+        (input) =>
+          (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
+        {
+          path: ['destinationAccountId'],
+          error:
+            'expected exactly one of destinationAccountId (an Account on this Platform) and counterpartyId (an external wallet or bank account)',
+          when: (payload) => payload.value !== null && typeof payload.value === 'object',
+        },
+      ),
     ),
   ),
 );
@@ -185,7 +186,10 @@ export interface TransferListQuery extends PageQuery {
    */
   accountId?: AccountId | undefined;
 }
-export const transferListQueryShape = { ...pageQueryShape, accountId: z.optional(AccountIdSchema) };
-/** The query of a list of Transfers; unknown parameters are refused. */
-export const TransferListQuerySchema: Schema<TransferListQuery> =
-  z.strictObject(transferListQueryShape);
+export const transferListQueryShape = () => ({
+  ...pageQueryShape(),
+  accountId: z.optional(accountIdSchema()),
+});
+export const transferListQuerySchema = once((): Schema<TransferListQuery> =>
+  z.strictObject(transferListQueryShape()),
+);

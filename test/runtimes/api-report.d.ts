@@ -644,6 +644,10 @@ type Listener = (stopped: Stopped) => void;
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
+ *
+ * The timer of a span inside another ends both when the outer one is over first, so the outer one
+ * starts a timer of its own only when somebody waits for it directly: most calls have one attempt,
+ * and one timer.
  */
 declare class Deadline {
     #private;
@@ -1722,8 +1726,6 @@ interface PageQuery {
 
 /** The id of an Entity. */
 type EntityId = `ent_${string}`;
-/** The id of an Entity: its prefix, and nothing that could change a path. */
-declare const EntityIdSchema: Schema<EntityId>;
 declare const entityTypes: readonly ["individual", "business"];
 /**
  * The documented types of an Entity.
@@ -1780,10 +1782,6 @@ interface Entity extends EntityCreated {
     /** Whether the Entity is active. */
     status: EntityStatus;
 }
-/** What the platform answers when an Entity has been created; unknown fields stay. */
-declare const EntityCreatedSchema: Schema<EntityCreated>;
-/** An Entity as the platform sends it; unknown fields stay. */
-declare const EntitySchema: Schema<Entity>;
 /**
  * What it takes to create an Entity. Which fields are required is assumed, and how the platform
  * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
@@ -1796,13 +1794,9 @@ interface EntityCreateInput {
     /** The name of a business. */
     businessName?: string | undefined;
 }
-/** What it takes to create an Entity; unknown fields are refused. */
-declare const EntityCreateInputSchema: Schema<EntityCreateInput>;
 /** Which Entities to list: paging only. */
 interface EntityListQuery extends PageQuery {
 }
-/** The query of a list of Entities; unknown parameters are refused. */
-declare const EntityListQuerySchema: Schema<EntityListQuery>;
 
 declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
 /**
@@ -1825,8 +1819,6 @@ interface Settings {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/** The Settings as the platform sends them; unknown fields stay. */
-declare const SettingsSchema: Schema<Settings>;
 /** What of the Settings to change: a field that is absent stays as it is. */
 interface SettingsUpdateInput {
     /**
@@ -1841,13 +1833,9 @@ interface SettingsUpdateInput {
     /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
     webhookUrl?: string | null | undefined;
 }
-/** What of the Settings to change; unknown fields are refused. */
-declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
 
 /** The id of an Account. */
 type AccountId = `acc_${string}`;
-/** The id of an Account: its prefix, and nothing that could change a path. */
-declare const AccountIdSchema: Schema<AccountId>;
 declare const accountTypes: readonly ["wallet", "bank"];
 /**
  * The documented types of an Account.
@@ -1900,10 +1888,6 @@ interface Account extends AccountCreated {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/** What the platform answers when an Account has been created; unknown fields stay. */
-declare const AccountCreatedSchema: Schema<AccountCreated>;
-/** An Account as the platform sends it; unknown fields stay. */
-declare const AccountSchema: Schema<Account>;
 /**
  * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
  * fields are required is assumed: docs/gaps.md, row 3.
@@ -1916,8 +1900,6 @@ interface AccountCreateInput {
     /** Free-form data of yours. */
     metadata?: Metadata | undefined;
 }
-/** What it takes to create an Account; unknown fields are refused. */
-declare const AccountCreateInputSchema: Schema<AccountCreateInput>;
 /** What of an Account to change: a field that is absent stays as it is. */
 interface AccountUpdateInput {
     /** Display name. */
@@ -1928,21 +1910,15 @@ interface AccountUpdateInput {
      */
     metadata?: Metadata | undefined;
 }
-/** What of an Account to change; unknown fields are refused. */
-declare const AccountUpdateInputSchema: Schema<AccountUpdateInput>;
 /**
  * Which Accounts to list. The document names no filter; add one through `options.query`:
  * docs/gaps.md, row 4.
  */
 interface AccountListQuery extends PageQuery {
 }
-/** The query of a list of Accounts; unknown parameters are refused. */
-declare const AccountListQuerySchema: Schema<AccountListQuery>;
 
 /** The id of a Counterparty. */
 type CounterpartyId = `cpty_${string}`;
-/** The id of a Counterparty: its prefix, and nothing that could change a path. */
-declare const CounterpartyIdSchema: Schema<CounterpartyId>;
 declare const counterpartyTypes: readonly ["wallet", "bank_account"];
 /**
  * The documented types of a Counterparty.
@@ -1974,8 +1950,6 @@ interface Counterparty {
     /** ISO 8601 date-time, UTC. */
     createdAt: string;
 }
-/** A Counterparty as the platform sends it; unknown fields stay. */
-declare const CounterpartySchema: Schema<Counterparty>;
 /** Which Counterparties to list. */
 interface CounterpartyListQuery extends PageQuery {
     /**
@@ -1984,8 +1958,6 @@ interface CounterpartyListQuery extends PageQuery {
      */
     entityId?: EntityId | undefined;
 }
-/** The query of a list of Counterparties; unknown parameters are refused. */
-declare const CounterpartyListQuerySchema: Schema<CounterpartyListQuery>;
 
 /** What the platform sends with an error status. */
 interface ErrorBody {
@@ -1996,13 +1968,9 @@ interface ErrorBody {
     /** Additional context. */
     details?: Record<string, unknown> | null | undefined;
 }
-/** The body of an error answer; unknown fields stay. */
-declare const ErrorBodySchema: Schema<ErrorBody>;
 
 /** The id of an IBAN (not the IBAN itself). */
 type IbanId = `iban_${string}`;
-/** The id of an IBAN: its prefix, and nothing that could change a path. */
-declare const IbanIdSchema: Schema<IbanId>;
 declare const ibanStatuses: readonly ["active", "inactive"];
 /**
  * The documented statuses of an IBAN.
@@ -2032,8 +2000,6 @@ interface Iban {
     /** ISO 8601 date-time, UTC. */
     createdAt: string;
 }
-/** An IBAN as the platform sends it; unknown fields stay. */
-declare const IbanSchema: Schema<Iban>;
 /** Which IBANs to list. */
 interface IbanListQuery extends PageQuery {
     /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
@@ -2041,8 +2007,6 @@ interface IbanListQuery extends PageQuery {
     /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
     accountId?: AccountId | undefined;
 }
-/** The query of a list of IBANs; unknown parameters are refused. */
-declare const IbanListQuerySchema: Schema<IbanListQuery>;
 
 declare const executionStatuses: readonly ["Deactivated"];
 /**
@@ -2084,10 +2048,6 @@ interface Instruction {
     /** A whole number as a string. */
     totalInstructedValue: string;
 }
-/** How often an Instruction has run; unknown fields stay. */
-declare const ExecutionStateSchema: Schema<ExecutionState>;
-/** An Instruction as the platform sends it; unknown fields stay. */
-declare const InstructionSchema: Schema<Instruction>;
 /** An instruction payload, built by the platform and not yet on chain. */
 interface BuiltInstruction {
     /** Makes otherwise equal Instructions distinct. */
@@ -2099,8 +2059,6 @@ interface BuiltInstruction {
     /** The encoded arguments of the action. */
     arguments: Hex;
 }
-/** A built instruction payload as the platform sends it; unknown fields stay. */
-declare const BuiltInstructionSchema: Schema<BuiltInstruction>;
 /** What the executor of a refuel may charge and spend. */
 interface RefuelERC20Fee {
     /** Address of the token that the fee is paid in. */
@@ -2147,27 +2105,11 @@ interface InstructionBuildInput {
     /** What to do. */
     actionArguments: ActionArguments;
 }
-/** What it takes to build an instruction payload; unknown action kinds pass through. */
-declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
 /** Whose Instructions to list. */
 interface InstructionListInput {
     /** The address that the Instructions belong to. */
     address: Hex;
 }
-/** Whose Instructions to list; unknown fields are refused. */
-declare const InstructionListInputSchema: Schema<InstructionListInput>;
-
-/** One page of a list of the versioned API. */
-interface Page<T> {
-    /** The items of this page. */
-    data: T[];
-    /** Whether more items follow this page. */
-    hasMore: boolean;
-    /** Where the next page starts; null when there is none. */
-    nextCursor: string | null;
-}
-/** The page envelope around a schema of one item. */
-declare const pageSchema: <T>(item: Schema<T>) => Schema<Page<T>>;
 
 declare const transactionStatuses: readonly ["Success"];
 /**
@@ -2208,8 +2150,6 @@ interface Transaction {
     /** `Success` is the one documented value. */
     transactionStatus: TransactionStatus;
 }
-/** A transaction record as the platform sends it; unknown fields stay. */
-declare const TransactionSchema: Schema<Transaction>;
 /** The one sort order that the document names. */
 type KnownTransactionSort = 'Ascending';
 /** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
@@ -2234,13 +2174,9 @@ interface TransactionListInput {
     /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
     take?: number | undefined;
 }
-/** Which transactions to list; unknown fields are refused. */
-declare const TransactionListInputSchema: Schema<TransactionListInput>;
 
 /** The id of a Transfer. */
 type TransferId = `txfr_${string}`;
-/** The id of a Transfer: its prefix, and nothing that could change a path. */
-declare const TransferIdSchema: Schema<TransferId>;
 declare const transferTypes: readonly ["book", "wire", "on_chain"];
 /**
  * The documented types of a Transfer.
@@ -2293,10 +2229,6 @@ interface Transfer extends TransferCreated {
     /** The text that was given at creation. */
     description?: string | null | undefined;
 }
-/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
-declare const TransferCreatedSchema: Schema<TransferCreated>;
-/** A Transfer as the platform sends it; unknown fields stay. */
-declare const TransferSchema: Schema<Transfer>;
 /** @inline */
 interface TransferTerms {
     /** The Account that the money leaves. */
@@ -2331,8 +2263,6 @@ interface ToCounterparty {
  * amount are required is assumed: docs/gaps.md, row 5.
  */
 type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
-/** What it takes to send money: an exact amount and one destination. */
-declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
 /** Which Transfers to list. */
 interface TransferListQuery extends PageQuery {
     /**
@@ -2341,8 +2271,99 @@ interface TransferListQuery extends PageQuery {
      */
     accountId?: AccountId | undefined;
 }
+
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
+}
+/** The page envelope around a schema of one item. */
+declare const pageSchema: <T>(item: Schema<T>) => Schema<Page<T>>;
+
+/**
+ * The zod schemas that the client checks with, for forms, queues and tests of your own. Schemas of
+ * answers keep unknown fields, schemas of inputs refuse them.
+ *
+ * @example
+ * ```ts
+ * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
+ *
+ * const checked = TransferCreateInputSchema.safeParse({ ...input, amount: '-1' });
+ * console.log(checked.error?.issues[0]?.message);
+ * ```
+ *
+ * @module payments-platform-sdk/schemas
+ */
+
+/** What it takes to create an Account; unknown fields are refused. */
+declare const AccountCreateInputSchema: Schema<AccountCreateInput>;
+/** What the platform answers when an Account has been created; unknown fields stay. */
+declare const AccountCreatedSchema: Schema<AccountCreated>;
+/** The id of an Account: its prefix, and nothing that could change a path. */
+declare const AccountIdSchema: Schema<AccountId>;
+/** The query of a list of Accounts; unknown parameters are refused. */
+declare const AccountListQuerySchema: Schema<AccountListQuery>;
+/** An Account as the platform sends it; unknown fields stay. */
+declare const AccountSchema: Schema<Account>;
+/** What of an Account to change; unknown fields are refused. */
+declare const AccountUpdateInputSchema: Schema<AccountUpdateInput>;
+/** The id of a Counterparty: its prefix, and nothing that could change a path. */
+declare const CounterpartyIdSchema: Schema<CounterpartyId>;
+/** The query of a list of Counterparties; unknown parameters are refused. */
+declare const CounterpartyListQuerySchema: Schema<CounterpartyListQuery>;
+/** A Counterparty as the platform sends it; unknown fields stay. */
+declare const CounterpartySchema: Schema<Counterparty>;
+/** What it takes to create an Entity; unknown fields are refused. */
+declare const EntityCreateInputSchema: Schema<EntityCreateInput>;
+/** What the platform answers when an Entity has been created; unknown fields stay. */
+declare const EntityCreatedSchema: Schema<EntityCreated>;
+/** The id of an Entity: its prefix, and nothing that could change a path. */
+declare const EntityIdSchema: Schema<EntityId>;
+/** The query of a list of Entities; unknown parameters are refused. */
+declare const EntityListQuerySchema: Schema<EntityListQuery>;
+/** An Entity as the platform sends it; unknown fields stay. */
+declare const EntitySchema: Schema<Entity>;
+/** The body of an error answer; unknown fields stay. */
+declare const ErrorBodySchema: Schema<ErrorBody>;
+/** The id of an IBAN: its prefix, and nothing that could change a path. */
+declare const IbanIdSchema: Schema<IbanId>;
+/** The query of a list of IBANs; unknown parameters are refused. */
+declare const IbanListQuerySchema: Schema<IbanListQuery>;
+/** An IBAN as the platform sends it; unknown fields stay. */
+declare const IbanSchema: Schema<Iban>;
+/** A built instruction payload as the platform sends it; unknown fields stay. */
+declare const BuiltInstructionSchema: Schema<BuiltInstruction>;
+/** How often an Instruction has run; unknown fields stay. */
+declare const ExecutionStateSchema: Schema<ExecutionState>;
+/** What it takes to build an instruction payload; unknown action kinds pass through. */
+declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
+/** Whose Instructions to list; unknown fields are refused. */
+declare const InstructionListInputSchema: Schema<InstructionListInput>;
+/** An Instruction as the platform sends it; unknown fields stay. */
+declare const InstructionSchema: Schema<Instruction>;
+
+/** The Settings as the platform sends them; unknown fields stay. */
+declare const SettingsSchema: Schema<Settings>;
+/** What of the Settings to change; unknown fields are refused. */
+declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
+/** Which transactions to list; unknown fields are refused. */
+declare const TransactionListInputSchema: Schema<TransactionListInput>;
+/** A transaction record as the platform sends it; unknown fields stay. */
+declare const TransactionSchema: Schema<Transaction>;
+/** What it takes to send money: an exact amount and one destination. */
+declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
+/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
+declare const TransferCreatedSchema: Schema<TransferCreated>;
+/** The id of a Transfer: its prefix, and nothing that could change a path. */
+declare const TransferIdSchema: Schema<TransferId>;
 /** The query of a list of Transfers; unknown parameters are refused. */
 declare const TransferListQuerySchema: Schema<TransferListQuery>;
+/** A Transfer as the platform sends it; unknown fields stay. */
+declare const TransferSchema: Schema<Transfer>;
 
 export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, AccountListQuerySchema, AccountSchema, AccountUpdateInputSchema, BuiltInstructionSchema, CounterpartyIdSchema, CounterpartyListQuerySchema, CounterpartySchema, EntityCreateInputSchema, EntityCreatedSchema, EntityIdSchema, EntityListQuerySchema, EntitySchema, ErrorBodySchema, ExecutionStateSchema, IbanIdSchema, IbanListQuerySchema, IbanSchema, InstructionBuildInputSchema, InstructionListInputSchema, InstructionSchema, SettingsSchema, SettingsUpdateInputSchema, TransactionListInputSchema, TransactionSchema, TransferCreateInputSchema, TransferCreatedSchema, TransferIdSchema, TransferListQuerySchema, TransferSchema, pageSchema };
 
