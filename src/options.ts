@@ -97,7 +97,7 @@ export interface Settled {
   readonly timeout: number;
   readonly totalTimeout: number;
   readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch | undefined;
   readonly getWithBody: GetWithBody | undefined;
   readonly validation: 'strict' | 'report';
@@ -236,7 +236,7 @@ export interface SettledCall {
   readonly timeout: number | undefined;
   readonly totalTimeout: number | undefined;
   readonly maxRetries: number | undefined;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
@@ -421,13 +421,13 @@ function headerRecord(
   given: unknown,
   path: string,
   issues: Issue[],
-): Readonly<Record<string, string | undefined>> {
+): Readonly<Record<string, string>> {
   if (given === undefined) return {};
   if (!isRecord(given) || given instanceof Headers || Array.isArray(given)) {
     issues.push({ path, message: 'expected a plain object of names and strings' });
     return {};
   }
-  const headers: Record<string, string | undefined> = {};
+  const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
     const at = `${path}.${name}`;
     if (value === undefined) continue;

@@ -18,7 +18,7 @@ export interface Prepared {
 /** What a client says with every request. */
 interface Standing {
   readonly baseUrl: string;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly idempotencyHeader: string | undefined;
 }
 
@@ -65,12 +65,9 @@ export function prepare<T, A>(
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,
+    ...standing.headers,
+    ...settled.headers,
   };
-  for (const given of [standing.headers, settled.headers]) {
-    for (const [name, value] of Object.entries(given)) {
-      if (value !== undefined) headers[name] = value;
-    }
-  }
   if (payload !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined && standing.idempotencyHeader !== undefined) {
     headers[standing.idempotencyHeader.toLowerCase()] = idempotencyKey;

@@ -467,7 +467,7 @@ interface Settled {
     readonly timeout: number;
     readonly totalTimeout: number;
     readonly maxRetries: number;
-    readonly headers: Readonly<Record<string, string | undefined>>;
+    readonly headers: Readonly<Record<string, string>>;
     readonly fetch: Fetch | undefined;
     readonly getWithBody: GetWithBody | undefined;
     readonly validation: 'strict' | 'report';
