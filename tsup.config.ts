@@ -14,17 +14,18 @@ const bundled = ['ky', 'zod'];
 
 const code: Options = {
   target: 'es2022',
-  // What entry points that are built together share becomes a file of its own, and so does ky, which
-  // comes later.
+  // What entry points of one run share becomes a file of its own.
   splitting: true,
   treeshake: true,
   // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
   // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
-  // ky asks for these two to find out what the runtime can do. Its own signal and its streams of
-  // progress are never used here, and a Request with a signal outlives young garbage collections.
+  // ky asks for these to find out what the runtime can do, and makes Node load all of its network
+  // stack by asking. What it would do with them is never used here, and a Request with a signal of
+  // ky's own outlives young garbage collections.
   define: {
     'globalThis.AbortSignal.any': 'undefined',
+    'globalThis.FormData': 'undefined',
     'globalThis.ReadableStream': 'undefined',
   },
 };
@@ -35,14 +36,6 @@ const types = (entry: Record<string, string>): Options => ({
   format: ['esm', 'cjs'],
   dts: { only: true },
 });
-
-/** import() in a CommonJS file fails in Jest, and finds the exports one level too deep. */
-const required: NonNullable<Options['plugins']>[number] = {
-  name: 'required',
-  renderChunk: (text) => ({
-    code: text.replaceAll(/await import\((['"]\.\/[\w./-]+['"])\)/g, 'require($1)'),
-  }),
-};
 
 async function notices(): Promise<void> {
   for (const name of bundled) {
@@ -57,12 +50,13 @@ async function notices(): Promise<void> {
 }
 
 /*
- * The client alone, so that all of it but ky is one file: a process that pays starts 3 ms sooner. It
- * shares no class and no state with the others, only copies of the schemas.
+ * The client is built by itself, so that it is one file, which starts sooner:
+ * docs/decisions/where-the-time-goes.md. What the sandbox uses too (schemas, zod, json.ts,
+ * redactor.ts) is there twice; no class and no state has to be the same in both.
  */
 export default defineConfig([
   { ...code, format: 'esm', entry: client, onSuccess: notices },
-  { ...code, format: 'cjs', entry: client, plugins: [required] },
+  { ...code, format: 'cjs', entry: client },
   {
     ...code,
     format: 'esm',

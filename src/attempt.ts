@@ -1,4 +1,4 @@
-import type { KyInstance } from 'ky';
+import ky from 'ky';
 import { Stopped, type Deadline, type StopReason } from './deadline.ts';
 import { sealedBody } from './wires/fetch.ts';
 import type { Body, BodyFault, Trace, Wire, WireAnswer } from './wires/wire.ts';
@@ -45,14 +45,6 @@ export type AttemptResult =
       readonly dispatched: boolean;
     };
 
-let loadedKy: KyInstance | undefined;
-
-/** With the first request and not with the package: ky's import costs as much as all of the rest. */
-async function loadKy(): Promise<KyInstance> {
-  ({ default: loadedKy } = await import('ky'));
-  return loadedKy;
-}
-
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
 export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
   // Until the wire is asked, nothing can have been sent.
@@ -74,11 +66,10 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   };
   let status: number | undefined;
   try {
-    const ky = loadedKy ?? (await deadline.race(loadKy()));
     const answered: WireAnswer = await deadline.race(
       ky(outgoing.url, {
         ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : undefined),
-        // One attempt, no opinion: retries, deadlines and statuses are judged where the money is.
+        // One attempt, no opinion: transport.ts decides on retries, deadlines and statuses.
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
@@ -91,7 +82,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   } catch (error) {
     if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, trace };
     // ky's own errors hold the Request, and with it the credential; the wire's error is kept.
-    return { type: 'failed', error: wireError ?? undefinedIfKy(error), trace, dispatched };
+    return { type: 'failed', error: wireError ?? withoutKy(error), trace, dispatched };
   }
 }
 
@@ -110,7 +101,7 @@ const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
     : { body: sealedBody(outgoing.body) }),
 });
 
-const undefinedIfKy = (error: unknown): unknown =>
+const withoutKy = (error: unknown): unknown =>
   error instanceof Error && 'request' in error ? error.cause : error;
 
 /**

@@ -31,8 +31,9 @@ export function clockFrom(given: Clock | undefined): Required<Clock> {
     elapsed: () => (clock.elapsed === undefined ? clock.now() : clock.elapsed()),
     setTimeout: (callback, ms) =>
       clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), longestTimer)),
+    // Most spans and gates are closed before they have set a timer.
     clearTimeout: (handle) => {
-      clock.clearTimeout(handle);
+      if (handle !== undefined) clock.clearTimeout(handle);
     },
   };
 }

@@ -11,6 +11,7 @@ const checkers = new WeakMap<z.core.$ZodType, Checker<unknown>>();
  */
 export function compiled<T>(schema: Schema<T>): Checker<T> {
   const known = checkers.get(schema);
+  // Kept under its own schema, so it is of that type.
   if (known !== undefined) return known as Checker<T>;
   let uses = 0;
   let fast: Schema<T> | undefined;

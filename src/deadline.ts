@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 export type StopReason =
   { readonly by: 'caller'; readonly reason: unknown } | { readonly by: 'attempt' | 'total' };
 
-/** Thrown out of {@link Deadline.race}. */
+/** What a {@link Deadline} that is over rejects, throws and aborts with. */
 export class Stopped extends Error {
   readonly why: StopReason;
   constructor(why: StopReason) {
@@ -21,15 +21,15 @@ const none = [] as const;
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
  *
- * The timer of a span inside another ends both when the outer one is over first, so the outer one
- * starts a timer of its own only when somebody waits for it directly: most calls have one attempt,
- * and one timer.
+ * A span inside another sets one timer for whichever of the two ends first. The outer one sets its
+ * own only when somebody waits for it directly: most calls are one attempt, and need one timer.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
   #timer: unknown;
+  /** Apart from the handle, which may be anything, undefined too. */
   #isTimed = false;
   readonly #outer: Deadline | undefined;
   readonly #forgetOuter: (() => void) | undefined;
@@ -56,8 +56,8 @@ export class Deadline {
     this.#forgetOuter = outer.#listen((stopped) => {
       this.#stop(stopped.why);
     });
-    // At once: when the clock is the caller's and throws, nothing has been sent yet.
-    this.#startTimer(outer.#endsAt < this.#endsAt ? outer : this);
+    // At once, not at the first wait: a clock that throws then does so before the request is made.
+    this.#startTimer(outer.#endsAt <= this.#endsAt ? outer : this);
   }
 
   /** Starts the timer that ends this span, or the span around it. */
@@ -96,6 +96,7 @@ export class Deadline {
     return this.#listen(listener);
   }
 
+  /** The same without a timer: the span inside has one for both. */
   #listen(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
@@ -171,8 +172,8 @@ export class Deadline {
   close(): void {
     this.#forgetOuter?.();
     try {
-      this.#clock.clearTimeout(this.#timer);
       for (const forget of this.#forgetSignals) forget();
+      this.#clock.clearTimeout(this.#timer);
     } catch {
       // What is left behind is theirs.
     }

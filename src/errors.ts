@@ -11,7 +11,7 @@ export interface Attempt {
   readonly requestId?: string | undefined;
   /** Milliseconds from dispatch to failure. */
   readonly durationMs: number;
-  /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout while waiting for headers`. */
+  /** What happened, in a few words: `status 503`, `ECONNRESET`, `time-out (headers)`. */
   readonly reason: string;
 }
 

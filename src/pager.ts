@@ -192,14 +192,10 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     return this;
   }
 
-  #told(position: Position): string | undefined {
-    const cursor = this.#route.cursorOf(position);
-    return cursor === undefined ? undefined : this.#route.redact(cursor);
-  }
-
   #resumeAt(position: Position): ResumePoint {
+    const cursor = this.#route.cursorOf(position);
     return {
-      cursor: this.#told(position),
+      cursor: cursor === undefined ? undefined : this.#route.redact(cursor),
       limit: this.#route.limit,
       itemsYielded: this.#itemsHandedOut,
     };
@@ -210,7 +206,7 @@ class PageWalk<T, P extends { readonly data: T[] }, Position> implements AsyncIt
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#ended || position === undefined) return { done: true, value: undefined };
     const pending = this.#ahead ?? this.#ask(position);
-    // A page that failed is asked for again by the next call of next().
+    // Taken out before it is awaited: one that fails is asked for again by the next next().
     this.#ahead = undefined;
     let page: P;
     try {

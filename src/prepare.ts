@@ -125,6 +125,6 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
   return search;
 }
 
-/** As a form is encoded; most names and values are made of letters and digits, and come out as they are. */
+/** A name or value as forms encode it. Most are plain, and a URLSearchParams for each is slow. */
 const encoded = (text: string): string =>
   /^[\w*.-]*$/.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);

@@ -16,7 +16,7 @@ import {
   type Story,
 } from './failure.ts';
 import { GateTooLong, type Gate, type Report } from './gate.ts';
-import { notify } from './hooks.ts';
+import { notify, type HookCall } from './hooks.ts';
 import type { RequestOptions, Settled } from './options.ts';
 import { prepare, type Prepared } from './prepare.ts';
 import { redactError } from './redact.ts';
@@ -59,19 +59,26 @@ interface Course<T, A> {
   /** What hooks tell this call from others by. */
   readonly number: number;
   readonly prepared: Prepared;
+  readonly credential: Credential;
   readonly wire: Wire;
   readonly timeout: number;
   readonly totalTimeout: number;
+  readonly maxRetries: number;
   /** What is left of `totalTimeout`. */
   readonly total: Deadline;
+  /** The attempts that have failed so far. */
+  readonly attempts: Attempt[];
   /** When the first attempt began. */
   startedAt: number | undefined;
 }
 
+interface Success<T> {
+  readonly data: T;
+  readonly answer: Answer;
+}
+
 /** A result, or the failure of the attempt that should have brought it. */
-type Ending<T> =
-  | { readonly data: T; readonly answer: Answer }
-  | { readonly failure: Failure; readonly answer?: Answer };
+type Ending<T> = Success<T> | { readonly failure: Failure; readonly answer?: Answer };
 
 /** How many calls there have been: what hooks tell them apart by. */
 let calls = 0;
@@ -120,30 +127,32 @@ export class Transport {
     call: Call<T, A>,
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
-  ): Promise<{ data: T; answer: Answer }> {
+  ): Promise<Success<T>> {
     const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = this.#credentialFor(call);
     this.#refuseInBrowsers(call, prepared);
     const wire = this.#wireFor(call, prepared);
-    const timeout = prepared.options.timeout ?? this.#setup.timeout;
-    const totalTimeout = prepared.options.totalTimeout ?? this.#setup.totalTimeout;
+    const { options: own } = prepared;
+    const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
     const total = new Deadline(this.#clock, totalTimeout, 'total', undefined, [
-      ...prepared.options.signals,
+      ...own.signals,
       ...(cancel === undefined ? [] : [cancel]),
     ]);
-    const number = (calls += 1);
     const course: Course<T, A> = {
       call,
-      number,
+      number: (calls += 1),
       prepared,
+      credential,
       wire,
-      timeout,
+      timeout: own.timeout ?? this.#setup.timeout,
       totalTimeout,
+      maxRetries: own.maxRetries ?? this.#setup.maxRetries,
       total,
+      attempts: [],
       startedAt: undefined,
     };
     try {
-      return await this.#untilDone(course, credential);
+      return await this.#untilDone(course);
     } catch (error) {
       throw error instanceof PaymentsError ? error : unforeseen(error, course, this.redact);
     } finally {
@@ -152,109 +161,103 @@ export class Transport {
   }
 
   /** Attempts and waits, until there is a result or a reason to stop. */
-  async #untilDone<T, A>(
-    course: Course<T, A>,
-    credential: Credential,
-  ): Promise<{ data: T; answer: Answer }> {
-    const { call, prepared, totalTimeout, total } = course;
+  async #untilDone<T, A>(course: Course<T, A>): Promise<Success<T>> {
+    const { credential, total } = course;
     const { budget, gate, hooks } = this.#setup;
-    const maxRetries = prepared.options.maxRetries ?? this.#setup.maxRetries;
-    const attempts: Attempt[] = [];
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
-    const story = (gaveUp?: string): Story => storyOf(course, attempts, gaveUp);
 
     for (;;) {
       let token: string;
       let leave: Report;
       try {
         total.check();
-        token = credential.fixed ?? (await this.#token(credential, course, story));
+        token = credential.fixed ?? (await this.#token(course));
         leave = gate.pass(total) ?? (await gate.enter(total));
       } catch (error) {
-        throw whileWaiting(error, story(), totalTimeout);
+        throw whileWaiting(error, course);
       }
-      const event = { ...identity(call), call: course.number, attempt: attempts.length + 1 };
-      // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
-      // counts as well.
-      const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
-      let begun = 0;
-      let ending: Ending<T> | undefined;
-      // From here on others may be waiting behind this call, whatever becomes of it.
-      try {
-        course.startedAt ??= this.#clock.now();
-        notify(hooks.onRequest, () => ({
-          ...event,
-          url: redact(prepared.url),
-          headers: cleaned(prepared.headers, redact),
-        }));
-        begun = this.#clock.elapsed();
-        ending = await this.#once(course, token, redact);
-      } finally {
-        const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
-        const answered =
-          ending !== undefined && (failed === undefined || failed.status !== undefined);
-        leave(answered, failed?.status === 429 ? holdBack(failed, retries + 1) : undefined);
-      }
-      const durationMs = Math.round(this.#clock.elapsed() - begun);
-      const failure = 'failure' in ending ? ending.failure : undefined;
-      notify(hooks.onResponse, () => ({
-        ...event,
-        status: ending.answer?.status ?? failure?.status,
-        requestId: ending.answer && requestIdOf(ending.answer.headers, redact),
-        durationMs,
-        outcome: failure === undefined ? ('ok' as const) : failure.outcome,
-        reason: failure?.reason,
-      }));
+      const ending = await this.#attempt(course, token, leave, retries + 1);
       if (!('failure' in ending)) {
         budget.refund(lastCost);
         return ending;
       }
 
-      const failed = ending.failure;
-      attempts.push({
-        outcome: failed.outcome,
-        ...(failed.status === undefined ? {} : { status: failed.status }),
-        ...(failed.requestId === undefined ? {} : { requestId: failed.requestId }),
-        durationMs,
-        reason: failed.reason,
-      });
-      const refusedToken = failed.status === 401 && failed.outcome === 'rejected';
+      const { failure } = ending;
+      const refusedToken = failure.status === 401 && failure.outcome === 'rejected';
       if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const renewed = await this.#renewed(credential, token, course, story);
-        if (renewed) continue;
-        throw failed.toError(story('The function for the credential gave no other one.'));
+        if (await this.#renewed(course, token)) continue;
+        throw failure.toError(
+          storyOf(course, 'The function for the credential gave no other one.'),
+        );
       }
-      // With a key that the platform honours, a repeat cannot take effect twice.
-      const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
-      const delay = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
-      // Undefined goes on; an empty text stops, and nothing is added to what the error says anyway.
-      const refusal =
-        mayResend(kind, failed) && retries < maxRetries
-          ? this.#refusalToWait(failed, delay, total.remaining)
-          : '';
-      if (refusal !== undefined) throw failed.toError(story(refusal));
+      const delay = delayBefore(retries + 1, failure.status, failure.retryAfterMs);
+      const refusal = this.#refusalToResend(course, failure, retries, delay);
+      if (refusal !== undefined) throw failure.toError(storyOf(course, refusal));
       retries += 1;
-      lastCost = RetryBudget.cost(failed);
+      lastCost = RetryBudget.cost(failure);
       notify(hooks.onRetry, () => ({
-        ...event,
-        attempt: event.attempt + 1,
+        ...nextAttempt(course),
         delayMs: Math.round(delay),
-        reason: failed.reason,
+        reason: failure.reason,
       }));
       try {
         await total.sleep(delay);
       } catch (error) {
-        throw whileWaiting(error, story(), totalTimeout);
+        throw whileWaiting(error, course);
       }
     }
   }
 
-  /** One attempt, from the request to the data or the failure. */
-  async #once<T, A>(course: Course<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
+  /** One attempt, and what the hooks, the gate and the log of attempts hear of it. */
+  async #attempt<T, A>(
+    course: Course<T, A>,
+    token: string,
+    leave: Report,
+    retry: number,
+  ): Promise<Ending<T>> {
+    const { hooks } = this.#setup;
+    const event = nextAttempt(course);
+    // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
+    // counts as well.
+    const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
+    let begun = 0;
+    let ending: Ending<T> | undefined;
+    // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
+    try {
+      course.startedAt ??= this.#clock.now();
+      notify(hooks.onRequest, () => ({
+        ...event,
+        url: redact(course.prepared.url),
+        headers: cleaned(course.prepared.headers, redact),
+      }));
+      begun = this.#clock.elapsed();
+      ending = await this.#exchange(course, token, redact);
+    } finally {
+      const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+      const answered =
+        ending !== undefined && (failed === undefined || failed.status !== undefined);
+      leave(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
+    }
+    const durationMs = Math.round(this.#clock.elapsed() - begun);
+    const failure = 'failure' in ending ? ending.failure : undefined;
+    notify(hooks.onResponse, () => ({
+      ...event,
+      status: ending.answer?.status ?? failure?.status,
+      requestId: ending.answer && requestIdOf(ending.answer.headers, redact),
+      durationMs,
+      outcome: failure === undefined ? ('ok' as const) : failure.outcome,
+      reason: failure?.reason,
+    }));
+    if (failure !== undefined) course.attempts.push(attemptOf(failure, durationMs));
+    return ending;
+  }
+
+  /** One request, and what its answer amounts to. */
+  async #exchange<T, A>(course: Course<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
     const { call, prepared, wire, timeout } = course;
     const deadline = new Deadline(this.#clock, timeout, 'attempt', course.total);
     let result: AttemptResult;
@@ -293,12 +296,23 @@ export class Transport {
     };
   }
 
-  /** Why a call that may be sent again is not, or undefined; takes its cost from the budget. */
-  #refusalToWait(failed: Failure, delay: number, remaining: number): string | undefined {
+  /**
+   * Why a call is not sent again, or undefined; takes the cost of sending it from the budget. Empty
+   * when the error itself says enough.
+   */
+  #refusalToResend<T, A>(
+    { call, prepared, maxRetries, total }: Course<T, A>,
+    failed: Failure,
+    retries: number,
+    delay: number,
+  ): string | undefined {
+    // With a key that the platform honours, a repeat cannot take effect twice.
+    const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
+    if (!mayResend(kind, failed) || retries >= maxRetries) return '';
     if (failed.retryAfterMs !== undefined && failed.retryAfterMs > longestWait) {
       return `The platform asks to wait ${Math.round(failed.retryAfterMs)} ms; the SDK waits ${longestWait} ms at most.`;
     }
-    if (delay >= remaining) {
+    if (delay >= total.remaining) {
       return 'It was not sent again: the wait before that would outlast totalTimeout.';
     }
     if (!this.#setup.budget.take(RetryBudget.cost(failed))) {
@@ -355,11 +369,8 @@ export class Transport {
     );
   }
 
-  async #token<T, A>(
-    credential: Credential,
-    { total, timeout }: Course<T, A>,
-    story: () => Story,
-  ): Promise<string> {
+  async #token<T, A>(course: Course<T, A>): Promise<string> {
+    const { credential, timeout, total } = course;
     const allowed = Math.min(timeout, total.remaining);
     const deadline = new Deadline(this.#clock, timeout, 'attempt', total);
     try {
@@ -367,28 +378,23 @@ export class Transport {
     } catch (error) {
       if (error instanceof Stopped) {
         if (error.why.by === 'caller') throw error;
-        throw timedOut('credential', 'not_sent', allowed).toError(story());
+        throw timedOut('credential', 'not_sent', allowed).toError(storyOf(course));
       }
-      throw credentialError(credential, error, story(), this.redact);
+      throw credentialError(error, course, this.redact);
     } finally {
       deadline.close();
     }
   }
 
   /** Whether the credential's function gave a token to replace one that was refused. */
-  async #renewed<T, A>(
-    credential: Credential,
-    refused: string,
-    course: Course<T, A>,
-    story: () => Story,
-  ): Promise<boolean> {
-    credential.refused(refused);
+  async #renewed<T, A>(course: Course<T, A>, refused: string): Promise<boolean> {
+    course.credential.refused(refused);
     try {
-      await this.#token(credential, course, story);
+      await this.#token(course);
       return true;
     } catch (error) {
       // The caller leaving is theirs to hear of; anything else is told beside the refusal itself.
-      if (error instanceof Stopped) throw whileWaiting(error, story(), course.totalTimeout);
+      if (error instanceof Stopped) throw whileWaiting(error, course);
       return false;
     }
   }
@@ -398,13 +404,13 @@ export class Transport {
 const saidBy = (cause: unknown): string =>
   cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
 
-function credentialError(
-  credential: Credential,
+function credentialError<T, A>(
   error: unknown,
-  story: Story,
+  course: Course<T, A>,
   redact: Redact,
 ): ConfigurationError {
-  const { option } = credentialName(credential.kind);
+  const { option } = credentialName(course.credential.kind);
+  const story = storyOf(course);
   const unusable = error instanceof UnusableCredential;
   const cause = unusable ? undefined : redactError(error, redact);
   const why = unusable ? `gave something unusable: ${error.message}` : `failed${saidBy(cause)}`;
@@ -414,9 +420,27 @@ function credentialError(
   );
 }
 
+/** What hooks call the attempt that comes next. */
+const nextAttempt = <T, A>({ call, number, attempts }: Course<T, A>): HookCall => ({
+  ...identity(call),
+  call: number,
+  attempt: attempts.length + 1,
+});
+
+/** What the error of a call keeps of an attempt that failed. */
+const attemptOf = (
+  { outcome, status, requestId, reason }: Failure,
+  durationMs: number,
+): Attempt => ({
+  outcome,
+  ...(status === undefined ? {} : { status }),
+  ...(requestId === undefined ? {} : { requestId }),
+  durationMs,
+  reason,
+});
+
 function storyOf<T, A>(
-  { call, prepared, startedAt }: Course<T, A>,
-  attempts: readonly Attempt[],
+  { call, prepared, attempts, startedAt }: Course<T, A>,
   gaveUp?: string,
 ): Story {
   const began = new Date(startedAt ?? Number.NaN);
@@ -438,7 +462,7 @@ function storyOf<T, A>(
  */
 function unforeseen<T, A>(error: unknown, course: Course<T, A>, redact: Redact): PaymentsError {
   const outcome = course.startedAt === undefined ? 'not_sent' : 'unknown';
-  const story: Story = { ...storyOf(course, []), outcome };
+  const story: Story = { ...storyOf(course), attempts: [], outcome };
   const cause = redactError(error, redact);
   return new PaymentsError(
     compose(`The call was ended by an error that was not foreseen${saidBy(cause)}.`, story, ''),
@@ -454,14 +478,15 @@ const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
 });
 
 /** The error of a call that was stopped between two attempts, or before the first. */
-function whileWaiting(error: unknown, story: Story, totalTimeout: number): unknown {
+function whileWaiting<T, A>(error: unknown, course: Course<T, A>): unknown {
+  const story = storyOf(course);
   if (error instanceof GateTooLong) {
     return timedOut('gate', 'not_sent', error.ms, undefined, Math.ceil(error.ms)).toError(story);
   }
   if (!(error instanceof Stopped)) return error;
   return error.why.by === 'caller'
     ? aborted(error.why.reason, 'not_sent').toError(story)
-    : timedOut('total', 'not_sent', totalTimeout).toError(story);
+    : timedOut('total', 'not_sent', course.totalTimeout).toError(story);
 }
 
 /** How long a 429 holds the client back. */

@@ -144,6 +144,15 @@ test('the compiler is never told to look away, and nothing is exported wholesale
   expect(files.filter((file) => /\b(utils?|helpers?|common|misc)\b/.test(file))).toEqual([]);
 });
 
+test('no schema is made before somebody asks for it', () => {
+  const made = files
+    .filter((file) => file.startsWith('schemas/') && file !== 'schemas/index.ts')
+    .flatMap((file) => treeOf(file).statements.filter(ts.isVariableStatement))
+    .flatMap(({ declarationList }) => [...declarationList.declarations])
+    .filter(({ initializer }) => /^z\b/.test(initializer?.getText() ?? ''));
+  expect(made.map((declaration) => declaration.getText())).toEqual([]);
+});
+
 test('the version is the package’s', async () => {
   const { version } = await import('payments-platform-sdk');
   const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -87,12 +87,18 @@ test('import() works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test.each(['require', 'import'])(
-  '%s() loads nothing for the network, and ky not yet',
-  async (load) => {
-    const { stdout } = await node(
-      '-e',
-      `(async () => {
+test('ky is built in without the signal that nobody uses', async () => {
+  for (const name of ['index.js', 'index.cjs']) {
+    const built = await readFile(join(root, 'dist', name), 'utf8');
+    expect(built).toContain('#userProvidedAbortSignal');
+    expect(built).not.toContain('globalThis.AbortSignal.any');
+  }
+});
+
+test.each(['require', 'import'])('%s() loads nothing for the network', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
        const before = loaded().length;
@@ -102,10 +108,9 @@ test.each(['require', 'import'])(
          console.log(error.name, loaded().length > 0);
        });
      })();`,
-    );
-    expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
-  },
-);
+  );
+  expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
+});
 
 test("a schema goes into a schema of the application's own zod", async () => {
   const { stdout } = await node(

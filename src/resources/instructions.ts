@@ -12,10 +12,10 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from '../schemas/instruction.ts';
-import { once } from '../schemas/primitives.ts';
+import { lazily } from '../schemas/primitives.ts';
 import type { ApiCall, Transport } from '../transport.ts';
 
-const instructionsSchema = once(() => z.array(instructionSchema()));
+const instructionsSchema = lazily(() => z.array(instructionSchema()));
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {

@@ -4,7 +4,7 @@ import { isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
-import { once } from '../schemas/primitives.ts';
+import { lazily } from '../schemas/primitives.ts';
 import {
   transactionListInputSchema,
   transactionSchema,
@@ -14,7 +14,7 @@ import {
 import type { Transport } from '../transport.ts';
 import { asOfNow } from './list.ts';
 
-const transactionsSchema = once(() => z.array(transactionSchema()));
+const transactionsSchema = lazily(() => z.array(transactionSchema()));
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {

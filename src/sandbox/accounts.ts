@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { parseJson, stringifyJson } from '../json.ts';
 import {
   accountCreateInputShape,
+  accountUpdateInputShape,
   accountStatuses,
   accountTypes,
   type Account,
@@ -60,8 +61,7 @@ export interface SandboxAccountUpdate extends AccountUpdateInput {
   status?: KnownAccountStatus | undefined;
 }
 const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject({
-  name: accountCreateInputShape().name,
-  metadata: accountCreateInputShape().metadata,
+  ...accountUpdateInputShape(),
   status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
 });
 

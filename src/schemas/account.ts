@@ -6,6 +6,7 @@ import {
   guard,
   idOf,
   known,
+  lazily,
   metadata,
   metadataInput,
   pageQueryShape,
@@ -13,7 +14,6 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
-  once,
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
@@ -97,7 +97,7 @@ export const accountCreatedShape = () => ({
   currency: anyString(),
   createdAt: anyString(),
 });
-export const accountCreatedSchema = once((): Schema<AccountCreated> =>
+export const accountCreatedSchema = lazily((): Schema<AccountCreated> =>
   z.looseObject(accountCreatedShape()),
 );
 
@@ -109,7 +109,7 @@ export const accountShape = () => ({
   metadata: z.nullish(metadata()),
   updatedAt: anyString(),
 });
-export const accountSchema = once((): Schema<Account> => z.looseObject(accountShape()));
+export const accountSchema = lazily((): Schema<Account> => z.looseObject(accountShape()));
 
 /**
  * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
@@ -123,12 +123,15 @@ export interface AccountCreateInput {
   /** Free-form data of yours. */
   metadata?: Metadata | undefined;
 }
-export const accountCreateInputShape = () => ({
-  entityId: entityIdSchema(),
+export const accountUpdateInputShape = () => ({
   name: z.optional(filledText('a display name')),
   metadata: z.optional(metadataInput()),
 });
-export const accountCreateInputSchema = once((): Schema<AccountCreateInput> =>
+export const accountCreateInputShape = () => ({
+  entityId: entityIdSchema(),
+  ...accountUpdateInputShape(),
+});
+export const accountCreateInputSchema = lazily((): Schema<AccountCreateInput> =>
   z.strictObject(accountCreateInputShape()),
 );
 
@@ -142,11 +145,7 @@ export interface AccountUpdateInput {
    */
   metadata?: Metadata | undefined;
 }
-export const accountUpdateInputShape = () => ({
-  name: accountCreateInputShape().name,
-  metadata: accountCreateInputShape().metadata,
-});
-export const accountUpdateInputSchema = once((): Schema<AccountUpdateInput> =>
+export const accountUpdateInputSchema = lazily((): Schema<AccountUpdateInput> =>
   z.strictObject(accountUpdateInputShape()),
 );
 
@@ -155,6 +154,6 @@ export const accountUpdateInputSchema = once((): Schema<AccountUpdateInput> =>
  * docs/gaps.md, row 4.
  */
 export interface AccountListQuery extends PageQuery {}
-export const accountListQuerySchema = once((): Schema<AccountListQuery> =>
+export const accountListQuerySchema = lazily((): Schema<AccountListQuery> =>
   z.strictObject(pageQueryShape()),
 );

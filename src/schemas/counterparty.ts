@@ -5,11 +5,11 @@ import {
   guard,
   idOf,
   known,
+  lazily,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
   type Schema,
-  once,
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
@@ -68,7 +68,7 @@ export const counterpartyShape = () => ({
   chain: z.nullish(anyString<Chain>()),
   createdAt: anyString(),
 });
-export const counterpartySchema = once((): Schema<Counterparty> =>
+export const counterpartySchema = lazily((): Schema<Counterparty> =>
   z.looseObject(counterpartyShape()),
 );
 
@@ -84,6 +84,6 @@ export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),
   entityId: z.optional(entityIdSchema()),
 });
-export const counterpartyListQuerySchema = once((): Schema<CounterpartyListQuery> =>
+export const counterpartyListQuerySchema = lazily((): Schema<CounterpartyListQuery> =>
   z.strictObject(counterpartyListQueryShape()),
 );

@@ -5,11 +5,11 @@ import {
   guard,
   idOf,
   known,
+  lazily,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
   type Schema,
-  once,
 } from './primitives.ts';
 
 /** The id of an Entity. */
@@ -107,12 +107,12 @@ export const entityCreatedShape = () => ({
   tosLink: anyString(),
   createdAt: anyString(),
 });
-export const entityCreatedSchema = once((): Schema<EntityCreated> =>
+export const entityCreatedSchema = lazily((): Schema<EntityCreated> =>
   z.looseObject(entityCreatedShape()),
 );
 
 export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
-export const entitySchema = once((): Schema<Entity> => z.looseObject(entityShape()));
+export const entitySchema = lazily((): Schema<Entity> => z.looseObject(entityShape()));
 
 /**
  * What it takes to create an Entity. Which fields are required is assumed, and how the platform
@@ -135,12 +135,12 @@ export const entityCreateInputShape = () => ({
   fullName: z.optional(filledText('a name')),
   businessName: z.optional(filledText('a name')),
 });
-export const entityCreateInputSchema = once((): Schema<EntityCreateInput> =>
+export const entityCreateInputSchema = lazily((): Schema<EntityCreateInput> =>
   z.strictObject(entityCreateInputShape()),
 );
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
-export const entityListQuerySchema = once((): Schema<EntityListQuery> =>
+export const entityListQuerySchema = lazily((): Schema<EntityListQuery> =>
   z.strictObject(pageQueryShape()),
 );

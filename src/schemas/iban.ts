@@ -6,11 +6,11 @@ import {
   guard,
   idOf,
   known,
+  lazily,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
   type Schema,
-  once,
 } from './primitives.ts';
 
 /** The id of an IBAN (not the IBAN itself). */
@@ -63,7 +63,7 @@ export const ibanShape = () => ({
   status: anyString<IbanStatus>(),
   createdAt: anyString(),
 });
-export const ibanSchema = once((): Schema<Iban> => z.looseObject(ibanShape()));
+export const ibanSchema = lazily((): Schema<Iban> => z.looseObject(ibanShape()));
 
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
@@ -77,6 +77,6 @@ export const ibanListQueryShape = () => ({
   entityId: z.optional(entityIdSchema()),
   accountId: z.optional(accountIdSchema()),
 });
-export const ibanListQuerySchema = once((): Schema<IbanListQuery> =>
+export const ibanListQuerySchema = lazily((): Schema<IbanListQuery> =>
   z.strictObject(ibanListQueryShape()),
 );

@@ -67,6 +67,7 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from './instruction.ts';
+import type { Schema } from './primitives.ts';
 import {
   settingsSchema,
   settingsUpdateInputSchema,
@@ -91,8 +92,10 @@ import {
   type TransferId,
   type TransferListQuery,
 } from './transfer.ts';
-import type { Schema } from './primitives.ts';
 
+export { pageSchema } from './page.ts';
+
+// Marked pure: a bundler then leaves out the ones that an application does not import.
 /** What it takes to create an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   /* @__PURE__ */ accountCreateInputSchema();
@@ -148,8 +151,6 @@ export const InstructionListInputSchema: Schema<InstructionListInput> =
   /* @__PURE__ */ instructionListInputSchema();
 /** An Instruction as the platform sends it; unknown fields stay. */
 export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ instructionSchema();
-export { pageSchema } from './page.ts';
-
 /** The Settings as the platform sends them; unknown fields stay. */
 export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ settingsSchema();
 /** What of the Settings to change; unknown fields are refused. */
@@ -160,7 +161,7 @@ export const TransactionListInputSchema: Schema<TransactionListInput> =
   /* @__PURE__ */ transactionListInputSchema();
 /** A transaction record as the platform sends it; unknown fields stay. */
 export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ transactionSchema();
-/** What it takes to send money: an exact amount and one destination. */
+/** What it takes to send money: an exact amount and one destination; unknown fields are refused. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
   /* @__PURE__ */ transferCreateInputSchema();
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */

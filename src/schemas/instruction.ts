@@ -4,12 +4,12 @@ import {
   anyString,
   integer,
   known,
+  lazily,
   wholeNumber,
   type Hex,
   type Integer,
   type OpenEnum,
   type Schema,
-  once,
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
@@ -63,7 +63,7 @@ export const executionStateShape = () => ({
   executionStatus: anyString<ExecutionStatus>(),
   lastExecuted: integer(),
 });
-export const executionStateSchema = once((): Schema<ExecutionState> =>
+export const executionStateSchema = lazily((): Schema<ExecutionState> =>
   z.looseObject(executionStateShape()),
 );
 
@@ -79,7 +79,9 @@ export const instructionShape = () => ({
   salt: integer(),
   totalInstructedValue: anyString(),
 });
-export const instructionSchema = once((): Schema<Instruction> => z.looseObject(instructionShape()));
+export const instructionSchema = lazily((): Schema<Instruction> =>
+  z.looseObject(instructionShape()),
+);
 
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {
@@ -98,7 +100,7 @@ export const builtInstructionShape = () => ({
   action: anyString<Hex>(),
   arguments: anyString<Hex>(),
 });
-export const builtInstructionSchema = once((): Schema<BuiltInstruction> =>
+export const builtInstructionSchema = lazily((): Schema<BuiltInstruction> =>
   z.looseObject(builtInstructionShape()),
 );
 
@@ -181,7 +183,7 @@ export const instructionBuildInputShape = () => ({
       ),
     ),
 });
-export const instructionBuildInputSchema = once((): Schema<InstructionBuildInput> =>
+export const instructionBuildInputSchema = lazily((): Schema<InstructionBuildInput> =>
   z.strictObject(instructionBuildInputShape()),
 );
 
@@ -191,6 +193,6 @@ export interface InstructionListInput {
   address: Hex;
 }
 export const instructionListInputShape = () => ({ address: address() });
-export const instructionListInputSchema = once((): Schema<InstructionListInput> =>
+export const instructionListInputSchema = lazily((): Schema<InstructionListInput> =>
   z.strictObject(instructionListInputShape()),
 );

@@ -27,23 +27,28 @@ export type Schema<T> = z.ZodMiniType<T>;
 
 /**
  * Makes a schema when it is first asked for. Making all of them takes as long as loading the rest of
- * the package, and a process needs a few: docs/decisions/where-the-time-goes.md.
+ * the package, and a process needs a few: docs/decisions/where-the-time-goes.md. Bundlers are told
+ * that this alone has no effect, so that they drop what is not used.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function once<T>(make: () => Schema<T>): () => Schema<T> {
+export function lazily<T>(make: () => Schema<T>): () => Schema<T> {
   let made: Schema<T> | undefined;
   return () => (made ??= make());
 }
 
 /*
- * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in, so a schema
- * accepts any string and only the type says more. It is one schema for all of them: most fields of
- * an answer are strings.
+ * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in: any string is
+ * accepted, and only the type says more. So one schema serves for all, and start-up makes it once.
  */
-const string = once(() => z.string());
-export const anyString = <T extends string = string>(): Schema<T> => narrowed(string());
-export const integer = (): Schema<Integer> => z.union([z.int(), z.bigint()]);
-export const metadata = (): Schema<Metadata> => z.record(z.string(), z.unknown());
+const sharedString = lazily(() => z.string());
+export const anyString = <T extends string = string>(): Schema<T> => narrowed(sharedString());
+export const integer = lazily((): Schema<Integer> => z.union([z.int(), z.bigint()]));
+export const metadata = lazily((): Schema<Metadata> => z.record(z.string(), z.unknown()));
+
+/*
+ * Requests: closed (docs/gaps.md, row 23). Each schema carries its own sentence, because zod/mini
+ * ships none and because the sentence has to say what to do.
+ */
 
 /** Data to send. A `__proto__` key is refused here: a record would lose it without a word. */
 export const metadataInput = (): Schema<Metadata> => {
@@ -58,11 +63,6 @@ export const metadataInput = (): Schema<Metadata> => {
   );
 };
 
-/*
- * Requests: closed (docs/gaps.md, row 23). Each schema carries its own sentence, because zod/mini
- * ships none and because the sentence has to say what to do.
- */
-
 /**
  * An id of one resource: its prefix, then a suffix that cannot change the path it is put into. See
  * docs/gaps.md, row 22.
@@ -73,7 +73,7 @@ export function idOf<Prefix extends string>(
   prefix: Prefix,
 ): () => Schema<`${Prefix}${string}`> {
   const error = `expected the id of ${noun}: "${prefix}" followed by letters, digits or the like, at most 256 characters, without spaces, slashes, "?", "#", "%" or control characters`;
-  return once(() => {
+  return lazily(() => {
     const pattern = new RegExp(
       `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
       'u',
@@ -82,7 +82,7 @@ export function idOf<Prefix extends string>(
   });
 }
 
-/** A type guard from a schema. */
+/** A type guard from what makes a schema. */
 /* @__NO_SIDE_EFFECTS__ */
 export const guard =
   <T>(schema: () => Schema<T>) =>
@@ -90,12 +90,16 @@ export const guard =
     schema().safeParse(value).success;
 
 /** A membership test for the documented values of an open enum. */
+/* @__NO_SIDE_EFFECTS__ */
 export const known =
   <Known extends string>(values: readonly Known[]) =>
   (value: unknown): value is Known =>
     (values as readonly unknown[]).includes(value);
 
-/** Gives a checked schema the narrower type that its refinement has established. */
+/**
+ * Gives a schema a narrower type than zod can see: one that its refinement has established or, in an
+ * answer, one that the document promises and nobody checks.
+ */
 export const narrowed = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
 export const text = (error = 'expected a string'): z.ZodMiniString => z.string(error);
@@ -158,17 +162,11 @@ export const moment = (): Schema<Date | string> =>
     momentRule,
   );
 
+const limitRule = 'expected a whole number from 1 to 100';
 /** The two paging parameters that every list of the versioned API takes. */
 export const pageQueryShape = () => ({
   cursor: z.optional(filledText('the nextCursor of an earlier page')),
-  limit: z.optional(
-    z
-      .int('expected a whole number from 1 to 100')
-      .check(
-        z.gte(1, 'expected a whole number from 1 to 100'),
-        z.lte(100, 'expected a whole number from 1 to 100'),
-      ),
-  ),
+  limit: z.optional(z.int(limitRule).check(z.gte(1, limitRule), z.lte(100, limitRule))),
 });
 
 /** Which page of a list to start with, and how large the pages are. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyString, known, type OpenEnum, type Schema, once } from './primitives.ts';
+import { anyString, known, lazily, type OpenEnum, type Schema } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 /**
@@ -33,7 +33,7 @@ export const settingsShape = () => ({
   webhookUrl: z.nullish(anyString()),
   updatedAt: anyString(),
 });
-export const settingsSchema = once((): Schema<Settings> => z.looseObject(settingsShape()));
+export const settingsSchema = lazily((): Schema<Settings> => z.looseObject(settingsShape()));
 
 /** What of the Settings to change: a field that is absent stays as it is. */
 export interface SettingsUpdateInput {
@@ -65,7 +65,7 @@ export const settingsUpdateInputShape = () => ({
       .check(z.refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlRule)),
   ),
 });
-export const settingsUpdateInputSchema = once((): Schema<SettingsUpdateInput> =>
+export const settingsUpdateInputSchema = lazily((): Schema<SettingsUpdateInput> =>
   z.strictObject(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],

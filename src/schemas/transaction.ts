@@ -7,12 +7,12 @@ import {
   hex,
   integer,
   known,
+  lazily,
   moment,
   type Hex,
   type Integer,
   type OpenEnum,
   type Schema,
-  once,
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
@@ -75,7 +75,9 @@ export const transactionShape = () => ({
   deactivation: z.boolean(),
   transactionStatus: anyString<TransactionStatus>(),
 });
-export const transactionSchema = once((): Schema<Transaction> => z.looseObject(transactionShape()));
+export const transactionSchema = lazily((): Schema<Transaction> =>
+  z.looseObject(transactionShape()),
+);
 
 /** The one sort order that the document names. */
 export type KnownTransactionSort = 'Ascending';
@@ -112,6 +114,6 @@ export const transactionListInputShape = () => ({
   skip: z.optional(count('expected a whole number, 0 or more')),
   take: z.optional(z.int(takeRule).check(z.gte(1, takeRule))),
 });
-export const transactionListInputSchema = once((): Schema<TransactionListInput> =>
+export const transactionListInputSchema = lazily((): Schema<TransactionListInput> =>
   z.strictObject(transactionListInputShape()),
 );

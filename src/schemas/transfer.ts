@@ -7,6 +7,7 @@ import {
   guard,
   idOf,
   known,
+  lazily,
   narrowed,
   pageQueryShape,
   positiveAmount,
@@ -14,7 +15,6 @@ import {
   type OpenEnum,
   type PageQuery,
   type Schema,
-  once,
 } from './primitives.ts';
 
 /** The id of a Transfer. */
@@ -101,7 +101,7 @@ export const transferCreatedShape = () => ({
   type: anyString<TransferType>(),
   createdAt: anyString(),
 });
-export const transferCreatedSchema = once((): Schema<TransferCreated> =>
+export const transferCreatedSchema = lazily((): Schema<TransferCreated> =>
   z.looseObject(transferCreatedShape()),
 );
 
@@ -115,7 +115,7 @@ export const transferShape = () => ({
   direction: anyString<TransferDirection>(),
   description: z.nullish(anyString()),
 });
-export const transferSchema = once((): Schema<Transfer> => z.looseObject(transferShape()));
+export const transferSchema = lazily((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /** @inline */
 interface TransferTerms {
@@ -160,7 +160,7 @@ export const transferCreateInputShape = () => ({
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
 });
-export const transferCreateInputSchema = once((): Schema<TransferCreateInput> =>
+export const transferCreateInputSchema = lazily((): Schema<TransferCreateInput> =>
   narrowed(
     z.strictObject(transferCreateInputShape()).check(
       // What the platform does with both is not documented: docs/gaps.md, row 48.
@@ -190,6 +190,6 @@ export const transferListQueryShape = () => ({
   ...pageQueryShape(),
   accountId: z.optional(accountIdSchema()),
 });
-export const transferListQuerySchema = once((): Schema<TransferListQuery> =>
+export const transferListQuerySchema = lazily((): Schema<TransferListQuery> =>
   z.strictObject(transferListQueryShape()),
 );

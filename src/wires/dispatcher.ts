@@ -143,6 +143,7 @@ class Exchange implements Handler {
       this.#fail(reason);
     });
     if (this.#stopped !== undefined) return;
+    // Not through new URL(): prepare.ts has written it as a URL would.
     const pathAt = request.url.indexOf('/', request.url.indexOf('//') + 2);
     this.#dispatcher = currentDispatcher();
     if (!isProven(this.#dispatcher)) trace.started = undefined;
@@ -181,7 +182,7 @@ class Exchange implements Handler {
       // After a pause of the whole process, its sockets are served before its timers.
       this.#stop.check();
     } catch {
-      // Said to #stopped.
+      // The listener above has put it into #stopped.
     }
     if (this.#stopped !== undefined) {
       abort(this.#stopped);

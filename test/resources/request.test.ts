@@ -20,6 +20,18 @@ test('asks the versioned API with the API key and the root API with the JWT', as
   ]);
 });
 
+test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
+  'a query is encoded as a form is: %j',
+  async (text) => {
+    const { payments, sent } = observed();
+    const query = { [text]: text, after: text };
+    await payments.request({ method: 'GET', path: '/reports', api: 'versioned', query });
+    expect(sent[0]?.url).toBe(
+      `https://api.example.com/v0/reports?${new URLSearchParams(query).toString()}`,
+    );
+  },
+);
+
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('sends %s', async (method) => {
   const { payments, sent } = observed();
   const query = { a: '1 2', b: 3n, c: undefined };

@@ -48,7 +48,7 @@ interface Attempt {
     readonly requestId?: string | undefined;
     /** Milliseconds from dispatch to failure. */
     readonly durationMs: number;
-    /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout while waiting for headers`. */
+    /** What happened, in a few words: `status 503`, `ECONNRESET`, `time-out (headers)`. */
     readonly reason: string;
 }
 /** One thing that was wrong with an argument or an answer. */
@@ -634,7 +634,7 @@ type StopReason = {
 } | {
     readonly by: 'attempt' | 'total';
 };
-/** Thrown out of {@link Deadline.race}. */
+/** What a {@link Deadline} that is over rejects, throws and aborts with. */
 declare class Stopped extends Error {
     readonly why: StopReason;
     constructor(why: StopReason);
@@ -645,9 +645,8 @@ type Listener = (stopped: Stopped) => void;
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
  *
- * The timer of a span inside another ends both when the outer one is over first, so the outer one
- * starts a timer of its own only when somebody waits for it directly: most calls have one attempt,
- * and one timer.
+ * A span inside another sets one timer for whichever of the two ends first. The outer one sets its
+ * own only when somebody waits for it directly: most calls are one attempt, and need one timer.
  */
 declare class Deadline {
     #private;
@@ -2345,7 +2344,6 @@ declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
 declare const InstructionListInputSchema: Schema<InstructionListInput>;
 /** An Instruction as the platform sends it; unknown fields stay. */
 declare const InstructionSchema: Schema<Instruction>;
-
 /** The Settings as the platform sends them; unknown fields stay. */
 declare const SettingsSchema: Schema<Settings>;
 /** What of the Settings to change; unknown fields are refused. */
@@ -2354,7 +2352,7 @@ declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
 declare const TransactionListInputSchema: Schema<TransactionListInput>;
 /** A transaction record as the platform sends it; unknown fields stay. */
 declare const TransactionSchema: Schema<Transaction>;
-/** What it takes to send money: an exact amount and one destination. */
+/** What it takes to send money: an exact amount and one destination; unknown fields are refused. */
 declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */
 declare const TransferCreatedSchema: Schema<TransferCreated>;

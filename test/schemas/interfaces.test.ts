@@ -72,25 +72,21 @@ import type {
 } from '../../src/schemas/transfer.ts';
 
 /** What a shape lets through. */
-type Of<Shape extends z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<Shape>>;
+type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<ReturnType<Shape>>>;
 
 test('entities', () => {
-  expectTypeOf<Of<ReturnType<typeof entityShape>>>().toEqualTypeOf<Entity>();
-  expectTypeOf<Of<ReturnType<typeof entityCreatedShape>>>().toEqualTypeOf<EntityCreated>();
-  expectTypeOf<Of<ReturnType<typeof entityCreateInputShape>>>().toEqualTypeOf<EntityCreateInput>();
-  expectTypeOf<Of<ReturnType<typeof pageQueryShape>>>().toEqualTypeOf<EntityListQuery>();
+  expectTypeOf<Of<typeof entityShape>>().toEqualTypeOf<Entity>();
+  expectTypeOf<Of<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
+  expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
 test('accounts', () => {
-  expectTypeOf<Of<ReturnType<typeof accountShape>>>().toEqualTypeOf<Account>();
-  expectTypeOf<Of<ReturnType<typeof accountCreatedShape>>>().toEqualTypeOf<AccountCreated>();
-  expectTypeOf<
-    Of<ReturnType<typeof accountCreateInputShape>>
-  >().toEqualTypeOf<AccountCreateInput>();
-  expectTypeOf<
-    Of<ReturnType<typeof accountUpdateInputShape>>
-  >().toEqualTypeOf<AccountUpdateInput>();
-  expectTypeOf<Of<ReturnType<typeof pageQueryShape>>>().toEqualTypeOf<AccountListQuery>();
+  expectTypeOf<Of<typeof accountShape>>().toEqualTypeOf<Account>();
+  expectTypeOf<Of<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
+  expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
+  expectTypeOf<Of<typeof accountUpdateInputShape>>().toEqualTypeOf<AccountUpdateInput>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<AccountListQuery>();
 });
 
 /** The members of a union, each with the fields that it does not forbid. */
@@ -99,11 +95,11 @@ type Allowed<T> = T extends unknown
   : never;
 
 test('transfers', () => {
-  expectTypeOf<Of<ReturnType<typeof transferShape>>>().toEqualTypeOf<Transfer>();
-  expectTypeOf<Of<ReturnType<typeof transferCreatedShape>>>().toEqualTypeOf<TransferCreated>();
-  expectTypeOf<Of<ReturnType<typeof transferListQueryShape>>>().toEqualTypeOf<TransferListQuery>();
+  expectTypeOf<Of<typeof transferShape>>().toEqualTypeOf<Transfer>();
+  expectTypeOf<Of<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
+  expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
   // The shape has both destinations as optional fields, the type has exactly one of them.
-  type Shape = Of<ReturnType<typeof transferCreateInputShape>>;
+  type Shape = Of<typeof transferCreateInputShape>;
   type Terms = Omit<Shape, 'destinationAccountId' | 'counterpartyId'>;
   type Exactly<One extends keyof Shape> = Terms & { [Field in One]-?: NonNullable<Shape[Field]> };
   type Flat<T> = { [Field in keyof T]: T[Field] };
@@ -113,42 +109,32 @@ test('transfers', () => {
 });
 
 test('counterparties', () => {
-  expectTypeOf<Of<ReturnType<typeof counterpartyShape>>>().toEqualTypeOf<Counterparty>();
-  expectTypeOf<
-    Of<ReturnType<typeof counterpartyListQueryShape>>
-  >().toEqualTypeOf<CounterpartyListQuery>();
+  expectTypeOf<Of<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
+  expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
 test('IBANs', () => {
-  expectTypeOf<Of<ReturnType<typeof ibanShape>>>().toEqualTypeOf<Iban>();
-  expectTypeOf<Of<ReturnType<typeof ibanListQueryShape>>>().toEqualTypeOf<IbanListQuery>();
+  expectTypeOf<Of<typeof ibanShape>>().toEqualTypeOf<Iban>();
+  expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
 test('settings', () => {
-  expectTypeOf<Of<ReturnType<typeof settingsShape>>>().toEqualTypeOf<Settings>();
-  expectTypeOf<
-    Of<ReturnType<typeof settingsUpdateInputShape>>
-  >().toEqualTypeOf<SettingsUpdateInput>();
+  expectTypeOf<Of<typeof settingsShape>>().toEqualTypeOf<Settings>();
+  expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
 test('instructions', () => {
-  expectTypeOf<Of<ReturnType<typeof instructionShape>>>().toEqualTypeOf<Instruction>();
-  expectTypeOf<Of<ReturnType<typeof executionStateShape>>>().toEqualTypeOf<ExecutionState>();
-  expectTypeOf<Of<ReturnType<typeof builtInstructionShape>>>().toEqualTypeOf<BuiltInstruction>();
-  expectTypeOf<
-    Of<ReturnType<typeof instructionListInputShape>>
-  >().toEqualTypeOf<InstructionListInput>();
-  expectTypeOf<
-    Of<ReturnType<typeof refuelERC20ArgumentsShape>>
-  >().toEqualTypeOf<RefuelERC20Arguments>();
-  expectTypeOf<
-    Of<ReturnType<typeof instructionBuildInputShape>>
-  >().toEqualTypeOf<InstructionBuildInput>();
+  expectTypeOf<Of<typeof instructionShape>>().toEqualTypeOf<Instruction>();
+  expectTypeOf<Of<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
+  expectTypeOf<Of<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
+  expectTypeOf<Of<typeof instructionListInputShape>>().toEqualTypeOf<InstructionListInput>();
+  expectTypeOf<Of<typeof refuelERC20ArgumentsShape>>().toEqualTypeOf<RefuelERC20Arguments>();
+  expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
 test('transactions', () => {
-  expectTypeOf<Of<ReturnType<typeof transactionShape>>>().toEqualTypeOf<Transaction>();
-  type Input = Of<ReturnType<typeof transactionListInputShape>>;
+  expectTypeOf<Of<typeof transactionShape>>().toEqualTypeOf<Transaction>();
+  type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
   expectTypeOf<Omit<Input, Described>>().toEqualTypeOf<Omit<TransactionListInput, Described>>();
   // The type promises not to change the caller's list of ids, and suggests the documented order.
@@ -160,6 +146,6 @@ test('transactions', () => {
 });
 
 test('error bodies and paging', () => {
-  expectTypeOf<Of<ReturnType<typeof errorBodyShape>>>().toEqualTypeOf<ErrorBody>();
-  expectTypeOf<Of<ReturnType<typeof pageQueryShape>>>().toEqualTypeOf<PageQuery>();
+  expectTypeOf<Of<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
+  expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });

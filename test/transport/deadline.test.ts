@@ -139,6 +139,28 @@ test('nothing is sent after totalTimeout, although no timer has fired yet', asyn
   expect(requests).toHaveLength(1);
 });
 
+test('when timeout and totalTimeout end together, the call is over', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(() => new Promise(() => undefined), {
+    clock,
+    timeout: 1_000,
+    totalTimeout: 1_000,
+  });
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await clock.advance(1_000);
+  expect((await failed).phase).toBe('total');
+});
+
+test('a call with one attempt starts one timer, and leaves the clock and the signal alone', async () => {
+  const clock = new VirtualClock();
+  const { signal } = new AbortController();
+  const { payments } = clientOf(() => respond(200, transfer), { clock });
+  await payments.transfers.get('txfr_1', { signal });
+  expect(clock.lengths).toEqual([30_000]);
+  expect(clock.pending).toBe(0);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
 test('a timer far in the future is shortened, not fired at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { clockFrom } from '../../src/clock.ts';
 import { Deadline, Stopped } from '../../src/deadline.ts';
 import { Gate, GateTooLong, type Report } from '../../src/gate.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
@@ -45,7 +46,7 @@ const right: Policy = (leave, answered, ms) => {
 /** Plays the plans on a gate and watches what it lets out. */
 async function course(plans: readonly Plan[], tell = right): Promise<Course> {
   const clock = new VirtualClock();
-  const gate = new Gate({ ...methodsOf(clock) });
+  const gate = new Gate(clockFrom(clock));
   const wrong: string[] = [];
   const ends: Course['ends'] = [];
   let closedUntil = 0;
@@ -90,7 +91,7 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
   const call = async (each: Plan): Promise<Course['ends'][number]> => {
     await sleep(each.comes);
     const caller = new AbortController();
-    const deadline = new Deadline(methodsOf(clock), each.patience, 'total', undefined, [
+    const deadline = new Deadline(clockFrom(clock), each.patience, 'total', undefined, [
       caller.signal,
     ]);
     const leaving =
@@ -112,7 +113,7 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
       throw error;
     } finally {
       deadline.close();
-      clock.clearTimeout(leaving);
+      if (leaving !== undefined) clock.clearTimeout(leaving);
     }
   };
   let left = plans.length;
@@ -136,15 +137,6 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
   if (left > 0) wrong.push(`${left} calls stand there for ever`);
   return { wrong, ends };
 }
-
-const methodsOf = (clock: VirtualClock) => ({
-  now: () => clock.now(),
-  elapsed: () => clock.elapsed(),
-  setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
-  clearTimeout: (handle: unknown) => {
-    clock.clearTimeout(handle);
-  },
-});
 
 test('whatever calls come to, nobody is let out too early, and everybody comes to an end', async () => {
   const seen = new Set<string>();
@@ -187,7 +179,7 @@ test.each(Object.entries(mutants))('a gate that %s is found out', async (_, tell
 });
 
 test('a call that leaves in the moment of its turn leaves the turn to the next', async () => {
-  const clock = methodsOf(new VirtualClock());
+  const clock = clockFrom(new VirtualClock());
   const gate = new Gate(clock);
   const callers = [new AbortController(), new AbortController()] as const;
   const deadlines = callers.map(
@@ -210,7 +202,7 @@ test('a call that leaves in the moment of its turn leaves the turn to the next',
 
 test('an answer to what went out before the last 429 does not open the gate', async () => {
   const virtual = new VirtualClock();
-  const clock = methodsOf(virtual);
+  const clock = clockFrom(virtual);
   const gate = new Gate(clock);
   const deadline = new Deadline(clock, 60_000, 'total');
   gate.pass(deadline)?.(true, 0);

@@ -523,3 +523,9 @@ test('a probe that breaks on the caller’s own clock does not leave the gate sh
   await open();
   await next;
 });
+
+test('a 429 on a write is a refusal, also for a clock that minds what it is given', async () => {
+  const { payments } = clientOf(() => throttled('1'), { clock: new VirtualClock(), maxRetries: 0 });
+  const failed = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
+  expect(failed.outcome).toBe('rejected');
+});
