@@ -1,3 +1,5 @@
+import type { Transfer } from './schemas/transfer.ts';
+
 /** What is proven about a call as a whole: the worst of its attempts. */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
@@ -417,10 +419,10 @@ export class PaginationError extends PaymentsError {
   }
 }
 
-/** Waiting ended without the status that was waited for. `T` is what was waited for. */
-export class WaitError<T = unknown> extends PaymentsError {
+/** Waiting ended without the status that was waited for. */
+export class WaitError extends PaymentsError {
   /** What the platform last reported, if it ever did. */
-  readonly last: T | undefined;
+  readonly last: Transfer | undefined;
   /** `timeout` says nothing about failure: the money may still move. */
   readonly reason: 'timeout' | 'failed' | 'regressed';
 
@@ -432,7 +434,7 @@ export class WaitError<T = unknown> extends PaymentsError {
   constructor(
     message: string,
     facts: ErrorFacts & {
-      readonly last: T | undefined;
+      readonly last: Transfer | undefined;
       readonly reason: 'timeout' | 'failed' | 'regressed';
     },
   ) {

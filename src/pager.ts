@@ -32,6 +32,11 @@ export interface ToArrayOptions {
  */
 export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
   /** For the first page, as on a promise. */
+  then<A = P, B = never>(
+    onFulfilled?: ((page: P) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B>;
+  /** For the first page, as on a promise. */
   catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
   /** For the first page, as on a promise. */
   finally(onFinally?: (() => void) | null): Promise<P>;

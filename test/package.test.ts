@@ -48,13 +48,9 @@ afterAll(async () => {
 
 const node = (...args: string[]) => run(process.execPath, args, { cwd: folder });
 
-test('the tarball holds the build, the licences and the texts, and nothing else', () => {
-  expect(files.filter((path) => !path.startsWith('dist/')).toSorted()).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'package.json',
-  ]);
+test('the tarball holds the build, the licences, the texts and the examples, and nothing else', () => {
+  const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.md$/.test(path));
+  expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   expect(files).toContain('dist/sandbox/bin.js');
 });
@@ -85,6 +81,13 @@ test('require() works, also where require() of ES modules is switched off', asyn
 test('import() works', async () => {
   const { stdout } = await node('--input-type=module', '-e', story('import'));
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test('every link of the README leads somewhere in the tarball', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((path) => !files.includes(path))).toEqual([]);
 });
 
 test('ky is built in without the signal that nobody uses', async () => {

@@ -61,6 +61,7 @@ const call: CallIdentity = {
  */
 export async function reconcileTransfer(
   list: (query: TransferListQuery, options: RequestOptions) => Pager<Transfer>,
+  now: number,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   redact: Redact,
@@ -75,8 +76,14 @@ export async function reconcileTransfer(
   if (!(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
+  if (start > now + clockSkew) {
+    issues.push({
+      path: 'options.since',
+      message: 'expected a moment that has passed; this one is yet to come, so check its time zone',
+    });
+  }
   if (wanted === undefined || issues.length > 0) {
-    throw invalidArguments(call, issues, redact);
+    throw stillInDoubt(invalidArguments(call, issues, redact), start);
   }
 
   const certain: Transfer[] = [];
@@ -94,10 +101,7 @@ export async function reconcileTransfer(
       else if (!(created < start - clockSkew)) doubtful.push(transfer);
     }
   } catch (error) {
-    if (error instanceof PaymentsError && !(error instanceof ValidationError)) {
-      throw stillInDoubt(error, new Date(start).toISOString());
-    }
-    throw error;
+    throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
   }
   const [only] = certain;
   if (only !== undefined && certain.length + doubtful.length === 1) {
@@ -111,16 +115,23 @@ export async function reconcileTransfer(
 
 /**
  * A look that broke off leaves the Transfer in doubt, whatever became of the look: its 401 is no
- * refusal of the creation, and a job that starts over because this may be tried again pays twice.
+ * refusal of the creation, a `since` that cannot be read says nothing of it, and a job that starts
+ * over because nothing was sent pays twice.
  */
-const stillInDoubt = (error: PaymentsError, startedAt: string): PaymentsError =>
-  retold(error, {
+function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
+  const [what, remedy] =
+    error instanceof ValidationError
+      ? ['it could not be looked for', 'mend the arguments and look again']
+      : ['the look for it broke off', 'look again'];
+  return retold(error, {
     operation: call.operation,
     outcome: 'unknown',
     retryable: false,
-    startedAt,
-    message: `The transfer is still in doubt: the look for it broke off. Do not send it again; look again with payments.transfers.reconcile(input, { since }).\n${error.message}`,
+    // When nobody knows since when, a later look has to begin at the beginning.
+    startedAt: new Date(Number.isNaN(start) ? 0 : start).toISOString(),
+    message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${error.message.replace(/\nNothing was sent\.$/, '')}`,
   });
+}
 
 /**
  * Whether a Transfer is what a creation with this input would have made. How `direction` is set for a

@@ -117,12 +117,14 @@ export class Transfers {
    * pages through the Transfers of the source and never sends anything again.
    *
    * `not_found` proves nothing while the first request may still be on its way: look again when
-   * `totalTimeout` and some minutes have passed. A look that breaks off throws with `outcome`
-   * `unknown`: look again, and do not send.
+   * `totalTimeout` and some minutes have passed. `found` says that it was accepted: its `status` says
+   * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
+   * with `outcome` `unknown`: look again, and do not send.
    */
   reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation> {
     return reconcileTransfer(
       (query, polling) => this.list(query, polling),
+      this.#clock.now(),
       input,
       options,
       this.#api.redact,

@@ -148,7 +148,7 @@ function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
   }
 }
 
-const failed = (last: Transfer): WaitError<Transfer> =>
+const failed = (last: Transfer): WaitError =>
   new WaitError(`The transfer ${last.id} has ended as ${last.status}; the money did not arrive.`, {
     ...call,
     outcome: 'rejected',
@@ -156,21 +156,13 @@ const failed = (last: Transfer): WaitError<Transfer> =>
     last,
   });
 
-const regressed = (
-  seen: Transfer,
-  last: Transfer | undefined,
-  startedAt: string,
-): WaitError<Transfer> =>
+const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
     `The transfer ${seen.id} went back from ${last?.status} to ${seen.status}. Ask the platform what happened before you rely on it.`,
     { ...call, outcome: 'unknown', startedAt, reason: 'regressed', last: seen },
   );
 
-const ranOut = (
-  limit: number,
-  last: Transfer | undefined,
-  startedAt: string,
-): WaitError<Transfer> =>
+const ranOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
     `The transfer was not where it was wanted within ${limit} ms${last === undefined ? '' : `; it was ${last.status}`}. This does not say that it failed: wait on, or look again later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },

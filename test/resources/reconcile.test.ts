@@ -285,6 +285,8 @@ test.each<[string, unknown, unknown, string]>([
   ['a since without an offset', newTransfer, { since: '2026-01-01T00:00:00' }, 'options.since'],
   ['a since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
   ['a since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
+  ['a since yet to come', newTransfer, { since: '2999-01-01T00:00:00Z' }, 'options.since'],
+  ['a timeout of a page', newTransfer, { since, timeout: -1 }, 'options.timeout'],
   ['a negative clockSkew', newTransfer, { since, clockSkew: -1 }, 'options.clockSkew'],
   ['a clockSkew that is none', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
   ['an unknown option', newTransfer, { since, until: since }, 'options.until'],
@@ -299,6 +301,37 @@ test.each<[string, unknown, unknown, string]>([
   );
   const error = await failureOf(looking, ValidationError);
   expect(error.issues.map(({ path }) => path)).toContain(at);
-  expect(error.outcome).toBe('not_sent');
+  // Of the creation it says nothing: whoever sent it again over this would pay twice.
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(error.message).toMatch(
+    /^The transfer is still in doubt: it could not be looked for\. Do not/,
+  );
+  expect(error.message).not.toContain('Nothing was sent');
   expect(sent).toEqual([]);
+});
+
+test('after a look that could not begin, the next one goes by what was known', async () => {
+  const { payments } = observed();
+  const withSince = await failureOf(
+    payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
+    ValidationError,
+  );
+  expect(withSince.startedAt).toBe(new Date(since).toISOString());
+  // Nobody knows when it was sent, so no transfer is too old to be it.
+  const withNone = await failureOf(
+    payments.transfers.reconcile(newTransfer, { since: new Date(Number.NaN) }),
+    ValidationError,
+  );
+  expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
+});
+
+test('a since that a clock within clockSkew has not reached yet is no mistake', async () => {
+  const { payments } = observed(() =>
+    Response.json({ data: [], hasMore: false, nextCursor: null }),
+  );
+  const ahead = new Date(Date.now() + 60_000);
+  expect(await payments.transfers.reconcile(newTransfer, { since: ahead })).toEqual({
+    result: 'not_found',
+    scanned: 0,
+  });
 });

@@ -36,6 +36,391 @@ declare class Credential {
     get secrets(): readonly string[];
 }
 
+/**
+ * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
+ * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
+ * row 34.
+ */
+type Integer = number | bigint;
+/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+type Hex = `0x${string}`;
+/**
+ * The documented values, and any other string that the platform may send one day: docs/gaps.md,
+ * row 33.
+ */
+type OpenEnum<Known extends string> = Known | (string & {});
+/** Free-form key/value data. */
+type Metadata = Record<string, unknown>;
+/** Which page of a list to start with, and how large the pages are. */
+interface PageQuery {
+    /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
+    cursor?: string | undefined;
+    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+    limit?: number | undefined;
+}
+
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+/** Tells whether a value is a well-formed Entity id, and narrows it. */
+declare const isEntityId: (value: unknown) => value is EntityId;
+declare const entityTypes: readonly ["individual", "business"];
+/**
+ * The documented types of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+/** Tells whether an Entity type is one that the document lists. */
+declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
+declare const entityStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Entity.
+ * @useDeclaredType
+ */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+/** Tells whether an Entity status is one that the document lists. */
+declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/**
+ * The documented statuses of identity verification.
+ * @useDeclaredType
+ */
+type KnownKycStatus = (typeof kycStatuses)[number];
+/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+type KycStatus = OpenEnum<KnownKycStatus>;
+/** Tells whether a KYC status is one that the document lists. */
+declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/**
+ * The documented statuses of the terms of service.
+ * @useDeclaredType
+ */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** Tells whether a terms-of-service status is one that the document lists. */
+declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
+/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Where identity verification stands; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Share this link with the Entity: there it completes identity verification. */
+    kycLink: string;
+    /** Share this link with the Entity: there it accepts the terms of service. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business on whose behalf Accounts are held. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/**
+ * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
+ */
+interface EntityCreateInput {
+    /** Where the Entity is reached. */
+    email: string;
+    /** The name of a person. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+/** Which Entities to list: paging only. */
+interface EntityListQuery extends PageQuery {
+}
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/**
+ * The documented chains.
+ * @useDeclaredType
+ */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** Tells whether a chain is one that the document lists. */
+declare const isKnownChain: (value: unknown) => value is KnownChain;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** What of the Settings to change: a field that is absent stays as it is. */
+interface SettingsUpdateInput {
+    /**
+     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
+     * was set earlier: docs/gaps.md, row 12.
+     */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+/** Tells whether a value is a well-formed Account id, and narrows it. */
+declare const isAccountId: (value: unknown) => value is AccountId;
+declare const accountTypes: readonly ["wallet", "bank"];
+/**
+ * The documented types of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
+type AccountType = OpenEnum<KnownAccountType>;
+/** Tells whether an Account type is one that the document lists. */
+declare const isKnownAccountType: (value: unknown) => value is KnownAccountType;
+declare const accountStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an Account.
+ * @useDeclaredType
+ */
+type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
+type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** Tells whether an Account status is one that the document lists. */
+declare const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus;
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+interface AccountCreated {
+    /** Starts with `acc_`. */
+    id: AccountId;
+    /** The Entity that owns the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: AccountType;
+    /** The chain that the Account is provisioned on. */
+    chain: Chain;
+    /** A new Account is `active`. */
+    status: AccountStatus;
+    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+    autoEarn: boolean;
+    /** A decimal string; its unit and precision are not documented. */
+    availableBalance: string;
+    /** `USDC` unless the platform says otherwise. */
+    currency: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+interface Account extends AccountCreated {
+    /** A decimal string. */
+    pendingBalance: string;
+    /** A decimal string. */
+    lockedBalance: string;
+    /** A decimal string. */
+    holdingBalance: string;
+    /** Free-form data of yours; absent or null when there is none. */
+    metadata?: Metadata | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/**
+ * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * fields are required is assumed: docs/gaps.md, row 3.
+ */
+interface AccountCreateInput {
+    /** The Entity that will own the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. */
+    metadata?: Metadata | undefined;
+}
+/** What of an Account to change: a field that is absent stays as it is. */
+interface AccountUpdateInput {
+    /** Display name. */
+    name?: string | undefined;
+    /**
+     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
+     * docs/gaps.md, row 14.
+     */
+    metadata?: Metadata | undefined;
+}
+/**
+ * Which Accounts to list. The document names no filter; add one through `options.query`:
+ * docs/gaps.md, row 4.
+ */
+interface AccountListQuery extends PageQuery {
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
+declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** Tells whether a Counterparty type is one that the document lists. */
+declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /**
+     * Only Counterparties of this Entity. The document says that the filter exists but not its
+     * name; `entityId` is assumed: docs/gaps.md, row 7.
+     */
+    entityId?: EntityId | undefined;
+}
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+/** Tells whether a value is a well-formed Transfer id, and narrows it. */
+declare const isTransferId: (value: unknown) => value is TransferId;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/**
+ * The documented types of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+/** Tells whether a Transfer type is one that the document lists. */
+declare const isKnownTransferType: (value: unknown) => value is KnownTransferType;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/**
+ * The documented statuses of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
+declare const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/**
+ * The documented directions of a Transfer.
+ * @useDeclaredType
+ */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/** Tells whether a Transfer direction is one that the document lists. */
+declare const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection;
+/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** Seen from your Platform. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/** @inline */
+interface TransferTerms {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /**
+     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+     * is not 0.3 in JavaScript.
+     */
+    amount: string;
+    /**
+     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+     * documented: docs/gaps.md, row 10.
+     */
+    currency?: string | undefined;
+    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    description?: string | undefined;
+}
+/** @inline */
+interface ToAccount {
+    /** Another Account on the same Platform: a book transfer. */
+    destinationAccountId: AccountId;
+    counterpartyId?: undefined;
+}
+/** @inline */
+interface ToCounterparty {
+    /** An external wallet or bank account: an on-chain or wire transfer. */
+    counterpartyId: CounterpartyId;
+    destinationAccountId?: undefined;
+}
+/**
+ * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
+type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+/** Which Transfers to list. */
+interface TransferListQuery extends PageQuery {
+    /**
+     * Only Transfers of this Account. The document says that the filter exists but not its name;
+     * `accountId` is assumed: docs/gaps.md, row 6.
+     */
+    accountId?: AccountId | undefined;
+}
+
 /** What is proven about a call as a whole: the worst of its attempts. */
 type Outcome = 'not_sent' | 'rejected' | 'unknown';
 /** One attempt of a call that failed. */
@@ -279,15 +664,15 @@ declare class PaginationError extends PaymentsError {
         readonly resume: ResumePoint;
     });
 }
-/** Waiting ended without the status that was waited for. `T` is what was waited for. */
-declare class WaitError<T = unknown> extends PaymentsError {
+/** Waiting ended without the status that was waited for. */
+declare class WaitError extends PaymentsError {
     /** What the platform last reported, if it ever did. */
-    readonly last: T | undefined;
+    readonly last: Transfer | undefined;
     /** `timeout` says nothing about failure: the money may still move. */
     readonly reason: 'timeout' | 'failed' | 'regressed';
     /** @hidden */
     constructor(message: string, facts: ErrorFacts & {
-        readonly last: T | undefined;
+        readonly last: Transfer | undefined;
         readonly reason: 'timeout' | 'failed' | 'regressed';
     });
 }
@@ -594,29 +979,6 @@ interface AnyRequest<T = unknown> {
     schema?: AnswerSchema<T> | undefined;
 }
 
-/**
- * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
- * row 34.
- */
-type Integer = number | bigint;
-/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
-type Hex = `0x${string}`;
-/**
- * The documented values, and any other string that the platform may send one day: docs/gaps.md,
- * row 33.
- */
-type OpenEnum<Known extends string> = Known | (string & {});
-/** Free-form key/value data. */
-type Metadata = Record<string, unknown>;
-/** Which page of a list to start with, and how large the pages are. */
-interface PageQuery {
-    /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
-    cursor?: string | undefined;
-    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
-    limit?: number | undefined;
-}
-
 /** One page of a list of the versioned API. */
 interface Page<T> {
     /** The items of this page. */
@@ -774,6 +1136,8 @@ interface ToArrayOptions {
  */
 interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
     /** For the first page, as on a promise. */
+    then<A = P, B = never>(onFulfilled?: ((page: P) => A | PromiseLike<A>) | null, onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<A | B>;
+    /** For the first page, as on a promise. */
     catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
     /** For the first page, as on a promise. */
     finally(onFinally?: (() => void) | null): Promise<P>;
@@ -796,217 +1160,6 @@ interface OffsetPage<T> {
 }
 /** A list paged by position. It ends with the first empty page: a short page proves nothing. */
 interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {
-}
-
-/** The id of an Entity. */
-type EntityId = `ent_${string}`;
-/** Tells whether a value is a well-formed Entity id, and narrows it. */
-declare const isEntityId: (value: unknown) => value is EntityId;
-declare const entityTypes: readonly ["individual", "business"];
-/**
- * The documented types of an Entity.
- * @useDeclaredType
- */
-type KnownEntityType = (typeof entityTypes)[number];
-/** One of the documented types of an Entity, or a new one that this version does not know. */
-type EntityType = OpenEnum<KnownEntityType>;
-/** Tells whether an Entity type is one that the document lists. */
-declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
-declare const entityStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Entity.
- * @useDeclaredType
- */
-type KnownEntityStatus = (typeof entityStatuses)[number];
-/** One of the documented statuses of an Entity, or a new one that this version does not know. */
-type EntityStatus = OpenEnum<KnownEntityStatus>;
-/** Tells whether an Entity status is one that the document lists. */
-declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
-declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
-/**
- * The documented statuses of identity verification.
- * @useDeclaredType
- */
-type KnownKycStatus = (typeof kycStatuses)[number];
-/** One of the documented statuses of identity verification, or a new one that this version does not know. */
-type KycStatus = OpenEnum<KnownKycStatus>;
-/** Tells whether a KYC status is one that the document lists. */
-declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
-declare const tosStatuses: readonly ["not_started", "pending", "approved"];
-/**
- * The documented statuses of the terms of service.
- * @useDeclaredType
- */
-type KnownTosStatus = (typeof tosStatuses)[number];
-/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
-type TosStatus = OpenEnum<KnownTosStatus>;
-/** Tells whether a terms-of-service status is one that the document lists. */
-declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
-interface EntityCreated {
-    /** Starts with `ent_`. */
-    id: EntityId;
-    /** The email address that the Entity was created with. */
-    email: string;
-    /** An individual (verified by KYC) or a business (verified by KYB). */
-    type: EntityType;
-    /** Where identity verification stands; a new Entity has `not_started`. */
-    kycStatus: KycStatus;
-    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
-    tosStatus: TosStatus;
-    /** Share this link with the Entity: there it completes identity verification. */
-    kycLink: string;
-    /** Share this link with the Entity: there it accepts the terms of service. */
-    tosLink: string;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** An individual or a business on whose behalf Accounts are held. */
-interface Entity extends EntityCreated {
-    /** Whether the Entity is active. */
-    status: EntityStatus;
-}
-/**
- * What it takes to create an Entity. Which fields are required is assumed, and how the platform
- * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
- */
-interface EntityCreateInput {
-    /** Where the Entity is reached. */
-    email: string;
-    /** The name of a person. */
-    fullName?: string | undefined;
-    /** The name of a business. */
-    businessName?: string | undefined;
-}
-/** Which Entities to list: paging only. */
-interface EntityListQuery extends PageQuery {
-}
-
-declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
-/**
- * The documented chains.
- * @useDeclaredType
- */
-type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
-type Chain = OpenEnum<KnownChain>;
-/** Tells whether a chain is one that the document lists. */
-declare const isKnownChain: (value: unknown) => value is KnownChain;
-/** The configuration of the Platform. The document names no call that reads it. */
-interface Settings {
-    /** When true, new Accounts are configured to earn yield on idle balances. */
-    autoEarnEnabled: boolean;
-    /** The vault that idle balances of new Accounts are deposited into. */
-    autoEarnVault?: string | null | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain: Chain;
-    /** Receives webhook notifications; null when they are disabled. */
-    webhookUrl?: string | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/** What of the Settings to change: a field that is absent stays as it is. */
-interface SettingsUpdateInput {
-    /**
-     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
-     * was set earlier: docs/gaps.md, row 12.
-     */
-    autoEarnEnabled?: boolean | undefined;
-    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
-    autoEarnVault?: string | undefined;
-    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
-    defaultChain?: KnownChain | undefined;
-    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
-    webhookUrl?: string | null | undefined;
-}
-
-/** The id of an Account. */
-type AccountId = `acc_${string}`;
-/** Tells whether a value is a well-formed Account id, and narrows it. */
-declare const isAccountId: (value: unknown) => value is AccountId;
-declare const accountTypes: readonly ["wallet", "bank"];
-/**
- * The documented types of an Account.
- * @useDeclaredType
- */
-type KnownAccountType = (typeof accountTypes)[number];
-/** One of the documented types of an Account, or a new one that this version does not know. */
-type AccountType = OpenEnum<KnownAccountType>;
-/** Tells whether an Account type is one that the document lists. */
-declare const isKnownAccountType: (value: unknown) => value is KnownAccountType;
-declare const accountStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Account.
- * @useDeclaredType
- */
-type KnownAccountStatus = (typeof accountStatuses)[number];
-/** One of the documented statuses of an Account, or a new one that this version does not know. */
-type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** Tells whether an Account status is one that the document lists. */
-declare const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus;
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
-interface AccountCreated {
-    /** Starts with `acc_`. */
-    id: AccountId;
-    /** The Entity that owns the Account. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: AccountType;
-    /** The chain that the Account is provisioned on. */
-    chain: Chain;
-    /** A new Account is `active`. */
-    status: AccountStatus;
-    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
-    autoEarn: boolean;
-    /** A decimal string; its unit and precision are not documented. */
-    availableBalance: string;
-    /** `USDC` unless the platform says otherwise. */
-    currency: string;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
-interface Account extends AccountCreated {
-    /** A decimal string. */
-    pendingBalance: string;
-    /** A decimal string. */
-    lockedBalance: string;
-    /** A decimal string. */
-    holdingBalance: string;
-    /** Free-form data of yours; absent or null when there is none. */
-    metadata?: Metadata | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/**
- * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
- * fields are required is assumed: docs/gaps.md, row 3.
- */
-interface AccountCreateInput {
-    /** The Entity that will own the Account. */
-    entityId: EntityId;
-    /** Display name. */
-    name?: string | undefined;
-    /** Free-form data of yours. */
-    metadata?: Metadata | undefined;
-}
-/** What of an Account to change: a field that is absent stays as it is. */
-interface AccountUpdateInput {
-    /** Display name. */
-    name?: string | undefined;
-    /**
-     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
-     * docs/gaps.md, row 14.
-     */
-    metadata?: Metadata | undefined;
-}
-/**
- * Which Accounts to list. The document names no filter; add one through `options.query`:
- * docs/gaps.md, row 4.
- */
-interface AccountListQuery extends PageQuery {
 }
 
 /** Wallet and bank accounts that hold balances for Entities. */
@@ -1034,52 +1187,6 @@ declare class Accounts {
      * @throws {@link NotFoundError} when there is none with this id
      */
     update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account>;
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
-declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Tells whether a Counterparty type is one that the document lists. */
-declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which Counterparties to list. */
-interface CounterpartyListQuery extends PageQuery {
-    /**
-     * Only Counterparties of this Entity. The document says that the filter exists but not its
-     * name; `entityId` is assumed: docs/gaps.md, row 7.
-     */
-    entityId?: EntityId | undefined;
 }
 
 /**
@@ -1409,111 +1516,6 @@ declare class Transactions {
     list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction>;
 }
 
-/** The id of a Transfer. */
-type TransferId = `txfr_${string}`;
-/** Tells whether a value is a well-formed Transfer id, and narrows it. */
-declare const isTransferId: (value: unknown) => value is TransferId;
-declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/**
- * The documented types of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
-type TransferType = OpenEnum<KnownTransferType>;
-/** Tells whether a Transfer type is one that the document lists. */
-declare const isKnownTransferType: (value: unknown) => value is KnownTransferType;
-declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/**
- * The documented statuses of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferStatus = (typeof transferStatuses)[number];
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
-type TransferStatus = OpenEnum<KnownTransferStatus>;
-/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
-declare const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus;
-declare const transferDirections: readonly ["outgoing", "incoming"];
-/**
- * The documented directions of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
-type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** Tells whether a Transfer direction is one that the document lists. */
-declare const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection;
-/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
-interface TransferCreated {
-    /** Starts with `txfr_`. */
-    id: TransferId;
-    /** An accepted Transfer is `pending`. */
-    status: TransferStatus;
-    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-    type: TransferType;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A movement of funds from an Account to another Account or to a Counterparty. */
-interface Transfer extends TransferCreated {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /** The Account that the money reaches; present for book transfers. */
-    destinationAccountId?: AccountId | null | undefined;
-    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-    counterpartyId?: CounterpartyId | null | undefined;
-    /** A decimal string. */
-    amount: string;
-    /** `USDC` unless another was asked for. */
-    currency: string;
-    /** Seen from your Platform. */
-    direction: TransferDirection;
-    /** The text that was given at creation. */
-    description?: string | null | undefined;
-}
-/** @inline */
-interface TransferTerms {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /**
-     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-     * is not 0.3 in JavaScript.
-     */
-    amount: string;
-    /**
-     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-     * documented: docs/gaps.md, row 10.
-     */
-    currency?: string | undefined;
-    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
-    description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-    /** Another Account on the same Platform: a book transfer. */
-    destinationAccountId: AccountId;
-    counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-    /** An external wallet or bank account: an on-chain or wire transfer. */
-    counterpartyId: CounterpartyId;
-    destinationAccountId?: undefined;
-}
-/**
- * What it takes to send money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
- */
-type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
-/** Which Transfers to list. */
-interface TransferListQuery extends PageQuery {
-    /**
-     * Only Transfers of this Account. The document says that the filter exists but not its name;
-     * `accountId` is assumed: docs/gaps.md, row 6.
-     */
-    accountId?: AccountId | undefined;
-}
-
 /** Where to look for a Transfer that may exist. */
 interface ReconcileOptions extends RequestOptions {
     /** When the creation was begun: `error.startedAt`, or a moment noted before the call. */
@@ -1601,8 +1603,9 @@ declare class Transfers {
      * pages through the Transfers of the source and never sends anything again.
      *
      * `not_found` proves nothing while the first request may still be on its way: look again when
-     * `totalTimeout` and some minutes have passed. A look that breaks off throws with `outcome`
-     * `unknown`: look again, and do not send.
+     * `totalTimeout` and some minutes have passed. `found` says that it was accepted: its `status` says
+     * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
+     * with `outcome` `unknown`: look again, and do not send.
      */
     reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation>;
 }
