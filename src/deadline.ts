@@ -57,11 +57,15 @@ export class Deadline {
       this.#stop(stopped.why);
     });
     // At once, not at the first wait: a clock that throws then does so before the request is made.
-    this.#startTimer(outer.#endsAt <= this.#endsAt ? outer : this);
+    this.#setTimer(outer.#endsAt <= this.#endsAt ? outer : this);
   }
 
-  /** Starts the timer that ends this span, or the span around it. */
-  #startTimer(ending: Deadline = this): void {
+  /** Starts the timer, which is started by the first wait otherwise. */
+  startTimer(): void {
+    this.#setTimer(this);
+  }
+
+  #setTimer(ending: Deadline): void {
     if (this.#isTimed || this.#stopped !== undefined) return;
     this.#isTimed = true;
     this.#timer = this.#clock.setTimeout(() => {
@@ -82,7 +86,7 @@ export class Deadline {
 
   /** For what takes a signal; made when somebody asks, because few do and it costs. */
   get signal(): AbortSignal {
-    this.#startTimer();
+    this.startTimer();
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
@@ -92,7 +96,7 @@ export class Deadline {
 
   /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
   onStop(listener: Listener): () => void {
-    this.#startTimer();
+    this.startTimer();
     return this.#listen(listener);
   }
 
@@ -129,7 +133,6 @@ export class Deadline {
 
   /** The promise's result, or {@link Stopped} if that comes first. */
   race<T>(promise: PromiseLike<T>): Promise<T> {
-    this.#startTimer();
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
         // What loses the race may still fail; that failure has no other reader.
@@ -148,6 +151,8 @@ export class Deadline {
           reject(error);
         },
       );
+      // Last: a clock that throws must not leave the promise without a reader.
+      this.startTimer();
     });
   }
 

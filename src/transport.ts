@@ -68,7 +68,8 @@ interface Course<T, A> {
   readonly total: Deadline;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
-  /** When the first attempt began. */
+  /** Whether a first attempt was begun, and when by the caller's clock. */
+  hasBegun: boolean;
   startedAt: number | undefined;
 }
 
@@ -149,9 +150,13 @@ export class Transport {
       maxRetries: own.maxRetries ?? this.#setup.maxRetries,
       total,
       attempts: [],
+      hasBegun: false,
       startedAt: undefined,
     };
+    const { clock } = this.#setup;
     try {
+      // Such a clock may be set back, and what is left of the time grows with it: only a timer holds.
+      if (clock !== undefined && clock.elapsed === undefined) total.startTimer();
       return await this.#untilDone(course);
     } catch (error) {
       throw error instanceof PaymentsError ? error : unforeseen(error, course, this.redact);
@@ -228,6 +233,7 @@ export class Transport {
     let ending: Ending<T> | undefined;
     // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
     try {
+      course.hasBegun = true;
       course.startedAt ??= this.#clock.now();
       notify(hooks.onRequest, () => ({
         ...event,
@@ -461,7 +467,7 @@ function storyOf<T, A>(
  * had come, so once an attempt was begun it may have taken effect.
  */
 function unforeseen<T, A>(error: unknown, course: Course<T, A>, redact: Redact): PaymentsError {
-  const outcome = course.startedAt === undefined ? 'not_sent' : 'unknown';
+  const outcome = course.hasBegun ? 'unknown' : 'not_sent';
   const story: Story = { ...storyOf(course), attempts: [], outcome };
   const cause = redactError(error, redact);
   return new PaymentsError(

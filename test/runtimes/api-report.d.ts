@@ -1013,6 +1013,8 @@ type Listener = (stopped: Stopped) => void;
 declare class Deadline {
     #private;
     constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', outer?: Deadline, signals?: readonly AbortSignal[]);
+    /** Starts the timer, which is started by the first wait otherwise. */
+    startTimer(): void;
     /** For what takes a signal; made when somebody asks, because few do and it costs. */
     get signal(): AbortSignal;
     /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */

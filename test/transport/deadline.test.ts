@@ -7,6 +7,7 @@ import {
   ServerError,
   TimeoutError,
   type ClientOptions,
+  type Clock,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import {
@@ -137,6 +138,28 @@ test('nothing is sent after totalTimeout, although no timer has fired yet', asyn
   await clock.advance(0);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 503 }] });
   expect(requests).toHaveLength(1);
+});
+
+test('totalTimeout holds although a clock without elapsed is set back', async () => {
+  const clock = new VirtualClock();
+  const wall: Clock = {
+    now: () => clock.now(),
+    setTimeout: (callback, ms) => clock.setTimeout(callback, ms),
+    clearTimeout: (handle) => {
+      clock.clearTimeout(handle);
+    },
+  };
+  const { payments } = clientOf(() => new Promise(() => undefined), {
+    clock: wall,
+    timeout: 200,
+    totalTimeout: 500,
+    maxRetries: 20,
+  });
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await settle();
+  clock.shiftWall(-3_600_000);
+  await clock.advance(600);
+  expect((await failed).phase).toBe('total');
 });
 
 test('when timeout and totalTimeout end together, the call is over', async () => {

@@ -1,8 +1,16 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { answer, apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import {
+  answer,
+  apiKey,
+  errorBody,
+  failureOf,
+  newTransfer,
+  transferCreated,
+} from '../support/answers.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { settle } from '../support/virtual-clock.ts';
 
 // What the caller hands in may break in ways that no type allows. A payment on its way must not end in
 // an error that says nothing of it.
@@ -37,6 +45,45 @@ test('a clock that fails after the request has left: nobody knows, and the error
   expect(error.message).toContain('Outcome unknown');
   expect(inspect(error)).not.toContain(apiKey);
   expect(server.arrivals).toHaveLength(1);
+});
+
+test('a clock that tells no time and fails later: a request that has left is not called unsent', async () => {
+  const server = await serving();
+  const clock: Clock = {
+    ...systemClock,
+    now: () => undefined as unknown as number,
+    elapsed: () => {
+      if (server.arrivals.length > 0) throw new Error('no time');
+      return performance.now();
+    },
+  };
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('a clock whose timers fail during the wait for a retry leaves nothing for the process', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const server = await rawServer(answer(503, errorBody));
+  let timers = 0;
+  const clock: Clock = {
+    ...systemClock,
+    elapsed: () => performance.now(),
+    setTimeout: (callback, ms) => {
+      timers += 1;
+      if (timers > 1) throw new Error('the timers are gone');
+      return setTimeout(callback, ms);
+    },
+  };
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const error = await failureOf(payments.transfers.get('txfr_1'));
+  expect(error.message).toContain('the timers are gone');
+  await settle();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });
 
 test('a clock without the time does not hide what is known', async () => {
