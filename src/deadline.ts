@@ -20,17 +20,12 @@ const none = [] as const;
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
- *
- * A span inside another sets one timer for whichever of the two ends first. The outer one sets its
- * own only when somebody waits for it directly: most calls are one attempt, and need one timer.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
-  #timer: unknown;
-  /** Apart from the handle, which may be anything, undefined too. */
-  #isTimed = false;
+  readonly #timer: unknown;
   readonly #outer: Deadline | undefined;
   readonly #forgetOuter: (() => void) | undefined;
   /** Takes the listeners off the caller's signals again. */
@@ -51,26 +46,13 @@ export class Deadline {
     this.#by = by;
     this.#outer = outer;
     this.#endsAt = clock.elapsed() + ms;
+    this.#timer = clock.setTimeout(() => {
+      this.#stop({ by });
+    }, ms);
     this.#forgetSignals = signals.length === 0 ? none : signals.map((each) => this.#follow(each));
-    if (outer === undefined) return;
-    this.#forgetOuter = outer.#listen((stopped) => {
+    this.#forgetOuter = outer?.onStop((stopped) => {
       this.#stop(stopped.why);
     });
-    // At once, not at the first wait: a clock that throws then does so before the request is made.
-    this.#setTimer(outer.#endsAt <= this.#endsAt ? outer : this);
-  }
-
-  /** Starts the timer, which is started by the first wait otherwise. */
-  startTimer(): void {
-    this.#setTimer(this);
-  }
-
-  #setTimer(ending: Deadline): void {
-    if (this.#isTimed || this.#stopped !== undefined) return;
-    this.#isTimed = true;
-    this.#timer = this.#clock.setTimeout(() => {
-      ending.#stop({ by: ending.#by });
-    }, ending.remaining);
   }
 
   #follow(signal: AbortSignal): () => void {
@@ -86,7 +68,6 @@ export class Deadline {
 
   /** For what takes a signal; made when somebody asks, because few do and it costs. */
   get signal(): AbortSignal {
-    this.startTimer();
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
@@ -96,12 +77,6 @@ export class Deadline {
 
   /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
   onStop(listener: Listener): () => void {
-    this.startTimer();
-    return this.#listen(listener);
-  }
-
-  /** The same without a timer: the span inside has one for both. */
-  #listen(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
       return () => undefined;
@@ -151,8 +126,6 @@ export class Deadline {
           reject(error);
         },
       );
-      // Last: a clock that throws must not leave the promise without a reader.
-      this.startTimer();
     });
   }
 

@@ -107,7 +107,7 @@ const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
 function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue[]): string {
-  let search = '';
+  let search: URLSearchParams | undefined;
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
     const path = `options.query.${name}`;
@@ -119,12 +119,9 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
     } else if (!String(value).isWellFormed()) {
       issues.push({ path, message: 'this text holds half of a surrogate pair' });
     } else {
-      search += `${search === '' ? '?' : '&'}${encoded(name)}=${encoded(String(value))}`;
+      search ??= new URLSearchParams();
+      search.set(name, String(value));
     }
   }
-  return search;
+  return search === undefined ? '' : `?${search.toString()}`;
 }
-
-/** A name or value as forms encode it. Most are plain, and a URLSearchParams for each is slow. */
-const encoded = (text: string): string =>
-  /^[\w*.-]*$/.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);

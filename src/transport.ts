@@ -153,10 +153,7 @@ export class Transport {
       hasBegun: false,
       startedAt: undefined,
     };
-    const { clock } = this.#setup;
     try {
-      // Such a clock may be set back, and what is left of the time grows with it: only a timer holds.
-      if (clock !== undefined && clock.elapsed === undefined) total.startTimer();
       return await this.#untilDone(course);
     } catch (error) {
       throw error instanceof PaymentsError ? error : unforeseen(error, course, this.redact);

@@ -1006,15 +1006,10 @@ type Listener = (stopped: Stopped) => void;
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
  * collector runs, a rejected promise is not.
- *
- * A span inside another sets one timer for whichever of the two ends first. The outer one sets its
- * own only when somebody waits for it directly: most calls are one attempt, and need one timer.
  */
 declare class Deadline {
     #private;
     constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', outer?: Deadline, signals?: readonly AbortSignal[]);
-    /** Starts the timer, which is started by the first wait otherwise. */
-    startTimer(): void;
     /** For what takes a signal; made when somebody asks, because few do and it costs. */
     get signal(): AbortSignal;
     /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
