@@ -400,7 +400,8 @@ function retries(value: unknown, path: string, issues: Issue[]): number | undefi
   return undefined;
 }
 
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
+const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 /** Set by the SDK, by the runtime, or dangerous to the framing of the request. */
 const reservedHeaders = new Set([
   'authorization',

@@ -49,7 +49,7 @@ export function prepare<T, A>(
   }
   const idempotencyKey =
     call.method === 'POST' && standing.idempotencyHeader !== undefined
-      ? (settled.headers[standing.idempotencyHeader.toLowerCase()] ??
+      ? (givenKey(settled.headers, standing.idempotencyHeader.toLowerCase()) ??
         globalThis.crypto.randomUUID())
       : undefined;
   if (idempotencyKey?.trim() === '') {
@@ -99,6 +99,10 @@ function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
   }
   return { ...given, ...added };
 }
+
+/** Every object has a `constructor`, which nobody has given. */
+const givenKey = (headers: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(headers, name) ? headers[name] : undefined;
 
 /** Letters, digits and the like between slashes cannot lead anywhere else. */
 const plainPath = /^(?:\/[\w~-]+)+$/;

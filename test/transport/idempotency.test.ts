@@ -167,7 +167,7 @@ test('without the option a header of the caller’s own goes out and changes no 
   expect(keysOf(requests)).toEqual(['order 7']);
 });
 
-test.each(['', 'two words', 'x:y', 'naïve'])('%j is not a header name', (name) => {
+test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])('%j is not a header name', (name) => {
   const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
   expect(make).toThrow(ConfigurationError);
 });
@@ -190,3 +190,11 @@ test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Lengt
     ).toThrow(ConfigurationError);
   },
 );
+
+test('a header with the name of something that every object has carries a key, too', async () => {
+  const { payments, requests } = clientOf(() => respond(201, transferCreated), {
+    idempotencyHeader: 'constructor',
+  });
+  await payments.transfers.create(newTransfer);
+  expect(requests[0]?.headers.get('constructor')).toMatch(uuid);
+});
