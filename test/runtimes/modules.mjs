@@ -128,7 +128,7 @@ function sibling(file, path) {
 const strings = (value) =>
   typeof value === 'string' ? [value] : Object.values(value).flatMap(strings);
 
-/** What the tarball holds: the texts, and in dist what something leads to. */
+/** What the tarball holds: the texts and guides, and in dist what something leads to. */
 export function contents(installed) {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -138,8 +138,9 @@ export function contents(installed) {
     ...['ky', 'zod'].map((name) => `dist/${name}-license.txt`),
   ];
   const wanted = reached(installed, entries(installed));
+  const isGuide = (file) => /^docs\/.*\.md$|^examples\//.test(file);
   const useless = files.filter(
-    (file) => !texts.includes(file) && !wanted.has(join(installed, file)),
+    (file) => !texts.includes(file) && !isGuide(file) && !wanted.has(join(installed, file)),
   );
   const missing = [
     ...texts.filter((file) => !files.includes(file)),
