@@ -124,6 +124,7 @@ test('calls, lists and pages have the types that they say', () => {
   expectTypeOf(payments.ibans.delete).returns.toEqualTypeOf<ApiCall<void>>();
   expectTypeOf(payments.transfers.list).returns.toEqualTypeOf<Pager<Transfer>>();
   expectTypeOf(payments.transactions.list).returns.toEqualTypeOf<OffsetPager<Transaction>>();
+  expectTypeOf<ReturnType<Pager<Account>['then']>>().toExtend<Promise<unknown>>();
   expectTypeOf<Awaited<Pager<Account>>>().toEqualTypeOf<Page<Account>>();
   expectTypeOf<Awaited<OffsetPager<Transaction>>>().toEqualTypeOf<OffsetPage<Transaction>>();
   expectTypeOf<ReturnType<ApiCall<Account>['withResponse']>>().toEqualTypeOf<
@@ -137,7 +138,10 @@ test('an error narrows by its guard and by its class', () => {
   const read = (error: unknown): unknown => {
     if (isOutcomeUnknown(error)) expectTypeOf(error.outcome).toEqualTypeOf<'unknown'>();
     if (isApiError(error)) return error.status;
-    if (error instanceof WaitError) return error.last;
+    if (error instanceof WaitError) {
+      expectTypeOf(error.last).toEqualTypeOf<Transfer | undefined>();
+      return error.last;
+    }
     return undefined;
   };
   expect(read(new Error('no'))).toBeUndefined();
