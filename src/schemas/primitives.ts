@@ -37,7 +37,7 @@ export function lazily<T>(make: () => Schema<T>): () => Schema<T> {
 }
 
 /*
- * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in: any string is
+ * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in: every string is
  * accepted, and only the type says more. So one schema serves for all, and start-up makes it once.
  */
 const sharedString = lazily(() => z.string());
