@@ -20,14 +20,16 @@ const code: Options = {
   // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
   // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
-  // ky asks for these to find out what the runtime can do, and makes Node load all of its network
-  // stack by asking. What it would do with them is never used here, and a Request with a signal of
-  // ky's own outlives young garbage collections.
+  // ky asks for the first three to find out what the runtime can do, and makes Node load all of its
+  // network stack by asking. What it would do with them is never used here, and a Request with a signal
+  // of ky's own outlives young garbage collections. The last one is in src/wires/ky-request.ts.
   define: {
     'globalThis.AbortSignal.any': 'undefined',
     'globalThis.FormData': 'undefined',
     'globalThis.ReadableStream': 'undefined',
+    'globalThis.Request': 'KyRequest',
   },
+  inject: ['src/wires/ky-request.ts'],
 };
 
 /** Types of one group of entry points. Apart, so that the client's types do not load zod's. */

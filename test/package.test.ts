@@ -98,6 +98,40 @@ test('ky is built in without the signal that nobody uses', async () => {
   }
 });
 
+test.each(['require', 'import'])(
+  '%s(): a Request is made for a fetch that takes one, and for nothing else',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
+         const { PaymentsClient } = await ${load}('payments-platform-sdk');
+         let made = 0;
+         const Original = Request;
+         globalThis.Request = class extends Original {
+           constructor(...given) { super(...given); made += 1; }
+         };
+         const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
+         const input = { sourceAccountId: 'acc_1', amount: '1.00', counterpartyId: 'cpty_1' };
+         const error = await new PaymentsClient(options).transfers.create(input).catch((e) => e);
+         console.log(error.name, error.outcome, made);
+         const seen = [];
+         const fetch = async (request) => {
+           seen.push(request instanceof Original, request.method, request.url, await request.text());
+           return Response.json({ id: 'txfr_1' });
+         };
+         const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
+         console.log(id, made > 0, JSON.stringify(seen));
+       })();`,
+    );
+    const [direct, own] = stdout.trim().split('\n');
+    expect(direct).toBe('ConnectionError not_sent 0');
+    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+    expect(own).toBe(
+      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+    );
+  },
+);
+
 test.each(['require', 'import'])('%s() loads nothing for the network', async (load) => {
   const { stdout } = await node(
     '-e',
