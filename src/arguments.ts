@@ -1,6 +1,7 @@
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { maxDepth } from './json.ts';
 import { cleaned, type Redact } from './redactor.ts';
+import { unsafeRule } from './schemas/primitives.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Checker<T> {
@@ -84,6 +85,9 @@ export function validate<T>(
   return undefined;
 }
 
+/** A message is read by people, and logged in one piece. */
+const toldAtMost = 20;
+
 /** The error of a call whose arguments are wrong: it lists all of it, and nothing was sent. */
 export function invalidArguments(
   call: CallIdentity,
@@ -91,7 +95,12 @@ export function invalidArguments(
   redact: Redact,
 ): ValidationError {
   const clean = cleaned(issues, redact);
-  const told = clean.map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+  const told = clean
+    .slice(0, toldAtMost)
+    .map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+  if (clean.length > toldAtMost) {
+    told.push(`  and ${clean.length - toldAtMost} more, which are in error.issues`);
+  }
   return new ValidationError(
     `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
     { ...call, outcome: 'not_sent', issues: clean },
@@ -179,6 +188,7 @@ export function jsonIssues(
   switch (typeof value) {
     case 'number':
       if (!Number.isFinite(value)) refuse('NaN and Infinity cannot be written as JSON');
+      else if (isUnsafe(value)) refuse(unsafeRule);
       return;
     case 'string':
       if (!value.isWellFormed()) refuse('this text holds half of a surrogate pair');
@@ -228,6 +238,10 @@ export function jsonIssues(
     }
   }
 }
+
+/** Whether a whole number is so large that it may stand for another one. */
+export const isUnsafe = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Object.prototype of another realm, such as a vm context of a test runner. */
 const isForeignPlain = (prototype: unknown): boolean =>

@@ -11,6 +11,8 @@ export interface Call<T, A = T> {
   readonly path: Path;
   readonly query?: Checked<object>;
   readonly body?: Checked<unknown>;
+  /** The field of the query or the body that the SDK itself sets from page to page. */
+  readonly turnsPagesBy?: string;
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Checker<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */

@@ -378,17 +378,17 @@ export function offsetPager<T>(
     next(page, { position, resume }) {
       if (page.nextSkip === null) return undefined;
       // A platform that ignores skip would send its first page for ever.
-      const first = fingerprint(page.data[0]);
-      if (first === position.before) {
+      const records = fingerprint(page.data);
+      if (records === position.before) {
         return lost('cursor_loop', 'sends the page before this one again', call, resume());
       }
-      return { skip: page.nextSkip, before: first };
+      return { skip: page.nextSkip, before: records };
     },
   });
 }
 
-const fingerprint = (record: unknown): string =>
-  JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+const fingerprint = (records: readonly unknown[]): string =>
+  JSON.stringify(records, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 
 const lost = (
   reason: 'missing_cursor' | 'cursor_loop',

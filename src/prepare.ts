@@ -1,9 +1,10 @@
-import { invalidArguments, jsonIssues, validate } from './arguments.ts';
+import { invalidArguments, isUnsafe, jsonIssues, validate } from './arguments.ts';
 import { identity, isObject, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
 import type { Redact } from './redactor.ts';
+import { unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
@@ -33,11 +34,17 @@ export function prepare<T, A>(
   const settled = settleCall(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query === undefined ? undefined : validate(call.query, '', issues);
+  refuseTwice(undefined, settled.query, 'options.query', call.turnsPagesBy, issues);
   const search = searchParams({ ...query, ...settled.query }, issues);
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, '', issues);
-    payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
+    payload = body;
+    if (settled.body !== undefined) {
+      refuseTwice(body, settled.body, 'options.body', call.turnsPagesBy, issues);
+      // What is no object has been refused with the other options.
+      payload = { ...objectOf(body), ...objectOf(settled.body) };
+    }
     jsonIssues(payload, '', issues);
   }
   let url = `${standing.baseUrl}${path}${search}`;
@@ -82,23 +89,32 @@ export function prepare<T, A>(
 }
 
 /**
- * The body with further fields. One that is there already was checked, and is what the caller goes by
- * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
+ * A field that is given already was checked, and is what the caller goes by afterwards
+ * (`transfers.reconcile` looks for it), so a further one does not replace it. Nor does one by which
+ * the SDK turns the pages: every page would be the same.
  */
-function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
-  const given = isObject(body) ? body : {};
-  // What is no object has been refused with the other options.
-  const added = isObject(further) ? further : {};
-  for (const name of Object.keys(added)) {
-    if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
+function refuseTwice(
+  given: unknown,
+  further: unknown,
+  at: string,
+  turnsPagesBy: string | undefined,
+  issues: Issue[],
+): void {
+  const before = objectOf(given);
+  for (const name of Object.keys(objectOf(further))) {
+    const path = `${at}.${name}`;
+    if (name === turnsPagesBy) {
       issues.push({
-        path: `options.body.${name}`,
-        message: 'the input has this field already; give it there only',
+        path,
+        message: `the SDK turns the pages by this field; say where to begin with list({ ${name} })`,
       });
+    } else if (Object.hasOwn(before, name) && Reflect.get(before, name) !== undefined) {
+      issues.push({ path, message: 'the input has this field already; give it there only' });
     }
   }
-  return { ...given, ...added };
 }
+
+const objectOf = (value: unknown): object => (isObject(value) ? value : {});
 
 /** Every object has a `constructor`, which nobody has given. */
 const givenKey = (headers: Readonly<Record<string, string>>, name: string): string | undefined =>
@@ -120,6 +136,8 @@ function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue
       (typeof value === 'number' && !Number.isFinite(value))
     ) {
       issues.push({ path, message: 'expected a string, a number or a boolean' });
+    } else if (isUnsafe(value)) {
+      issues.push({ path, message: unsafeRule });
     } else if (!String(value).isWellFormed()) {
       issues.push({ path, message: 'this text holds half of a surrogate pair' });
     } else {

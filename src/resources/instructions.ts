@@ -60,7 +60,6 @@ export class Instructions {
         path: path`/instructions/all`,
         body: check(instructionListInputSchema(), input),
         answer: compiled(instructionsSchema()),
-        least: Array.isArray,
       },
       options,
     );

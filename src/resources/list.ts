@@ -30,6 +30,7 @@ export function listOf<T, Q extends PageQuery>(
         {
           ...call,
           kind: 'safe',
+          turnsPagesBy: 'cursor',
           query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           answer,
           least: hasData,

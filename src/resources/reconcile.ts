@@ -1,4 +1,5 @@
 import { check, invalidArguments, validate } from '../arguments.ts';
+import { isObject } from '../call.ts';
 import {
   PaymentsError,
   retold,
@@ -37,7 +38,10 @@ export type Reconciliation =
       readonly transfer: Transfer;
     }
   | {
-      /** Several match, or one that may be older than the creation: a person has to look. */
+      /**
+       * Several match, or one that may be older than the creation, or of which not everything can be
+       * told: a person has to look.
+       */
       readonly result: 'ambiguous';
       /** All that match. */
       readonly candidates: Transfer[];
@@ -54,6 +58,8 @@ const call: CallIdentity = {
   method: 'GET',
   path: '/transfers',
 };
+
+const doubt = { ...call, outcome: 'unknown' } as const;
 
 /**
  * Looks through the source's Transfers, all of them: the order of the list is not documented
@@ -93,11 +99,15 @@ export async function reconcileTransfer(
   try {
     for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
       scanned += 1;
+      // Only with `validation: 'report'`, too.
+      if (!isObject(transfer))
+        throw new PaymentsError('The list holds what is no transfer.', doubt);
+      const likeness = compare(transfer, wanted);
       // A list that grows while it is read may show one Transfer on two pages.
-      if (!isSame(transfer, wanted) || matches.has(transfer.id)) continue;
+      if (likeness === 'other' || matches.has(transfer.id)) continue;
       matches.add(transfer.id);
       const created = timeOf(transfer.createdAt);
-      if (created >= start) certain.push(transfer);
+      if (created >= start && likeness === 'same') certain.push(transfer);
       else if (!(created < start - clockSkew)) doubtful.push(transfer);
     }
   } catch (error) {
@@ -133,28 +143,67 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   });
 }
 
+type Likeness = 'same' | 'unclear' | 'other';
+
 /**
- * Whether a Transfer is what a creation with this input would have made. How `direction` is set for a
- * book transfer is not documented: docs/gaps.md, row 42.
+ * Whether a Transfer is what a creation with this input would have made. What cannot be told, because
+ * the list leaves it out or writes it otherwise than it was sent, rules nothing out. How `direction` is
+ * set for a book transfer is not documented: docs/gaps.md, row 42.
  */
-function isSame(transfer: Transfer, wanted: TransferCreateInput): boolean {
-  return (
-    transfer.direction !== 'incoming' &&
-    transfer.sourceAccountId === wanted.sourceAccountId &&
-    (transfer.destinationAccountId ?? undefined) === wanted.destinationAccountId &&
-    (transfer.counterpartyId ?? undefined) === wanted.counterpartyId &&
-    canonical(transfer.amount) === canonical(wanted.amount) &&
-    transfer.currency === (wanted.currency ?? 'USDC') &&
-    (transfer.description ?? '') === (wanted.description ?? '')
-  );
+function compare(transfer: Transfer, wanted: TransferCreateInput): Likeness {
+  if (transfer.direction === 'incoming') return 'other';
+  const verdicts = new Set<Likeness>([
+    // Without an id nobody can tell two of them apart.
+    typeof transfer.id === 'string' ? 'same' : 'unclear',
+    compareTexts(transfer.sourceAccountId, wanted.sourceAccountId),
+    compareDestinations(transfer, wanted),
+    compareAmounts(transfer.amount, wanted.amount),
+    compareTexts(transfer.currency, wanted.currency ?? 'USDC', loosely),
+    // A list that shows none means that there is none.
+    compareTexts(transfer.description ?? '', wanted.description ?? ''),
+  ]);
+  if (verdicts.has('other')) return 'other';
+  return verdicts.has('unclear') ? 'unclear' : 'same';
 }
+
+/** Compares two texts, `exactly` or as the platform may have written one of them anew. */
+function compareTexts(
+  seen: unknown,
+  wanted: string,
+  exactly = (text: string): string => text,
+): Likeness {
+  // Only with `validation: 'report'`: otherwise the page was refused.
+  if (typeof seen !== 'string') return 'unclear';
+  if (exactly(seen) === exactly(wanted)) return 'same';
+  return loosely(seen) === loosely(wanted) ? 'unclear' : 'other';
+}
+
+function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
+  const account = transfer.destinationAccountId ?? undefined;
+  const counterparty = transfer.counterpartyId ?? undefined;
+  // Money goes somewhere, so this one is only not shown.
+  if (account === undefined && counterparty === undefined) return 'unclear';
+  return account === wanted.destinationAccountId && counterparty === wanted.counterpartyId
+    ? 'same'
+    : 'other';
+}
+
+function compareAmounts(seen: unknown, wanted: string): Likeness {
+  if (typeof seen !== 'string' || !/^\d+(\.\d*)?$/.test(seen)) return 'unclear';
+  return canonical(seen) === canonical(wanted) ? 'same' : 'other';
+}
+
+/** A text without what platforms like to change: white space, composed characters, capitals. */
+const loosely = (text: string): string =>
+  text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 
 /**
  * When a Transfer was created. The platform's times are UTC. One without an offset would be read in
  * this machine's time zone, and a Transfer be missed, or an older one taken for it.
  */
-const timeOf = (createdAt: string): number => {
-  const [time, offset] = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(createdAt) ?? [];
+const timeOf = (createdAt: unknown): number => {
+  const [time, offset] =
+    /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(String(createdAt)) ?? [];
   if (time === undefined) return Number.NaN;
   return Date.parse(offset === undefined ? `${time}Z` : time);
 };

@@ -36,14 +36,17 @@ export class Transactions {
     // Copied now: the caller may change the objects while the list is being read.
     const asked = asOfNow(options);
     const filters = isObject(input) ? { ...input } : input;
-    const ids: unknown = isObject(filters) ? filters.instructionIds : undefined;
-    if (Array.isArray(ids)) Object.assign(filters, { instructionIds: [...(ids as unknown[])] });
+    for (const [name, value] of Object.entries(isObject(filters) ? filters : {})) {
+      if (Array.isArray(value)) Object.assign(filters, { [name]: [...(value as unknown[])] });
+      if (value instanceof Date) Object.assign(filters, { [name]: new Date(value) });
+    }
     return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
       this.#api.call<OffsetPage<Transaction>, Transaction[]>(
         {
           ...call,
           kind: 'safe',
           path: target,
+          turnsPagesBy: 'skip',
           body: check(
             transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },

@@ -100,11 +100,13 @@ export class Transfers {
    * Polls a Transfer until it is `completed`, and resolves to it.
    *
    * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-   * cancelled, `timeout` when time ran out (which says nothing about the money), `regressed` when
-   * its status went backwards
+   * cancelled, `timeout` when time ran out or five looks in a row failed (which says nothing about the
+   * money), `regressed` when its status went backwards. A look that is refused throws its own error, and
+   * its `outcome` is `unknown`
    */
   waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
     return waitForTransfer(
+      id,
       (polling) => this.get(id, polling),
       this.#clock,
       this.#api.redactOwn,

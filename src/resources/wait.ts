@@ -7,12 +7,14 @@ import {
   AbortError,
   isPaymentsError,
   NotFoundError,
+  PaymentsError,
+  retold,
   WaitError,
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
 import { checkMilliseconds, unknownOptions, type RequestOptions } from '../options.ts';
-import type { Transfer } from '../schemas/transfer.ts';
+import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
 /** How to wait for a Transfer. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -20,7 +22,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
    * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
    * throw a WaitError
    */
-  until?: ((transfer: Transfer) => boolean) | undefined;
+  until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
   timeout?: number | undefined;
   /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
@@ -54,6 +56,7 @@ const progress: ReadonlyMap<string, number> = new Map([
 
 /** Polls with `get` until the Transfer is where it is wanted. */
 export async function waitForTransfer(
+  id: TransferId,
   get: (polling: RequestOptions) => Promise<Transfer>,
   clock: Required<Clock>,
   redact: Redact,
@@ -92,24 +95,30 @@ export async function waitForTransfer(
     for (;;) {
       try {
         const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
+        // An answer may be meant for somebody else.
+        if (!isObject(seen) || seen.id !== id) throw another();
         failures = 0;
         if (isBehind(seen, last))
           throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
         last = seen;
         observe(onPoll, seen);
-        if (until === undefined ? seen.status === 'completed' : until(seen)) return seen;
+        const arrived =
+          until === undefined
+            ? seen.status === 'completed'
+            : await deadline.race(Promise.resolve(until(seen)));
+        if (arrived) return seen;
         if (seen.status === 'failed' || seen.status === 'cancelled')
           throw failed(cleaned(seen, redact));
       } catch (error) {
         const young = clock.elapsed() - begun < patienceWith404;
         if (error instanceof NotFoundError && last === undefined && young) {
           failures = 0;
-        } else if (
-          !isPaymentsError(error) ||
-          !error.retryable ||
-          (failures += 1) >= failuresInARow
-        ) {
+        } else if (!isPaymentsError(error) || error instanceof WaitError) {
           throw error;
+        } else if (!error.retryable) {
+          throw brokenOff(error, cleaned(last, redact), startedAt);
+        } else if ((failures += 1) >= failuresInARow) {
+          throw outOfSight(error, cleaned(last, redact), startedAt);
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
@@ -148,6 +157,45 @@ function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
   }
 }
 
+const another = (): PaymentsError =>
+  new PaymentsError('The platform answered with something else than the transfer asked for.', {
+    ...call,
+    outcome: 'unknown',
+    retryable: true,
+  });
+
+/**
+ * A look that was refused is no refusal of the Transfer, whose money goes its way; what was wrong before
+ * anything was asked for is told as it is.
+ */
+const brokenOff = (
+  error: PaymentsError,
+  last: Transfer | undefined,
+  startedAt: string,
+): PaymentsError =>
+  last === undefined && error.attempts.length === 0
+    ? error
+    : retold(error, {
+        operation: call.operation,
+        outcome: 'unknown',
+        retryable: false,
+        startedAt,
+        message: `The wait broke off, because the transfer could not be looked at${as(last)}. This does not say that it failed: mend what is wrong and wait on.\n${error.message}`,
+      });
+
+const outOfSight = (
+  cause: PaymentsError,
+  last: Transfer | undefined,
+  startedAt: string,
+): WaitError =>
+  new WaitError(
+    `The transfer could not be looked at ${failuresInARow} times in a row${as(last)}. This does not say that it failed: wait on, or look again later.\n${cause.message}`,
+    { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last, cause },
+  );
+
+const as = (last: Transfer | undefined): string =>
+  last === undefined ? '' : `; it was ${last.status}`;
+
 const failed = (last: Transfer): WaitError =>
   new WaitError(`The transfer ${last.id} has ended as ${last.status}; the money did not arrive.`, {
     ...call,
@@ -164,6 +212,6 @@ const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string
 
 const ranOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
-    `The transfer was not where it was wanted within ${limit} ms${last === undefined ? '' : `; it was ${last.status}`}. This does not say that it failed: wait on, or look again later.`,
+    `The transfer was not where it was wanted within ${limit} ms${as(last)}. This does not say that it failed: wait on, or look again later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
   );

@@ -15,7 +15,10 @@ import { asInput, checked } from './validation.ts';
 /** A Counterparty as the platform keeps it: its account number is masked already. */
 export type CounterpartyRow = Counterparty;
 
-/** What it takes to create a Counterparty in the sandbox; the API offers no call for it. */
+/**
+ * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
+ * null counts as left out, so that a Counterparty that was read can be created again.
+ */
 export interface SandboxCounterpartyInput {
   /** The Entity that the Counterparty belongs to. */
   entityId: EntityId;
@@ -24,15 +27,15 @@ export interface SandboxCounterpartyInput {
   /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
   /** For wallets. Default: an address made up by the sandbox. */
-  walletAddress?: string | undefined;
+  walletAddress?: string | null | undefined;
   /** For wallets. Default: the `defaultChain` of the Settings. */
-  chain?: string | undefined;
+  chain?: string | null | undefined;
   /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
-  bankName?: string | undefined;
+  bankName?: string | null | undefined;
   /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
-  accountNumber?: string | undefined;
+  accountNumber?: string | null | undefined;
   /** For bank accounts. Default: made up by the sandbox. */
-  routingNumber?: string | undefined;
+  routingNumber?: string | null | undefined;
 }
 
 const numberRule = 'expected an account number of 4 characters or more';
@@ -43,16 +46,16 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
     entityId: entityIdSchema(),
     name: z.optional(filledText('a name')),
     type: z.optional(z.enum(counterpartyTypes, `expected one of ${counterpartyTypes.join(', ')}`)),
-    walletAddress: z.optional(filledText('an address')),
-    chain: z.optional(filledText('a chain, such as "base"')),
-    bankName: z.optional(filledText('a name')),
-    accountNumber: z.optional(z.string(numberRule).check(z.minLength(4, numberRule))),
-    routingNumber: z.optional(filledText('a routing number')),
+    walletAddress: z.nullish(filledText('an address')),
+    chain: z.nullish(filledText('a chain, such as "base"')),
+    bankName: z.nullish(filledText('a name')),
+    accountNumber: z.nullish(z.string(numberRule).check(z.minLength(4, numberRule))),
+    routingNumber: z.nullish(filledText('a routing number')),
   })
   .check((context) => {
     const type = typeOf(context.value);
     for (const field of type === 'wallet' ? ofBankAccounts : ofWallets) {
-      if (context.value[field] === undefined) continue;
+      if ((context.value[field] ?? undefined) === undefined) continue;
       context.issues.push({
         code: 'custom',
         input: context.value,
@@ -63,7 +66,7 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   });
 
 function typeOf(input: SandboxCounterpartyInput): KnownCounterpartyType {
-  const ofBank = ofBankAccounts.some((field) => input[field] !== undefined);
+  const ofBank = ofBankAccounts.some((field) => (input[field] ?? undefined) !== undefined);
   return input.type ?? (ofBank ? 'bank_account' : 'wallet');
 }
 

@@ -65,7 +65,18 @@ const faults = [
   }),
   z.strictObject({ kind: z.literal('hang'), when: maybeMoment }),
   z.strictObject({ kind: z.literal('reset'), when: moment }),
-  z.strictObject({ kind: z.literal('html'), status: z.optional(status), when: maybeMoment }),
+  z.strictObject({
+    kind: z.literal('html'),
+    status: z.optional(
+      status.check(
+        z.refine(
+          (value) => ![204, 205, 304].includes(value),
+          'an answer of 204, 205 or 304 has no page',
+        ),
+      ),
+    ),
+    when: maybeMoment,
+  }),
   z.strictObject({ kind: z.literal('truncated_body'), when: maybeMoment }),
   z.strictObject({ kind: z.literal('stalled_body'), when: maybeMoment }),
   z.strictObject({ kind: z.literal('repeated_cursor') }),

@@ -121,7 +121,8 @@ export class FaultQueue implements SandboxFaults {
   add(rule: SandboxFaultRule): void {
     checkFaultRule(rule);
     const { times = 1, after = 0 } = rule;
-    this.#pending.push({ rule, toPass: after, toStrike: times });
+    // The caller may use the object for its next rule.
+    this.#pending.push({ rule: structuredClone(rule), toPass: after, toStrike: times });
   }
 
   clear(): void {
@@ -205,6 +206,8 @@ function statusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   truth: Reply | undefined,
 ): Reply {
+  // A success says that the call took effect, and this one was refused.
+  if (truth !== undefined && truth.status >= 400 && fault.status < 300) return truth;
   const reply =
     truth !== undefined && fault.status < 400
       ? truth

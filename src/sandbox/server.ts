@@ -62,6 +62,8 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
   const { port: wanted = 0, host = '127.0.0.1' } = options;
+  // Node would take a text for the path of a socket.
+  if (typeof wanted !== 'number') throw new RangeError('The port has to be a number.');
   const server = createServer((request, response) => {
     void serve(sandbox, request, response);
   });

@@ -100,19 +100,27 @@ const wire: Wire = {
 };
 
 /*
- * A dispatcher that somebody has put in the place of Node's may keep the beginning of a request to
- * itself. Its silence then proves nothing, so it is believed only after it has told of the beginning
- * of a request that was answered, and never again after an answer without one.
+ * A dispatcher that somebody has put in the place of Node's may tell of the beginning of a request
+ * late or never, whatever it did the last time, so its silence proves nothing. Node's own is known by
+ * its source, as its fetch is (runtime.ts): by the name that only the copy inside Node has in it, and by
+ * a dispatch() that nobody has wrapped.
  */
-const testimony = new WeakMap<Dispatcher, boolean>();
+const ownClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
+const ownDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
+const believed = new WeakMap<Dispatcher, boolean>();
 
-const isProven = (dispatcher: Dispatcher | undefined): boolean =>
-  dispatcher !== undefined && testimony.get(dispatcher) === true;
-
-function testify(dispatcher: Dispatcher | undefined, toldOfTheBeginning: boolean): void {
-  if (dispatcher === undefined || testimony.get(dispatcher) === false) return;
-  testimony.set(dispatcher, toldOfTheBeginning);
+function isBelieved(dispatcher: Dispatcher): boolean {
+  const known = believed.get(dispatcher);
+  if (known !== undefined) return known;
+  const own =
+    ownClass.test(sourceOf(dispatcher.constructor)) &&
+    ownDispatch.test(sourceOf(Reflect.get(dispatcher, 'dispatch')));
+  believed.set(dispatcher, own);
+  return own;
 }
+
+const sourceOf = (value: unknown): string =>
+  typeof value === 'function' ? Function.prototype.toString.call(value) : '';
 
 /** One request and its answer. */
 class Exchange implements Handler {
@@ -120,7 +128,6 @@ class Exchange implements Handler {
   readonly #trace: Trace;
   readonly #stop: WireRequest['stop'];
   readonly #mayRepeat: boolean;
-  #dispatcher: Dispatcher | undefined;
   #forget = ignore;
   #stopped: Error | undefined;
   #resolve: (answer: WireAnswer) => void = ignore;
@@ -145,10 +152,11 @@ class Exchange implements Handler {
     if (this.#stopped !== undefined) return;
     // Not through new URL(): prepare.ts has written it as a URL would.
     const pathAt = request.url.indexOf('/', request.url.indexOf('//') + 2);
-    this.#dispatcher = currentDispatcher();
-    if (!isProven(this.#dispatcher)) trace.started = undefined;
     try {
-      this.#dispatcher?.dispatch(
+      const dispatcher = currentDispatcher();
+      if (dispatcher === undefined) throw new Error('the dispatcher of fetch is gone');
+      if (!isBelieved(dispatcher)) trace.started = undefined;
+      dispatcher.dispatch(
         {
           origin: request.url.slice(0, pathAt),
           path: request.url.slice(pathAt),
@@ -225,7 +233,6 @@ class Exchange implements Handler {
   #headersArrived(status: number, headers: RawHeaders, statusText: string): void {
     // 1xx is not the answer.
     if (status < 200) return;
-    testify(this.#dispatcher, this.#trace.started === true);
     this.#reply = new Reply(status, statusText, headers, (reason) => {
       this.#abort?.(reason);
     });

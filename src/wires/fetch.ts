@@ -16,9 +16,21 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
     // unless it is sent as below.
     sealed: here === 'node' || kind !== 'safe',
     wantsRequest: true,
-    send: ({ stop }, built) =>
-      send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) }),
+    send: async ({ stop }, built) =>
+      asAnswer(await send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) })),
   };
+}
+
+/** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
+function asAnswer(given: Partial<Response> | null | undefined): Response {
+  if (typeof given?.status !== 'number' || typeof given.headers?.get !== 'function') {
+    throw new TypeError('the fetch of this client has given something that is no Response');
+  }
+  if (given.redirected === true) {
+    // What the first address made of the request, nobody knows.
+    throw new TypeError('the fetch of this client has followed a redirect');
+  }
+  return given as Response;
 }
 
 /** A seam of the user's own for GET with a body. */
@@ -26,7 +38,7 @@ export const givenGetWithBody = (send: GetWithBody): Wire => ({
   runtime: 'other',
   sealed: false,
   wantsRequest: true,
-  send: ({ body = '' }, built) => send(built, body),
+  send: async ({ body = '' }, built) => asAnswer(await send(built, body)),
 });
 
 /**

@@ -117,11 +117,16 @@ const refusals: Readonly<Record<string, Meets>> = {
   'says nothing': () => undefined,
 };
 
-test.each(Object.entries(refusals))(
-  'a proxy that %s when asked for the way: nothing was sent, and the wire knows',
-  async (_, meets) => {
+test.each(
+  Object.entries(refusals).flatMap(([name, meets]) => [
+    { name, meets, isWarm: true },
+    { name, meets, isWarm: false },
+  ]),
+)(
+  'a proxy that $name when asked for the way, warm $isWarm: nothing was sent, and the wire knows',
+  async ({ meets, isWarm }) => {
     const { port, asked } = await proxy(meets);
-    const told = await proxied(port, { isWarm: true });
+    const told = await proxied(port, { isWarm });
     expect(told).toMatchObject({
       outcome: 'not_sent',
       attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
@@ -129,19 +134,24 @@ test.each(Object.entries(refusals))(
     // undici asks a proxy that hangs up again and again; only our time-out ends the call.
     for (const { durationMs } of told.attempts) expect(durationMs).toBeLessThan(1_500);
     expect(asked()).toBeGreaterThanOrEqual(1);
-    expect(platform.arrivalsOf('proxied')).toBe(1);
+    expect(platform.arrivalsOf('proxied')).toBe(isWarm ? 1 : 0);
     expect(platform.idsOf('proxied')).toEqual([]);
   },
 );
 
-test('a dispatcher that has not been seen to tell of a beginning proves nothing of a 502 of the proxy', async () => {
-  const { port } = await proxy(refusals['answers 502'] ?? letThrough);
-  expect(await proxied(port, { isWarm: false })).toMatchObject({
-    outcome: 'unknown',
-    attempts: [{ outcome: 'unknown' }],
-  });
-  expect(platform.arrivalsOf('proxied')).toBe(0);
-});
+test.each([true, false])(
+  'a proxy that takes the request and hangs up proves nothing, warm %s',
+  async (isWarm) => {
+    const { port } = await proxy((socket) => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    expect(await proxied(port, { isWarm })).toMatchObject({
+      outcome: 'unknown',
+      attempts: [{ outcome: 'unknown' }],
+    });
+  },
+);
 
 // undici goes on asking such a proxy, as it does for Node's own fetch: a request that has no
 // connection yet cannot be taken back from it, only kept back when its turn comes.

@@ -148,6 +148,17 @@ test('a platform that ignores skip is found out before it is read for ever', asy
   expect(seen.length).toBeLessThanOrEqual(4);
 });
 
+test('two pages that begin alike are two pages', async () => {
+  const sizes = [2, 1, 0];
+  const { payments } = platformOf(0, 3, (_, request) =>
+    respond(
+      200,
+      Array.from({ length: sizes[request - 1] ?? 0 }, () => transactionNumber(0)),
+    ),
+  );
+  expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
+});
+
 test('records that hold large integers are told apart as well', async () => {
   const large = (number: number): Response =>
     new Response(

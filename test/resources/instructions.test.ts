@@ -71,3 +71,11 @@ test('an error of the root API is told apart by its operation and path', async (
     path: '/instructions/all',
   });
 });
+
+test('an address may be of any length', async () => {
+  const { payments, sent } = observed(() => Response.json([]));
+  for (const address of ['0xabc', `0x${'A1'.repeat(32)}`] as const) {
+    expect(await payments.instructions.list({ address })).toEqual([]);
+    expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual({ address });
+  }
+});

@@ -25,6 +25,8 @@ test.each<[string, unknown, string, RegExp]>([
   ['a symbol', { s: Symbol('s') }, 'metadata.s', /symbol cannot be written as JSON/],
   ['NaN', { n: Number.NaN }, 'metadata.n', /NaN and Infinity/],
   ['Infinity', { deep: { n: Number.POSITIVE_INFINITY } }, 'metadata.deep.n', /NaN and Infinity/],
+  ['a whole number that has lost digits', { n: 2 ** 60 }, 'metadata.n', /pass a bigint/],
+  ['one in a list', { list: [1, -(2 ** 53)] }, 'metadata.list[1]', /pass a bigint/],
   ['minus Infinity', { n: Number.NEGATIVE_INFINITY }, 'metadata.n', /NaN and Infinity/],
   ['an object that contains itself', cyclic, 'metadata.self.self', /contains itself/],
   ['a list that contains itself', { list }, 'metadata.list[0][0]', /contains itself/],
@@ -95,6 +97,11 @@ test('takes a depth of 60', async () => {
   expect(sent[0]?.body).toContain('"in":"x"');
 });
 
+const hasUnsafe = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some(hasUnsafe)
+    : Number.isInteger(value) && !Number.isSafeInteger(value);
+
 test('whatever JSON can hold arrives as it is', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   const json = fc
@@ -102,8 +109,8 @@ test('whatever JSON can hold arrives as it is', async () => {
       fc.string({ unit: 'grapheme' }),
       fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 }),
     )
-    // The one key that is refused, at any depth; see above.
-    .filter((value) => !JSON.stringify(value).includes('__proto__'));
+    // What is refused, at any depth: this key, and whole numbers that have lost digits; see above.
+    .filter((value) => !JSON.stringify(value).includes('__proto__') && !hasUnsafe(value));
   await fc.assert(
     fc.asyncProperty(json, async (metadata) => {
       await payments.accounts.update('acc_1', { metadata });

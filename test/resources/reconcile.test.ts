@@ -124,6 +124,52 @@ test.each(['2026-01-01', '01/01/2026 00:01', 'Thu, 01 Jan 2026 00:01:00'])(
   },
 );
 
+test.each<[string, Partial<TransferCreateInput>, object]>([
+  ['white space was taken off', { description: ' Invoice  7' }, { description: 'Invoice 7' }],
+  ['capitals were made', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
+  ['letters were put together', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
+  ['no destination is shown', {}, { counterpartyId: null, destinationAccountId: undefined }],
+  ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
+])('a match of which %s is ambiguous: it may be the one', async (_, asked, shown) => {
+  const wanted = { ...newTransfer, ...asked } as TransferCreateInput;
+  const seen = { ...match, description: wanted.description, ...shown };
+  expect(await listing(seen).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  // One that fits in everything is still not the only one that may be it.
+  const certain = { ...match, id: 'txfr_2', description: wanted.description };
+  expect(await listing(seen, certain).look(wanted)).toMatchObject({ result: 'ambiguous' });
+});
+
+test('a currency is the same in small letters', async () => {
+  const wanted = { ...newTransfer, currency: match.currency.toLowerCase() };
+  expect(await listing(match).look(wanted)).toMatchObject({ result: 'found' });
+});
+
+test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
+  'where drift is only reported, a match whose %s cannot be read is ambiguous',
+  async (field) => {
+    const odd = { ...match, [field]: 1 };
+    const { payments } = observed(() => Response.json(page([odd])), { validation: 'report' });
+    expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual({
+      result: 'ambiguous',
+      candidates: [odd],
+    });
+    const other = { ...odd, ...(field === 'amount' ? { currency: 'EUR' } : { amount: '99' }) };
+    const { payments: again } = observed(() => Response.json(page([other])), {
+      validation: 'report',
+    });
+    expect(await again.transfers.reconcile(newTransfer, { since })).toMatchObject({
+      result: 'not_found',
+    });
+  },
+);
+
+test('where drift is only reported, a list with what is no transfer settles nothing', async () => {
+  const { payments } = observed(() => Response.json(page([null])), { validation: 'report' });
+  const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
+  expect(error.message).toContain('still in doubt');
+});
+
 test('one transfer that a growing list shows twice is one', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
@@ -165,7 +211,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description that was not given', newTransfer, { description: 'Rent' }, false],
   ['no description', { ...newTransfer, description: 'Rent' }, {}, false],
-  ['another description', { ...newTransfer, description: 'Rent' }, { description: 'rent' }, false],
+  ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],

@@ -1,8 +1,9 @@
-import { ValidationError } from 'payments-platform-sdk';
+import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/answers.ts';
 import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
 import { observed, observedSandbox } from '../support/recorder.ts';
+import { refusal } from './refusal.ts';
 
 const start = () => {
   const sandbox = furnishedPlatform();
@@ -197,4 +198,61 @@ test('the caller may change or reuse an input while the call is on its way', asy
   input.salt = 2;
   await call;
   expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ salt: 1 });
+});
+
+test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>([
+  [
+    'a further field of the body',
+    (payments) => payments.transfers.create(book, { body: { n: [2 ** 60] } }),
+    'n[0]',
+  ],
+  [
+    'the arguments of an action that is not documented',
+    (payments) =>
+      payments.instructions.build({ ...buildInput, actionArguments: { sweep: { max: 2 ** 60 } } }),
+    'actionArguments.sweep.max',
+  ],
+  [
+    'a body of request()',
+    (payments) =>
+      payments.request({ method: 'POST', path: '/x', api: 'versioned', body: { n: -(2 ** 53) } }),
+    'n',
+  ],
+  [
+    'a further query parameter',
+    (payments) => payments.transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
+    'options.query.after',
+  ],
+])('a number that has lost digits is refused in %s, too', async (_, call, path) => {
+  const error = await refusal(call);
+  expect(error.issues).toEqual([{ path, message: expect.stringMatching(/pass a bigint/) }]);
+});
+
+test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>([
+  [
+    'cursor',
+    (payments) => payments.entities.list({}, { query: { cursor: 'c2' } }),
+    'options.query.cursor',
+  ],
+  [
+    'skip',
+    (payments) => payments.transactions.list({ address: owner }, { body: { skip: 1 } }),
+    'options.body.skip',
+  ],
+])('the pages of a list are not turned by a further %s', async (name, list, path) => {
+  const error = await refusal(list);
+  expect(error.issues).toEqual([
+    { path, message: expect.stringContaining(`begin with list({ ${name} })`) },
+  ]);
+});
+
+test('a message names the first twenty mistakes, and the error holds all', async () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
+  const { payments, sent } = observed();
+  const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);
+  expect(sent).toEqual([]);
+  expect(error.issues).toHaveLength(1_000);
+  expect(error.message).toContain('field19: ');
+  expect(error.message).not.toContain('field20: ');
+  expect(error.message).toContain('and 980 more, which are in error.issues');
 });

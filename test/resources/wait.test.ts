@@ -1,5 +1,6 @@
 import {
   AbortError,
+  ApiError,
   AuthenticationError,
   NotFoundError,
   ServerError,
@@ -185,8 +186,17 @@ test('a transfer that was seen and is gone ends the wait at once', async () => {
 
 test('five polls that fail in a row end the wait', async () => {
   const { wait, sent } = scripted(['pending', 503]);
-  const error = await failureOf(wait(), ServerError);
-  expect(error).toMatchObject({ status: 503, operation: 'transfers.get' });
+  const error = await failureOf(wait(), WaitError);
+  expect(error).toMatchObject({
+    reason: 'timeout',
+    last: { status: 'pending' },
+    outcome: 'unknown',
+    retryable: true,
+    operation: 'transfers.waitFor',
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(error.message).toMatch(/5 times in a row; it was pending[^]*503/);
+  expect(error.cause).toBeInstanceOf(ServerError);
   expect(sent).toHaveLength(1 + 5);
 });
 
@@ -198,7 +208,7 @@ test('four polls that fail do not, as often as it happens', async () => {
 
 test('each poll has its retries behind it', async () => {
   const { wait, sent } = scripted([503], { maxRetries: 2 });
-  await failureOf(wait(), ServerError);
+  await failureOf(wait(), WaitError);
   expect(sent).toHaveLength(5 * 3);
 });
 
@@ -216,6 +226,49 @@ test('a failure that will not pass ends the wait at once', async () => {
   const { wait, sent } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
   expect(sent).toHaveLength(2);
+});
+
+test.each([301, 401, 403, 404, 410, 422, 501])(
+  'a look that was refused with %i says nothing about the money',
+  async (status) => {
+    const { wait } = scripted(['processing', status]);
+    const error = await failureOf(wait(), ApiError);
+    expect(error).toMatchObject({
+      status,
+      outcome: 'unknown',
+      operation: 'transfers.waitFor',
+      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(error.message).toMatch(/it was processing\. This does not say that it failed/);
+  },
+);
+
+test.each<[string, object | null]>([
+  ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
+  ['nothing', null],
+])('an answer that is %s is not believed', async (_, body) => {
+  const clock = new VirtualClock();
+  let polls = 0;
+  const { payments } = observed(
+    () => Response.json((polls += 1) === 3 ? { ...transfer, status: 'completed' } : body),
+    { clock, validation: 'report' },
+  );
+  expect(await clock.run(payments.transfers.waitFor('txfr_1'))).toMatchObject({ id: 'txfr_1' });
+  expect(polls).toBe(3);
+  polls = 3;
+  const error = await failureOf(clock.run(payments.transfers.waitFor('txfr_1')), WaitError);
+  expect(error).toMatchObject({ outcome: 'unknown', last: undefined });
+});
+
+test('a condition may take its time', async () => {
+  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+  const until = ({ status }: Transfer): Promise<boolean> =>
+    Promise.resolve(status === 'processing');
+  expect(await wait({ until })).toMatchObject({ status: 'processing' });
+  expect(sent).toHaveLength(2);
+  const { wait: waitLonger } = scripted(['pending']);
+  const never = (): Promise<boolean> => new Promise(() => undefined);
+  await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
 });
 
 test('aborting ends a pause', async () => {

@@ -906,6 +906,8 @@ interface Call<T, A = T> {
     readonly path: Path;
     readonly query?: Checked<object>;
     readonly body?: Checked<unknown>;
+    /** The field of the query or the body that the SDK itself sets from page to page. */
+    readonly turnsPagesBy?: string;
     /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
     readonly answer: Checker<A> | 'nothing';
     /** Whether a success without a body is a result too: undefined. */
@@ -1530,7 +1532,10 @@ type Reconciliation = {
     /** The Transfer as the list shows it. */
     readonly transfer: Transfer;
 } | {
-    /** Several match, or one that may be older than the creation: a person has to look. */
+    /**
+     * Several match, or one that may be older than the creation, or of which not everything can be
+     * told: a person has to look.
+     */
     readonly result: 'ambiguous';
     /** All that match. */
     readonly candidates: Transfer[];
@@ -1547,7 +1552,7 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
      * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
      * throw a WaitError
      */
-    until?: ((transfer: Transfer) => boolean) | undefined;
+    until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
     /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
     timeout?: number | undefined;
     /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
@@ -1591,8 +1596,9 @@ declare class Transfers {
      * Polls a Transfer until it is `completed`, and resolves to it.
      *
      * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-     * cancelled, `timeout` when time ran out (which says nothing about the money), `regressed` when
-     * its status went backwards
+     * cancelled, `timeout` when time ran out or five looks in a row failed (which says nothing about the
+     * money), `regressed` when its status went backwards. A look that is refused throws its own error, and
+     * its `outcome` is `unknown`
      */
     waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer>;
     /**
@@ -3169,7 +3175,10 @@ type SandboxAnswer = ({
     kind: 'hang';
 };
 
-/** What it takes to create a Counterparty in the sandbox; the API offers no call for it. */
+/**
+ * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
+ * null counts as left out, so that a Counterparty that was read can be created again.
+ */
 interface SandboxCounterpartyInput {
     /** The Entity that the Counterparty belongs to. */
     entityId: EntityId;
@@ -3178,15 +3187,15 @@ interface SandboxCounterpartyInput {
     /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
     type?: KnownCounterpartyType | undefined;
     /** For wallets. Default: an address made up by the sandbox. */
-    walletAddress?: string | undefined;
+    walletAddress?: string | null | undefined;
     /** For wallets. Default: the `defaultChain` of the Settings. */
-    chain?: string | undefined;
+    chain?: string | null | undefined;
     /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
-    bankName?: string | undefined;
+    bankName?: string | null | undefined;
     /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
-    accountNumber?: string | undefined;
+    accountNumber?: string | null | undefined;
     /** For bank accounts. Default: made up by the sandbox. */
-    routingNumber?: string | undefined;
+    routingNumber?: string | null | undefined;
 }
 /** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
 declare class SandboxCounterparties {

@@ -169,3 +169,14 @@ test('deleting fails the pending transfers to it, and no others', async () => {
   expect(statusOf(elsewhere)).toBe('failed');
   expect(() => sandbox.counterparties.delete(kept.id)).toThrow('No counterparty');
 });
+
+test('a Counterparty that was read can be created again: null counts as left out', () => {
+  const sandbox = new Sandbox();
+  const { entity } = furnished(sandbox);
+  for (const type of ['wallet', 'bank_account'] as const) {
+    const { id, createdAt, ...read } = sandbox.counterparties.create({ entityId: entity.id, type });
+    const again = sandbox.counterparties.create({ ...read, type });
+    expect(again).toMatchObject({ ...read, id: expect.not.stringMatching(id) });
+    expect(createdAt).toBe(again.createdAt);
+  }
+});

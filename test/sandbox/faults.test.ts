@@ -322,6 +322,22 @@ test('a fault strikes whatever the platform would have answered', async () => {
   await expect(refused.text()).rejects.toThrow('terminated');
 });
 
+test('a success is shown of nothing that was refused', async () => {
+  const { sandbox, inject, committed } = world();
+  inject({ kind: 'status', status: 202 });
+  const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
+  expect(unauthorised.status).toBe(401);
+  expect(committed()).toBe(0);
+});
+
+test('a rule stays as it was when it was added', async () => {
+  const { sandbox, send } = world();
+  const fault = { kind: 'status' as const, status: 503 };
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  fault.status = 418;
+  expect(await send()).toMatchObject({ status: 503 });
+});
+
 test('the faults of a body pass over answers that have none', async () => {
   const { sandbox, inject } = world();
   const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
@@ -422,6 +438,7 @@ test.each([
     /fault.retryAfter: expected seconds, or the text of a header/,
   ],
   [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
+  [{ operation: '*', fault: { kind: 'html', status: 204 } }, /fault.status: .* has no page/],
   [{ operation: '*', fault: { kind: 'delay' } }, /fault.ms: this field is required/],
   [{ operation: '*', fault: { kind: 'delay', ms: -1 } }, /fault.ms: expected milliseconds/],
   [{ operation: '*', fault: { kind: 'delay', ms: 2 ** 31 } }, /fault.ms: expected milliseconds/],

@@ -53,7 +53,7 @@ test('the action has one address for each kind', async () => {
 });
 
 test.each([
-  [{ ...input, address: '0x1' }, 'address'],
+  [{ ...input, address: '0x' }, 'address'],
   [{ ...input, salt: 1.5 }, 'salt'],
   [{ ...input, actionArguments: {} }, 'actionArguments'],
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],

@@ -315,6 +315,7 @@ test('says so when the host or the port is no good', async () => {
     message: matching(/on port 0 of no-such-host.invalid: getaddrinfo /),
   });
   await expect(listen(new Sandbox(), { port: 65_536 })).rejects.toThrow(RangeError);
+  await expect(listen(new Sandbox(), { port: 'x' as never })).rejects.toThrow(RangeError);
 });
 
 test.each([

@@ -277,6 +277,6 @@ test('an error tells when its call began', async () => {
   const error = await refusedWith(errorBody);
   expect(error.startedAt).toBe('2026-06-01T00:00:00.000Z');
   const { payments } = clientOf(() => respond(200));
-  const refused = await failureOf(payments.instructions.list({ address: '0x1' }));
+  const refused = await failureOf(payments.instructions.list({ address: '0x' }));
   expect(refused).not.toHaveProperty('startedAt');
 });

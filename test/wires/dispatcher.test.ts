@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import {
   ConnectionError,
   NotFoundError,
@@ -5,7 +7,7 @@ import {
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import {
   answer,
   apiKey,
@@ -37,33 +39,47 @@ afterEach(() => {
   }
 });
 
-/** Puts a dispatcher in the place of Node's that passes on what `keep` lets through. */
-function install(keep: (name: string) => boolean): void {
+type Handler = Record<string, unknown>;
+type Call = () => unknown;
+
+/** A handler whose calls go through `pass`, which may make them, keep them back or put them off. */
+const between = (handler: Handler, pass: (name: string, call: Call) => unknown): Handler =>
+  new Proxy(handler, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) =>
+        pass(String(name), () => Reflect.apply(value, target, given) as unknown);
+    },
+  });
+
+/** Puts what `make` makes of Node's dispatcher in its place. */
+function replace(make: (inner: Dispatcher) => Dispatcher): void {
   for (const [index, symbol] of symbols.entries()) {
     const inner = originals[index];
-    if (inner === undefined) continue;
-    const outer: Dispatcher = {
-      dispatch: (options, handler) =>
-        inner.dispatch(
-          options,
-          new Proxy(handler, {
-            get(target, name) {
-              const value: unknown = Reflect.get(target, name, target);
-              if (typeof value !== 'function') return value;
-              return keep(String(name)) ? value.bind(target) : () => undefined;
-            },
-          }),
-        ),
-    };
-    Reflect.set(globalThis, symbol, outer);
+    if (inner !== undefined) Reflect.set(globalThis, symbol, make(inner));
   }
 }
+
+/** Puts a dispatcher in the place of Node's that passes on what `keep` lets through. */
+function install(keep: (name: string) => boolean): void {
+  replace((inner) => ({
+    dispatch: (options, handler) =>
+      inner.dispatch(
+        options,
+        between(handler, (name, call) => (keep(name) ? call() : undefined)),
+      ),
+  }));
+}
+
+const isBeginning = (name: string): boolean => name === 'onRequestStart' || name === 'onConnect';
+const isFailure = (name: string): boolean => name === 'onResponseError' || name === 'onError';
 
 const clientFor = (origin: string) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
 
 test('a dispatcher that hides the beginning of requests proves nothing by it', async () => {
-  install((name) => name !== 'onRequestStart' && name !== 'onConnect');
+  install((name) => !isBeginning(name));
   const server = await rawServer(({ reset }) => {
     reset();
   });
@@ -74,7 +90,7 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
 });
 
 test('nor does it after an answer', async () => {
-  install((name) => name !== 'onRequestStart' && name !== 'onConnect');
+  install((name) => !isBeginning(name));
   const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
     reset();
   });
@@ -85,21 +101,87 @@ test('nor does it after an answer', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('one that told of a beginning once and then kept it back is believed no more', async () => {
-  let silent = false;
-  install((name) => !silent || (name !== 'onRequestStart' && name !== 'onConnect'));
-  const server = await rawServer(
-    answer(201, transferCreated),
-    answer(201, transferCreated),
-    ({ reset }) => {
-      reset();
+test('one that tells of it with the answer proves nothing, however often it did', async () => {
+  replace((inner) => ({
+    dispatch(options, handler) {
+      const held: Call[] = [];
+      const late = between(handler, (name, call) => {
+        if (isBeginning(name)) return void held.push(call);
+        if (!isFailure(name)) for (const each of held.splice(0)) each();
+        return call();
+      });
+      return inner.dispatch(options, late);
     },
-  );
+  }));
+  const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
+    reset();
+  });
   const payments = clientFor(server.origin);
   await payments.transfers.create(newTransfer);
-  silent = true;
-  await payments.transfers.create(newTransfer);
-  expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(2);
+});
+
+test("nor does one whose dispatch() reads like Node's", async () => {
+  const kDispatch = Symbol('dispatch');
+  replace((inner) => {
+    class Agent implements Dispatcher {
+      dispatch(opts: object, handler: Handler): boolean {
+        return this[kDispatch](opts, handler);
+      }
+      [kDispatch](options: object, handler: Handler): boolean {
+        const silent = between(handler, (name, call) => (isBeginning(name) ? undefined : call()));
+        return inner.dispatch(options, silent);
+      }
+    }
+    return new Agent();
+  });
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+});
+
+test("nor does Node's own with an interceptor in it", async () => {
+  replace((inner) => {
+    const composed: unknown = (
+      inner as Dispatcher & { compose(interceptor: unknown): unknown }
+    ).compose(
+      (dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] =>
+        (options, handler) =>
+          dispatch(
+            options,
+            between(handler, (name, call) => (isBeginning(name) ? undefined : call())),
+          ),
+    );
+    return composed as Dispatcher;
+  });
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test("Node's own proves it from its first call on", async () => {
+  let met = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      met += 1;
+      socket.resetAndDestroy();
+    });
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const payments = clientFor(`https://127.0.0.1:${port}`);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
+  expect(met).toBe(3);
 });
 
 test.each<[string, ClientOptions]>([
@@ -134,7 +216,7 @@ test.each<[string, ClientOptions]>([
     Reflect.set(globalThis, symbol, outer);
   }
   const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  // The dispatcher is a new one, whose silence proves nothing yet.
+  // The silence of a dispatcher that is not Node's own proves nothing.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(server.arrivals).toHaveLength(1);
 });

@@ -357,3 +357,26 @@ test('an abort reaches the connection', async () => {
   await failureOf(call, AbortError);
   await server.closed(0);
 });
+
+test.each<[string, unknown, RegExp]>([
+  ['gives nothing', undefined, /no Response/],
+  ['gives text', '{"id":"txfr_1"}', /no Response/],
+  ['gives an object without headers', { ok: true, status: 200 }, /no Response/],
+  [
+    'has followed a redirect',
+    Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
+    /followed a redirect/,
+  ],
+])('of a fetch that %s, nothing is believed', async (_, given, says) => {
+  let calls = 0;
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => {
+      calls += 1;
+      return Promise.resolve(given as Response);
+    },
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.outcome).toBe('unknown');
+  expect(error.message).toMatch(says);
+  expect(calls).toBe(1);
+});
