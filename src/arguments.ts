@@ -1,7 +1,7 @@
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { maxDepth } from './json.ts';
 import { cleaned, type Redact } from './redactor.ts';
-import { unsafeRule } from './schemas/primitives.ts';
+import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Checker<T> {
@@ -238,10 +238,6 @@ export function jsonIssues(
     }
   }
 }
-
-/** Whether a whole number is so large that it may stand for another one. */
-export const isUnsafe = (value: unknown): boolean =>
-  Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Object.prototype of another realm, such as a vm context of a test runner. */
 const isForeignPlain = (prototype: unknown): boolean =>

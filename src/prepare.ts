@@ -1,10 +1,10 @@
-import { invalidArguments, isUnsafe, jsonIssues, validate } from './arguments.ts';
+import { invalidArguments, jsonIssues, validate } from './arguments.ts';
 import { identity, isObject, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
 import type { Redact } from './redactor.ts';
-import { unsafeRule } from './schemas/primitives.ts';
+import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
@@ -34,17 +34,12 @@ export function prepare<T, A>(
   const settled = settleCall(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query === undefined ? undefined : validate(call.query, '', issues);
-  refuseTwice(undefined, settled.query, 'options.query', call.turnsPagesBy, issues);
+  refusePaging(call.turnsPagesBy, settled, issues);
   const search = searchParams({ ...query, ...settled.query }, issues);
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, '', issues);
-    payload = body;
-    if (settled.body !== undefined) {
-      refuseTwice(body, settled.body, 'options.body', call.turnsPagesBy, issues);
-      // What is no object has been refused with the other options.
-      payload = { ...objectOf(body), ...objectOf(settled.body) };
-    }
+    payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
     jsonIssues(payload, '', issues);
   }
   let url = `${standing.baseUrl}${path}${search}`;
@@ -88,33 +83,40 @@ export function prepare<T, A>(
   };
 }
 
-/**
- * A field that is given already was checked, and is what the caller goes by afterwards
- * (`transfers.reconcile` looks for it), so a further one does not replace it. Nor does one by which
- * the SDK turns the pages: every page would be the same.
- */
-function refuseTwice(
-  given: unknown,
-  further: unknown,
-  at: string,
+/** A further field by which the SDK turns the pages would make every page the same. */
+function refusePaging(
   turnsPagesBy: string | undefined,
+  { query, body }: SettledCall,
   issues: Issue[],
 ): void {
-  const before = objectOf(given);
-  for (const name of Object.keys(objectOf(further))) {
-    const path = `${at}.${name}`;
-    if (name === turnsPagesBy) {
-      issues.push({
-        path,
-        message: `the SDK turns the pages by this field; say where to begin with list({ ${name} })`,
-      });
-    } else if (Object.hasOwn(before, name) && Reflect.get(before, name) !== undefined) {
-      issues.push({ path, message: 'the input has this field already; give it there only' });
-    }
+  if (turnsPagesBy === undefined) return;
+  for (const [name, further] of Object.entries({ query, body })) {
+    if (!isObject(further) || !Object.hasOwn(further, turnsPagesBy)) continue;
+    issues.push({
+      path: `options.${name}.${turnsPagesBy}`,
+      message: `the SDK turns the pages by this field; say where to begin with list({ ${turnsPagesBy} })`,
+    });
   }
 }
 
-const objectOf = (value: unknown): object => (isObject(value) ? value : {});
+/**
+ * The body with further fields. One that is there already was checked, and is what the caller goes by
+ * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
+ */
+function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
+  const given = isObject(body) ? body : {};
+  // What is no object has been refused with the other options.
+  const added = isObject(further) ? further : {};
+  for (const name of Object.keys(added)) {
+    if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
+      issues.push({
+        path: `options.body.${name}`,
+        message: 'the input has this field already; give it there only',
+      });
+    }
+  }
+  return { ...given, ...added };
+}
 
 /** Every object has a `constructor`, which nobody has given. */
 const givenKey = (headers: Readonly<Record<string, string>>, name: string): string | undefined =>

@@ -43,7 +43,7 @@ export type Reconciliation =
        * told: a person has to look.
        */
       readonly result: 'ambiguous';
-      /** All that match. */
+      /** All that match or may match. */
       readonly candidates: Transfer[];
     }
   | {
@@ -58,8 +58,6 @@ const call: CallIdentity = {
   method: 'GET',
   path: '/transfers',
 };
-
-const doubt = { ...call, outcome: 'unknown' } as const;
 
 /**
  * Looks through the source's Transfers, all of them: the order of the list is not documented
@@ -99,9 +97,13 @@ export async function reconcileTransfer(
   try {
     for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
       scanned += 1;
-      // Only with `validation: 'report'`, too.
-      if (!isObject(transfer))
-        throw new PaymentsError('The list holds what is no transfer.', doubt);
+      // With `validation: 'report'` a page comes as it is.
+      if (!isObject(transfer)) {
+        throw new PaymentsError('The list holds what is no transfer.', {
+          ...call,
+          outcome: 'unknown',
+        });
+      }
       const likeness = compare(transfer, wanted);
       // A list that grows while it is read may show one Transfer on two pages.
       if (likeness === 'other' || matches.has(transfer.id)) continue;

@@ -96,7 +96,7 @@ export async function waitForTransfer(
       try {
         const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
         // An answer may be meant for somebody else.
-        if (!isObject(seen) || seen.id !== id) throw another();
+        if (!isObject(seen) || seen.id !== id) throw otherTransfer();
         failures = 0;
         if (isBehind(seen, last))
           throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
@@ -157,7 +157,7 @@ function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
   }
 }
 
-const another = (): PaymentsError =>
+const otherTransfer = (): PaymentsError =>
   new PaymentsError('The platform answered with something else than the transfer asked for.', {
     ...call,
     outcome: 'unknown',
@@ -180,7 +180,7 @@ const brokenOff = (
         outcome: 'unknown',
         retryable: false,
         startedAt,
-        message: `The wait broke off, because the transfer could not be looked at${as(last)}. This does not say that it failed: mend what is wrong and wait on.\n${error.message}`,
+        message: `The wait broke off, because the transfer could not be looked at${lastStatus(last)}. This does not say that it failed: mend what is wrong and wait on.\n${error.message}`,
       });
 
 const outOfSight = (
@@ -189,11 +189,11 @@ const outOfSight = (
   startedAt: string,
 ): WaitError =>
   new WaitError(
-    `The transfer could not be looked at ${failuresInARow} times in a row${as(last)}. This does not say that it failed: wait on, or look again later.\n${cause.message}`,
+    `The transfer could not be looked at ${failuresInARow} times in a row${lastStatus(last)}. This does not say that it failed: wait on, or look again later.\n${cause.message}`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last, cause },
   );
 
-const as = (last: Transfer | undefined): string =>
+const lastStatus = (last: Transfer | undefined): string =>
   last === undefined ? '' : `; it was ${last.status}`;
 
 const failed = (last: Transfer): WaitError =>
@@ -212,6 +212,6 @@ const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string
 
 const ranOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
-    `The transfer was not where it was wanted within ${limit} ms${as(last)}. This does not say that it failed: wait on, or look again later.`,
+    `The transfer was not where it was wanted within ${limit} ms${lastStatus(last)}. This does not say that it failed: wait on, or look again later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
   );

@@ -41,6 +41,7 @@ export interface SandboxCounterpartyInput {
 const numberRule = 'expected an account number of 4 characters or more';
 const ofWallets = ['walletAddress', 'chain'] as const;
 const ofBankAccounts = ['bankName', 'accountNumber', 'routingNumber'] as const;
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   .strictObject({
     entityId: entityIdSchema(),
@@ -55,7 +56,7 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   .check((context) => {
     const type = typeOf(context.value);
     for (const field of type === 'wallet' ? ofBankAccounts : ofWallets) {
-      if ((context.value[field] ?? undefined) === undefined) continue;
+      if (!isGiven(context.value[field])) continue;
       context.issues.push({
         code: 'custom',
         input: context.value,
@@ -66,7 +67,7 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   });
 
 function typeOf(input: SandboxCounterpartyInput): KnownCounterpartyType {
-  const ofBank = ofBankAccounts.some((field) => (input[field] ?? undefined) !== undefined);
+  const ofBank = ofBankAccounts.some((field) => isGiven(input[field]));
   return input.type ?? (ofBank ? 'bank_account' : 'wallet');
 }
 

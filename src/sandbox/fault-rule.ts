@@ -13,6 +13,9 @@ const statusRule = 'expected a status from 200 to 599';
 const status = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
 const msRule = 'expected milliseconds, from 0 to 2147483647';
 
+/** Statuses whose answers have no body. */
+export const bodyless: readonly number[] = [204, 205, 304];
+
 /** A count that may be Infinity, which zod's own numbers may not. */
 const countFrom = (least: number) =>
   z.custom<number>(
@@ -70,8 +73,8 @@ const faults = [
     status: z.optional(
       status.check(
         z.refine(
-          (value) => ![204, 205, 304].includes(value),
-          'an answer of 204, 205 or 304 has no page',
+          (value) => !bodyless.includes(value),
+          `an answer of ${bodyless.join(', ')} has no page`,
         ),
       ),
     ),

@@ -1,5 +1,5 @@
 import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
-import { checkFaultRule, suits } from './fault-rule.ts';
+import { bodyless, checkFaultRule, suits } from './fault-rule.ts';
 import type { PageFault } from './pages.ts';
 import { SandboxError } from './problem.ts';
 import type { Route, SandboxOperation } from './routes.ts';
@@ -220,7 +220,7 @@ function statusReply(
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...fault.headers,
     },
-    body: [204, 205, 304].includes(fault.status) ? null : reply.body,
+    body: bodyless.includes(fault.status) ? null : reply.body,
   };
 }
 

@@ -131,14 +131,14 @@ export const wholeNumber = (): Schema<Integer> =>
   // The range is checked inside the union, the type outside of it: both need the sentence.
   z.union([z.int({ error: wholeNumberRule }), z.bigint()], { error: wholeNumberRule });
 
-/** What is wrong with a whole number beyond the safe ones. */
+/** Whether a whole number is so large that it may stand for another one. */
+export const isUnsafe = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
 export const unsafeRule =
   'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n';
 
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
-  typeof issue.input === 'number' && Number.isInteger(issue.input)
-    ? unsafeRule
-    : 'expected a whole number (number or bigint)';
+  isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
 
 export const count = (error: string): Schema<number> => z.int(error).check(z.gte(0, error));
 

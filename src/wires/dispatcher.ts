@@ -107,15 +107,15 @@ const wire: Wire = {
  */
 const ownClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
 const ownDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
-const believed = new WeakMap<Dispatcher, boolean>();
+/** The dispatch() with which each was believed: one may be put in its place at any time. */
+const believed = new WeakMap<Dispatcher, unknown>();
 
 function isBelieved(dispatcher: Dispatcher): boolean {
-  const known = believed.get(dispatcher);
-  if (known !== undefined) return known;
+  const dispatch: unknown = Reflect.get(dispatcher, 'dispatch');
+  if (believed.get(dispatcher) === dispatch) return true;
   const own =
-    ownClass.test(sourceOf(dispatcher.constructor)) &&
-    ownDispatch.test(sourceOf(Reflect.get(dispatcher, 'dispatch')));
-  believed.set(dispatcher, own);
+    ownClass.test(sourceOf(dispatcher.constructor)) && ownDispatch.test(sourceOf(dispatch));
+  if (own) believed.set(dispatcher, dispatch);
   return own;
 }
 

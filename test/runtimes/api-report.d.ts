@@ -1537,7 +1537,7 @@ type Reconciliation = {
      * told: a person has to look.
      */
     readonly result: 'ambiguous';
-    /** All that match. */
+    /** All that match or may match. */
     readonly candidates: Transfer[];
 } | {
     /** None matches among those that were looked at. */

@@ -61,25 +61,25 @@ function replace(make: (inner: Dispatcher) => Dispatcher): void {
   }
 }
 
-/** Puts a dispatcher in the place of Node's that passes on what `keep` lets through. */
-function install(keep: (name: string) => boolean): void {
-  replace((inner) => ({
-    dispatch: (options, handler) =>
-      inner.dispatch(
-        options,
-        between(handler, (name, call) => (keep(name) ? call() : undefined)),
-      ),
-  }));
-}
-
 const isBeginning = (name: string): boolean => name === 'onRequestStart' || name === 'onConnect';
 const isFailure = (name: string): boolean => name === 'onResponseError' || name === 'onError';
+
+/** A handler that never hears of the beginning of its request. */
+const withoutBeginning = (handler: Handler): Handler =>
+  between(handler, (name, call) => (isBeginning(name) ? undefined : call()));
+
+/** Puts a dispatcher in the place of Node's that tells of no beginning. */
+function silence(): void {
+  replace((inner) => ({
+    dispatch: (options, handler) => inner.dispatch(options, withoutBeginning(handler)),
+  }));
+}
 
 const clientFor = (origin: string) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
 
 test('a dispatcher that hides the beginning of requests proves nothing by it', async () => {
-  install((name) => !isBeginning(name));
+  silence();
   const server = await rawServer(({ reset }) => {
     reset();
   });
@@ -90,7 +90,7 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
 });
 
 test('nor does it after an answer', async () => {
-  install((name) => !isBeginning(name));
+  silence();
   const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
     reset();
   });
@@ -131,8 +131,7 @@ test("nor does one whose dispatch() reads like Node's", async () => {
         return this[kDispatch](opts, handler);
       }
       [kDispatch](options: object, handler: Handler): boolean {
-        const silent = between(handler, (name, call) => (isBeginning(name) ? undefined : call()));
-        return inner.dispatch(options, silent);
+        return inner.dispatch(options, withoutBeginning(handler));
       }
     }
     return new Agent();
@@ -151,10 +150,7 @@ test("nor does Node's own with an interceptor in it", async () => {
     ).compose(
       (dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] =>
         (options, handler) =>
-          dispatch(
-            options,
-            between(handler, (name, call) => (isBeginning(name) ? undefined : call())),
-          ),
+          dispatch(options, withoutBeginning(handler)),
     );
     return composed as Dispatcher;
   });
@@ -164,6 +160,25 @@ test("nor does Node's own with an interceptor in it", async () => {
   const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
   expect(error.outcome).toBe('unknown');
   expect(server.arrivals).toHaveLength(1);
+});
+
+test("nor does Node's own once its dispatch() was replaced, believed before or not", async () => {
+  const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
+    reset();
+  });
+  const payments = clientFor(server.origin);
+  await payments.transfers.create(newTransfer);
+  const patched = originals.filter((inner) => inner !== undefined);
+  for (const inner of patched) {
+    const dispatch = inner.dispatch.bind(inner);
+    inner.dispatch = (options, handler) => dispatch(options, withoutBeginning(handler));
+  }
+  onTestFinished(() => {
+    for (const inner of patched) Reflect.deleteProperty(inner, 'dispatch');
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(2);
 });
 
 test("Node's own proves it from its first call on", async () => {
@@ -204,17 +219,12 @@ test.each<[string, ClientOptions]>([
   });
   await payments.transfers.create(newTransfer);
   // Time passes, and no timer has had its turn when the connection is ready for the request.
-  for (const [index, symbol] of symbols.entries()) {
-    const inner = originals[index];
-    if (inner === undefined) continue;
-    const outer: Dispatcher = {
-      dispatch: (options, handler) => {
-        frozen = 10_000;
-        return inner.dispatch(options, handler);
-      },
-    };
-    Reflect.set(globalThis, symbol, outer);
-  }
+  replace((inner) => ({
+    dispatch(options, handler) {
+      frozen = 10_000;
+      return inner.dispatch(options, handler);
+    },
+  }));
   const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
   // The silence of a dispatcher that is not Node's own proves nothing.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
