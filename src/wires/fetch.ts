@@ -1,5 +1,6 @@
 import type { Kind } from '../outcome.ts';
-import { host, isRuntimesOwn, runtime } from '../runtime.ts';
+import { host, isRuntimesOwn, runtime, type Runtime } from '../runtime.ts';
+import { currentDispatcher, isBelieved } from './undici.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
 
 /**
@@ -11,7 +12,7 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
   const send = given ?? globalThis.fetch;
   const known = here === 'node' || here === 'bun' || here === 'deno';
   return {
-    runtime: known && isRuntimesOwn(send) ? here : 'other',
+    runtime: known && isRuntimesOwn(send) && !isDiverted(here) ? here : 'other',
     // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
     // unless it is sent as below.
     sealed: here === 'node' || kind !== 'safe',
@@ -19,6 +20,16 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
     send: async ({ stop }, built) =>
       asAnswer(await send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) })),
   };
+}
+
+/**
+ * Whether Node's fetch hands its requests to a dispatcher that is not Node's own, which may send them
+ * more than once: the error is then that of the last time only.
+ */
+function isDiverted(here: Runtime): boolean {
+  if (here !== 'node') return false;
+  const dispatcher = currentDispatcher();
+  return dispatcher !== undefined && !isBelieved(dispatcher);
 }
 
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
@@ -50,7 +61,7 @@ export const sealedBody = (text: string): string | Blob =>
 
 let freshConnections: object | undefined;
 
-function seal(here: ReturnType<typeof runtime>, kind: Kind): object {
+function seal(here: Runtime, kind: Kind): object {
   if (kind === 'safe') return {};
   if (here === 'bun') return { keepalive: false };
   if (here !== 'deno') return {};

@@ -7,7 +7,7 @@ import {
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   answer,
   apiKey,
@@ -16,7 +16,7 @@ import {
   newTransfer,
   transferCreated,
 } from '../support/answers.ts';
-import { rawServer } from '../support/raw-server.ts';
+import { deadPort, rawServer } from '../support/raw-server.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
 // of somebody's own may say less.
@@ -179,6 +179,32 @@ test("nor does Node's own once its dispatch() was replaced, believed before or n
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
   expect(server.arrivals).toHaveLength(2);
+});
+
+test("nor does Node's fetch over one, given as an option", async () => {
+  const refusing = await deadPort();
+  // What it sends again, and what becomes of that, is all that its caller hears of.
+  replace((inner) => ({
+    dispatch: (options, handler) =>
+      inner.dispatch(
+        options,
+        between(handler, (name, call) => {
+          if (isBeginning(name)) return undefined;
+          if (!isFailure(name)) return call();
+          const again = { ...options, origin: `http://127.0.0.1:${refusing}` };
+          return inner.dispatch(again, withoutBeginning(handler));
+        }),
+      ),
+  }));
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const payments = clientFor(server.origin).withOptions({ fetch: globalThis.fetch });
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('nobody asks this one')));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
+  expect(server.arrivals).toHaveLength(1);
 });
 
 test("Node's own proves it from its first call on", async () => {
