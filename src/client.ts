@@ -1,13 +1,8 @@
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
-import {
-  checkOptions,
-  settle,
-  withEnvironment,
-  type ClientOptions,
-  type RequestOptions,
-} from './options.ts';
+import { checkOptions, settle, withEnvironment, type ClientOptions } from './options.ts';
+import type { RequestOptions } from './request-options.ts';
 import { requestCall, type AnyRequest } from './resources/request.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';

@@ -7,7 +7,8 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
-export type { ClientOptions, QueryValue, RequestOptions } from './options.ts';
+export type { ClientOptions } from './options.ts';
+export type { QueryValue, RequestOptions } from './request-options.ts';
 export type { Clock } from './clock.ts';
 export type { CredentialSource } from './credential.ts';
 export type {

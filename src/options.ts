@@ -2,6 +2,15 @@ import type { Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
 import type { Hooks } from './hooks.ts';
+import {
+  checkHeaders,
+  checkMilliseconds,
+  checkRetries,
+  headerName,
+  isRecord,
+  isTaken,
+  suggestion,
+} from './option-checks.ts';
 import { redactor } from './redactor.ts';
 import { host } from './runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
@@ -66,27 +75,6 @@ export interface ClientOptions {
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
-
-/** What one call may change. */
-export interface RequestOptions {
-  /** Ends the call, its waits included. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt: headers and body. */
-  timeout?: number | undefined;
-  /** Milliseconds for the whole call: waits, retries and bodies. */
-  totalTimeout?: number | undefined;
-  /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
-  maxRetries?: number | undefined;
-  /** Headers for this call. */
-  headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Query parameters that the document does not name. */
-  query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** Body fields that the document does not name. */
-  body?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** What a query parameter may be; undefined is left out. */
-export type QueryValue = string | number | bigint | boolean | undefined;
 
 /** Options after the environment was read and everything was checked. */
 export interface Settled {
@@ -168,44 +156,14 @@ export function settle(options: ClientOptions): Settled {
   }
   checkCredential('apiKey', options.apiKey);
   checkCredential('jwt', options.jwt);
-  for (const name of ['fetch', 'getWithBody'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function') {
-      throw refusal(`The option ${name} must be a function.`);
-    }
-  }
   const { validation = 'strict', hooks = {}, idempotencyHeader, clock } = options;
+  checkFunctions('option', options, ['fetch', 'getWithBody']);
   if (validation !== 'strict' && validation !== 'report') {
     throw refusal(`The option validation must be 'strict' or 'report'.`);
   }
-  if (typeof hooks !== 'object' || hooks === null) {
-    throw refusal('The option hooks must be an object of functions.');
-  }
-  refuseUnknown(hooks, hookNames, 'hook');
-  for (const name of hookNames) {
-    if (hooks[name] !== undefined && typeof hooks[name] !== 'function') {
-      throw refusal(`The hook ${name} must be a function.`);
-    }
-  }
-  if (
-    idempotencyHeader !== undefined &&
-    (typeof idempotencyHeader !== 'string' || !headerName.test(idempotencyHeader))
-  ) {
-    throw refusal('The option idempotencyHeader must be a header name, such as Idempotency-Key.');
-  }
-  // Such a header would be overwritten on the way, and a creation sent again without its key.
-  if (idempotencyHeader !== undefined && isTaken(idempotencyHeader.toLowerCase())) {
-    throw refusal(
-      `The option idempotencyHeader cannot be ${idempotencyHeader}: that header has another meaning. Name the one that the platform reads keys from, such as Idempotency-Key.`,
-    );
-  }
-  if (
-    clock !== undefined &&
-    !(['now', 'setTimeout', 'clearTimeout'] as const).every(
-      (name) => typeof clock?.[name] === 'function',
-    )
-  ) {
-    throw refusal('The option clock must have the functions now, setTimeout and clearTimeout.');
-  }
+  checkHooks(hooks);
+  checkIdempotencyHeader(idempotencyHeader);
+  checkClock(clock);
   const issues: Issue[] = [];
   const settled = {
     baseUrl,
@@ -214,8 +172,8 @@ export function settle(options: ClientOptions): Settled {
     jwt: options.jwt,
     timeout: checkMilliseconds(options.timeout, 'timeout', issues) ?? 30_000,
     totalTimeout: checkMilliseconds(options.totalTimeout, 'totalTimeout', issues) ?? 120_000,
-    maxRetries: retries(options.maxRetries, 'maxRetries', issues) ?? 2,
-    headers: headerRecord(options.headers, 'headers', issues),
+    maxRetries: checkRetries(options.maxRetries, 'maxRetries', issues) ?? 2,
+    headers: checkHeaders(options.headers, 'headers', issues),
     fetch: options.fetch,
     getWithBody: options.getWithBody,
     validation,
@@ -229,82 +187,6 @@ export function settle(options: ClientOptions): Settled {
   }
   return settled;
 }
-
-/** What one call changes, checked. */
-export interface SettledCall {
-  readonly signals: readonly AbortSignal[];
-  readonly timeout: number | undefined;
-  readonly totalTimeout: number | undefined;
-  readonly maxRetries: number | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, QueryValue>>;
-  readonly body: Readonly<Record<string, unknown>> | undefined;
-}
-
-const callOptionNames = [
-  'signal',
-  'timeout',
-  'totalTimeout',
-  'maxRetries',
-  'headers',
-  'query',
-  'body',
-] as const satisfies readonly (keyof RequestOptions)[];
-
-/** Adds to `issues` each option of a call that there is not; `more` are those that this call has besides. */
-export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
-  const names = [...more, ...callOptionNames];
-  for (const key of Object.keys(given)) {
-    if (!names.includes(key)) {
-      const message = `unknown option${suggestion(key, names)}`;
-      issues.push({ path: `options.${key}`, message });
-    }
-  }
-}
-
-const unchanged: SettledCall = {
-  signals: [],
-  timeout: undefined,
-  totalTimeout: undefined,
-  maxRetries: undefined,
-  headers: {},
-  query: {},
-  body: undefined,
-};
-
-/** Checks the options of one call; what is wrong goes into `issues`. */
-export function settleCall(options: RequestOptions | undefined, issues: Issue[]): SettledCall {
-  if (options === undefined) return unchanged;
-  const given: RequestOptions = isRecord(options) ? options : {};
-  if (!isRecord(options)) {
-    issues.push({ path: 'options', message: 'expected an object' });
-  }
-  unknownOptions(given, [], issues);
-  const { signal, query = {}, body } = given;
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
-  }
-  for (const [name, part] of [
-    ['query', query],
-    ['body', body],
-  ] as const) {
-    // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
-    if (part !== undefined && (!isRecord(part) || Symbol.iterator in part)) {
-      issues.push({ path: `options.${name}`, message: 'expected a plain object' });
-    }
-  }
-  return {
-    signals: signal === undefined || issues.length > 0 ? [] : [signal],
-    timeout: checkMilliseconds(given.timeout, 'options.timeout', issues),
-    totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
-    maxRetries: retries(given.maxRetries, 'options.maxRetries', issues),
-    headers: headerRecord(given.headers, 'options.headers', issues),
-    query: isRecord(query) ? query : {},
-    body,
-  };
-}
-
-const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const refusal = (message: string): ConfigurationError =>
   new ConfigurationError(redactor([])(message), { outcome: 'not_sent' });
@@ -350,103 +232,49 @@ function checkCredential(kind: 'apiKey' | 'jwt', source: unknown): void {
   );
 }
 
+function checkFunctions<T extends object>(
+  noun: string,
+  given: T,
+  names: readonly (keyof T & string)[],
+): void {
+  for (const name of names) {
+    if (given[name] !== undefined && typeof given[name] !== 'function') {
+      throw refusal(`The ${noun} ${name} must be a function.`);
+    }
+  }
+}
+
+function checkHooks(hooks: Hooks): void {
+  if (!isRecord(hooks)) throw refusal('The option hooks must be an object of functions.');
+  refuseUnknown(hooks, hookNames, 'hook');
+  checkFunctions('hook', hooks, hookNames);
+}
+
+function checkIdempotencyHeader(name: unknown): void {
+  if (name === undefined) return;
+  if (typeof name !== 'string' || !headerName.test(name)) {
+    throw refusal('The option idempotencyHeader must be a header name, such as Idempotency-Key.');
+  }
+  // Such a header would be overwritten on the way, and a creation sent again without its key.
+  if (isTaken(name.toLowerCase())) {
+    throw refusal(
+      `The option idempotencyHeader cannot be ${name}: that header has another meaning. Name the one that the platform reads keys from, such as Idempotency-Key.`,
+    );
+  }
+}
+
+function checkClock(clock: Clock | undefined): void {
+  if (clock === undefined) return;
+  const needed = ['now', 'setTimeout', 'clearTimeout'] as const;
+  if (!needed.every((name) => typeof clock?.[name] === 'function')) {
+    throw refusal('The option clock must have the functions now, setTimeout and clearTimeout.');
+  }
+}
+
 function refuseUnknown(given: object, names: readonly string[], noun: string): void {
   for (const key of Object.keys(given)) {
     if (!names.includes(key)) {
       throw refusal(`There is no ${noun} called ${key}${suggestion(key, names)}`);
     }
   }
-}
-
-function suggestion(key: string, names: readonly string[]): string {
-  const close = names.find((name) => editDistance(key.toLowerCase(), name.toLowerCase()) <= 2);
-  return close === undefined ? `; there are ${names.join(', ')}.` : `; did you mean ${close}?`;
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1];
-    for (const [column, other] of [...to].entries()) {
-      next.push(
-        Math.min(
-          (next[column] ?? 0) + 1,
-          (row[column + 1] ?? 0) + 1,
-          (row[column] ?? 0) + (letter === other ? 0 : 1),
-        ),
-      );
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
-/** The milliseconds, or undefined and what is wrong with them in `issues`. */
-export function checkMilliseconds(
-  value: unknown,
-  path: string,
-  issues: Issue[],
-): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  issues.push({ path, message: 'expected a number of milliseconds above 0' });
-  return undefined;
-}
-
-function retries(value: unknown, path: string, issues: Issue[]): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
-  issues.push({ path, message: 'expected a whole number, 0 or more' });
-  return undefined;
-}
-
-/** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
-const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
-/** Set by the SDK, by the runtime, or dangerous to the framing of the request. */
-const reservedHeaders = new Set([
-  'authorization',
-  'content-length',
-  'transfer-encoding',
-  'host',
-  'connection',
-  'expect',
-  'keep-alive',
-  'upgrade',
-]);
-
-const isTaken = (name: string): boolean =>
-  reservedHeaders.has(name) ||
-  ['accept', 'accept-encoding', 'content-type', 'cookie', 'user-agent'].includes(name);
-
-function headerRecord(
-  given: unknown,
-  path: string,
-  issues: Issue[],
-): Readonly<Record<string, string>> {
-  if (given === undefined) return {};
-  if (!isRecord(given) || given instanceof Headers || Array.isArray(given)) {
-    issues.push({ path, message: 'expected a plain object of names and strings' });
-    return {};
-  }
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given) as [string, unknown][]) {
-    const at = `${path}.${name}`;
-    if (value === undefined) continue;
-    if (!headerName.test(name)) {
-      issues.push({ path: at, message: 'this is not a header name' });
-    } else if (reservedHeaders.has(name.toLowerCase())) {
-      issues.push({
-        path: at,
-        message:
-          name.toLowerCase() === 'authorization'
-            ? 'the credentials set this header; use the options apiKey and jwt'
-            : 'this header cannot be set',
-      });
-    } else if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      issues.push({ path: at, message: 'expected a string that a header can carry' });
-    } else {
-      headers[name.toLowerCase()] = value;
-    }
-  }
-  return headers;
 }

@@ -2,8 +2,13 @@ import { invalidArguments, jsonIssues, validate } from './arguments.ts';
 import { identity, isObject, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
-import { settleCall, type QueryValue, type RequestOptions, type SettledCall } from './options.ts';
 import type { Redact } from './redactor.ts';
+import {
+  settleCall,
+  type QueryValue,
+  type RequestOptions,
+  type SettledCall,
+} from './request-options.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 

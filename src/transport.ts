@@ -17,10 +17,11 @@ import {
 } from './failure.ts';
 import { GateTooLong, type Gate, type Report } from './gate.ts';
 import { notify, type HookCall } from './hooks.ts';
-import type { RequestOptions, Settled } from './options.ts';
+import type { Settled } from './options.ts';
 import { prepare, type Prepared } from './prepare.ts';
 import { redactError } from './redact.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';
+import type { RequestOptions } from './request-options.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
 import { isBrowser } from './runtime.ts';
 import { dispatcherWire } from './wires/dispatcher.ts';

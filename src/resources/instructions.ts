@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { check, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   builtInstructionSchema,
   instructionBuildInputSchema,

@@ -1,7 +1,7 @@
 import { check, type Checker, type Path } from '../arguments.ts';
 import { hasData, isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../request-options.ts';
 import { cursorPager, type Pager } from '../pager.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { PageQuery, Schema } from '../schemas/primitives.ts';

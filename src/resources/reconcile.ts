@@ -7,7 +7,7 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
-import { unknownOptions, type RequestOptions } from '../options.ts';
+import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
 import { moment } from '../schemas/primitives.ts';

@@ -1,7 +1,7 @@
 import { kindOf, literalPath, type Checked, type Checker } from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
-import type { QueryValue } from '../options.ts';
+import type { QueryValue } from '../request-options.ts';
 import type { Kind } from '../outcome.ts';
 
 /**

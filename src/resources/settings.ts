@@ -1,6 +1,6 @@
 import { check, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   settingsSchema,
   settingsUpdateInputSchema,

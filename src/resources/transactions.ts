@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { check, path } from '../arguments.ts';
 import { isObject } from '../call.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../request-options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import { lazily } from '../schemas/primitives.ts';
 import {

@@ -13,7 +13,8 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
-import { checkMilliseconds, unknownOptions, type RequestOptions } from '../options.ts';
+import { checkMilliseconds } from '../option-checks.ts';
+import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
 /** How to wait for a Transfer. */

@@ -1,0 +1,103 @@
+import type { Issue } from './errors.ts';
+import {
+  checkHeaders,
+  checkMilliseconds,
+  checkRetries,
+  isRecord,
+  suggestion,
+} from './option-checks.ts';
+
+/** What one call may change. */
+export interface RequestOptions {
+  /** Ends the call, its waits included. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for one attempt: headers and body. */
+  timeout?: number | undefined;
+  /** Milliseconds for the whole call: waits, retries and bodies. */
+  totalTimeout?: number | undefined;
+  /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
+  maxRetries?: number | undefined;
+  /** Headers for this call. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Query parameters that the document does not name. */
+  query?: Readonly<Record<string, QueryValue>> | undefined;
+  /** Body fields that the document does not name. */
+  body?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a query parameter may be; undefined is left out. */
+export type QueryValue = string | number | bigint | boolean | undefined;
+
+/** What one call changes, checked. */
+export interface SettledCall {
+  readonly signals: readonly AbortSignal[];
+  readonly timeout: number | undefined;
+  readonly totalTimeout: number | undefined;
+  readonly maxRetries: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, QueryValue>>;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+const callOptionNames = [
+  'signal',
+  'timeout',
+  'totalTimeout',
+  'maxRetries',
+  'headers',
+  'query',
+  'body',
+] as const satisfies readonly (keyof RequestOptions)[];
+
+/** Adds to `issues` each option of a call that there is not; `more` are those that this call has besides. */
+export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
+  const names = [...more, ...callOptionNames];
+  for (const key of Object.keys(given)) {
+    if (!names.includes(key)) {
+      const message = `unknown option${suggestion(key, names)}`;
+      issues.push({ path: `options.${key}`, message });
+    }
+  }
+}
+
+const unchanged: SettledCall = {
+  signals: [],
+  timeout: undefined,
+  totalTimeout: undefined,
+  maxRetries: undefined,
+  headers: {},
+  query: {},
+  body: undefined,
+};
+
+/** Checks the options of one call; what is wrong goes into `issues`. */
+export function settleCall(options: RequestOptions | undefined, issues: Issue[]): SettledCall {
+  if (options === undefined) return unchanged;
+  const given: RequestOptions = isRecord(options) ? options : {};
+  if (!isRecord(options)) {
+    issues.push({ path: 'options', message: 'expected an object' });
+  }
+  unknownOptions(given, [], issues);
+  const { signal, query = {}, body } = given;
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
+  }
+  for (const [name, part] of [
+    ['query', query],
+    ['body', body],
+  ] as const) {
+    // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
+    if (part !== undefined && (!isRecord(part) || Symbol.iterator in part)) {
+      issues.push({ path: `options.${name}`, message: 'expected a plain object' });
+    }
+  }
+  return {
+    signals: signal === undefined || issues.length > 0 ? [] : [signal],
+    timeout: checkMilliseconds(given.timeout, 'options.timeout', issues),
+    totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
+    maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),
+    headers: checkHeaders(given.headers, 'options.headers', issues),
+    query: isRecord(query) ? query : {},
+    body,
+  };
+}
