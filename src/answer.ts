@@ -1,14 +1,9 @@
+import { requestIdOf, stalledBody, statusFailure, unusableAnswer } from './answer-failure.ts';
 import { describe } from './arguments.ts';
 import type { Answer } from './attempt.ts';
 import { identity, isObject, type Call } from './call.ts';
 import type { InvalidResponseReason, Issue } from './errors.ts';
-import {
-  requestIdOf,
-  stalledBody,
-  statusFailure,
-  unusableAnswer,
-  type Failure,
-} from './failure.ts';
+import type { Failure } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonDepthError, parseJson } from './json.ts';
 import { cleaned, type Redact } from './redactor.ts';

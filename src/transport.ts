@@ -1,33 +1,29 @@
+import { requestIdOf } from './answer-failure.ts';
 import { judge, rebuilt } from './answer.ts';
 import { attempt, type Answer, type AttemptResult } from './attempt.ts';
 import { identity, type Call } from './call.ts';
+import { chooseWire } from './choose-wire.ts';
 import { clockFrom, type Clock } from './clock.ts';
-import { credentialName, UnusableCredential, type Credential } from './credential.ts';
-import { Deadline, Stopped } from './deadline.ts';
-import { ConfigurationError, PaymentsError, worstOutcome, type Attempt } from './errors.ts';
 import {
-  aborted,
-  compose,
-  factsOf,
-  requestIdOf,
-  silentFailure,
-  timedOut,
-  type Failure,
-  type Story,
-} from './failure.ts';
-import { GateTooLong, type Gate, type Report } from './gate.ts';
-import { notify, type HookCall } from './hooks.ts';
+  attemptOf,
+  credentialError,
+  nextAttempt,
+  storyOf,
+  unforeseen,
+  whileWaiting,
+  type Course,
+} from './course.ts';
+import { credentialName, type Credential } from './credential.ts';
+import { Deadline, Stopped } from './deadline.ts';
+import { ConfigurationError, PaymentsError } from './errors.ts';
+import { silentFailure, timedOut, type Failure } from './failure.ts';
+import type { Gate, Report } from './gate.ts';
+import { notify } from './hooks.ts';
 import type { Settled } from './options.ts';
-import { prepare, type Prepared } from './prepare.ts';
-import { redactError } from './redact.ts';
+import { prepare } from './prepare.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
-import { isBrowser } from './runtime.ts';
-import { dispatcherWire } from './wires/dispatcher.ts';
-import { fetchWire, givenGetWithBody } from './wires/fetch.ts';
-import { nodeHttpWire } from './wires/node-http.ts';
-import type { Wire } from './wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
 export interface WithResponse<T> {
@@ -52,26 +48,6 @@ export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jw
   readonly credentials: readonly Credential[];
   readonly budget: RetryBudget;
   readonly gate: Gate;
-}
-
-/** One call on its way: what all of its attempts have in common. */
-interface Course<T, A> {
-  readonly call: Call<T, A>;
-  /** What hooks tell this call from others by. */
-  readonly number: number;
-  readonly prepared: Prepared;
-  readonly credential: Credential;
-  readonly wire: Wire;
-  readonly timeout: number;
-  readonly totalTimeout: number;
-  readonly maxRetries: number;
-  /** What is left of `totalTimeout`. */
-  readonly total: Deadline;
-  /** The attempts that have failed so far. */
-  readonly attempts: Attempt[];
-  /** Whether a first attempt was begun, and when by the caller's clock. */
-  hasBegun: boolean;
-  startedAt: number | undefined;
 }
 
 interface Success<T> {
@@ -132,8 +108,7 @@ export class Transport {
   ): Promise<Success<T>> {
     const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = this.#credentialFor(call);
-    this.#refuseInBrowsers(call, prepared);
-    const wire = this.#wireFor(call, prepared);
+    const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
     const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
     const total = new Deadline(this.#clock, totalTimeout, 'total', undefined, [
@@ -334,45 +309,6 @@ export class Transport {
     );
   }
 
-  /**
-   * Browsers send a request again whose connection was reset, a POST too, and neither tell of it nor
-   * let themselves be stopped. A fetch that is merely the browser's, under whatever wrapper a
-   * framework has put around it, is no way out; one that the user has chosen is theirs to judge.
-   */
-  #refuseInBrowsers<T, A>(call: Call<T, A>, prepared: Prepared): void {
-    const { fetch } = this.#setup;
-    if (call.kind === 'safe' || !isBrowser()) return;
-    if (fetch !== undefined && fetch !== globalThis.fetch) return;
-    if (prepared.idempotencyKey !== undefined) return;
-    const key =
-      call.method === 'POST'
-        ? ', or set the option idempotencyHeader if the platform honours such a header'
-        : '';
-    throw new ConfigurationError(
-      `${call.operation} is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
-      { ...identity(call), outcome: 'not_sent' },
-    );
-  }
-
-  #wireFor<T, A>(call: Call<T, A>, prepared: Prepared): Wire {
-    const { fetch, getWithBody } = this.#setup;
-    if (call.method !== 'GET' || prepared.body === undefined) {
-      return (
-        (fetch === undefined || fetch === globalThis.fetch ? dispatcherWire() : undefined) ??
-        fetchWire(fetch, call.kind)
-      );
-    }
-    const wire =
-      getWithBody === undefined
-        ? (dispatcherWire() ?? nodeHttpWire())
-        : givenGetWithBody(getWithBody);
-    if (wire !== undefined) return wire;
-    throw new ConfigurationError(
-      `${call.operation} is a GET request with a body, which this runtime cannot send. Call it from Node.js, Bun or Deno, or give the client the option getWithBody. Nothing was sent.`,
-      { ...identity(call), outcome: 'not_sent' },
-    );
-  }
-
   async #token<T, A>(course: Course<T, A>): Promise<string> {
     const { credential, timeout, total } = course;
     const allowed = Math.min(timeout, total.remaining);
@@ -404,75 +340,9 @@ export class Transport {
   }
 }
 
-/** What an error said, behind the sentence that tells of it. */
-const saidBy = (cause: unknown): string =>
-  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
-
-function credentialError<T, A>(
-  error: unknown,
-  course: Course<T, A>,
-  redact: Redact,
-): ConfigurationError {
-  const { option } = credentialName(course.credential.kind);
-  const story = storyOf(course);
-  const unusable = error instanceof UnusableCredential;
-  const cause = unusable ? undefined : redactError(error, redact);
-  const why = unusable ? `gave something unusable: ${error.message}` : `failed${saidBy(cause)}`;
-  return new ConfigurationError(
-    compose(`The function in the option ${option} ${why}.`, story, ''),
-    { ...factsOf(story, false), cause },
-  );
-}
-
-/** What hooks call the attempt that comes next. */
-const nextAttempt = <T, A>({ call, number, attempts }: Course<T, A>): HookCall => ({
-  ...identity(call),
-  call: number,
-  attempt: attempts.length + 1,
-});
-
-/** What the error of a call keeps of an attempt that failed. */
-const attemptOf = (
-  { outcome, status, requestId, reason }: Failure,
-  durationMs: number,
-): Attempt => ({
-  outcome,
-  ...(status === undefined ? {} : { status }),
-  ...(requestId === undefined ? {} : { requestId }),
-  durationMs,
-  reason,
-});
-
-function storyOf<T, A>(
-  { call, prepared, attempts, startedAt }: Course<T, A>,
-  gaveUp?: string,
-): Story {
-  const began = new Date(startedAt ?? Number.NaN);
-  return {
-    ...identity(call),
-    kind: call.kind,
-    doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
-    attempts,
-    outcome: worstOutcome(attempts),
-    startedAt: Number.isNaN(began.getTime()) ? undefined : began.toISOString(),
-    idempotencyKey: prepared.idempotencyKey,
-    gaveUp,
-  };
-}
-
-/**
- * What should not happen, such as a clock of the caller's that throws. Nobody knows how far the call
- * had come, so once an attempt was begun it may have taken effect.
- */
-function unforeseen<T, A>(error: unknown, course: Course<T, A>, redact: Redact): PaymentsError {
-  const outcome = course.hasBegun ? 'unknown' : 'not_sent';
-  const story: Story = { ...storyOf(course), attempts: [], outcome };
-  const cause = redactError(error, redact);
-  return new PaymentsError(
-    compose(`The call was ended by an error that was not foreseen${saidBy(cause)}.`, story, ''),
-    { ...factsOf(story, false), cause },
-  );
-}
+/** How long a 429 holds the client back. */
+const holdBack = (failed: Failure, retry: number): number =>
+  failed.retryAfterMs ?? delayBefore(retry, 429, undefined);
 
 /** A call as errors and hooks tell of it: the path of `request` is the caller's own text. */
 const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
@@ -480,19 +350,3 @@ const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
   method: redact(call.method) as typeof call.method,
   path: { ...call.path, template: redact(call.path.template) },
 });
-
-/** The error of a call that was stopped between two attempts, or before the first. */
-function whileWaiting<T, A>(error: unknown, course: Course<T, A>): unknown {
-  const story = storyOf(course);
-  if (error instanceof GateTooLong) {
-    return timedOut('gate', 'not_sent', error.ms, undefined, Math.ceil(error.ms)).toError(story);
-  }
-  if (!(error instanceof Stopped)) return error;
-  return error.why.by === 'caller'
-    ? aborted(error.why.reason, 'not_sent').toError(story)
-    : timedOut('total', 'not_sent', course.totalTimeout).toError(story);
-}
-
-/** How long a 429 holds the client back. */
-const holdBack = (failed: Failure, retry: number): number =>
-  failed.retryAfterMs ?? delayBefore(retry, 429, undefined);

@@ -16,7 +16,7 @@ export interface Route<P, Position> extends CallIdentity {
 }
 
 /** Where one walk through a list has been. */
-export interface Trail<Position> {
+interface Trail<Position> {
   readonly position: Position;
   readonly seen: Set<unknown>;
   /** Pages without an item, up to and with the last one. */

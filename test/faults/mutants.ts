@@ -40,7 +40,7 @@ const change = (file: string, from: string, to: string): Change => ({ file, from
 const throughFetch = change(
   'wires/dispatcher.ts',
   'export function dispatcherWire(): Wire | undefined {',
-  'export function dispatcherWire(): Wire | undefined {\n  if (generation > 0) return undefined;',
+  'export function dispatcherWire(): Wire | undefined {\n  if (runtime() === "node") return undefined;',
 );
 
 export const variants: readonly Variant[] = [
@@ -139,7 +139,7 @@ export const variants: readonly Variant[] = [
     'a success that cannot be read is a refusal',
     everywhere,
     change(
-      'failure.ts',
+      'answer-failure.ts',
       "  return {\n    outcome: 'unknown',\n    status,\n    requestId,\n    reason: `status ${status} with an unusable body",
       "  return {\n    outcome: 'rejected',\n    status,\n    requestId,\n    reason: `status ${status} with an unusable body",
     ),

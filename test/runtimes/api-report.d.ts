@@ -824,6 +824,24 @@ interface ClientOptions {
     /** Time and timers, for tests. @default the system's */
     clock?: Clock | undefined;
 }
+/** Options after the environment was read and everything was checked. */
+interface Settled {
+    readonly baseUrl: string;
+    readonly rootUrl: string;
+    readonly apiKey: CredentialSource | undefined;
+    readonly jwt: CredentialSource | undefined;
+    readonly timeout: number;
+    readonly totalTimeout: number;
+    readonly maxRetries: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly fetch: Fetch | undefined;
+    readonly getWithBody: GetWithBody | undefined;
+    readonly validation: 'strict' | 'report';
+    readonly hooks: Hooks;
+    readonly idempotencyHeader: string | undefined;
+    readonly clock: Clock | undefined;
+}
+
 /** What one call may change. */
 interface RequestOptions {
     /** Ends the call, its waits included. */
@@ -843,23 +861,6 @@ interface RequestOptions {
 }
 /** What a query parameter may be; undefined is left out. */
 type QueryValue = string | number | bigint | boolean | undefined;
-/** Options after the environment was read and everything was checked. */
-interface Settled {
-    readonly baseUrl: string;
-    readonly rootUrl: string;
-    readonly apiKey: CredentialSource | undefined;
-    readonly jwt: CredentialSource | undefined;
-    readonly timeout: number;
-    readonly totalTimeout: number;
-    readonly maxRetries: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly fetch: Fetch | undefined;
-    readonly getWithBody: GetWithBody | undefined;
-    readonly validation: 'strict' | 'report';
-    readonly hooks: Hooks;
-    readonly idempotencyHeader: string | undefined;
-    readonly clock: Clock | undefined;
-}
 
 /** Takes credentials out of a text. */
 type Redact = (text: string) => string;

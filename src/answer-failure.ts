@@ -1,0 +1,189 @@
+import type { Answer } from './attempt.ts';
+import {
+  apiErrorClass,
+  InvalidResponseError,
+  TimeoutError,
+  type InvalidResponseReason,
+  type Issue,
+} from './errors.ts';
+import { seenOutcome, timedOut, timeoutSentences, type Failure } from './failure.ts';
+import { parseJson } from './json.ts';
+import type { Kind } from './outcome.ts';
+import { redactValue, shown } from './redact.ts';
+import { cleaned, type Redact } from './redactor.ts';
+import { isTransientStatus, retryAfter } from './retry.ts';
+import { compose, factsOf, type Story } from './story.ts';
+
+/** The document names none of them: docs/gaps.md, row 53. */
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
+
+/** The platform's id of a request; the document names no header, so the usual ones are tried. */
+export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
+  for (const name of requestIdHeaders) {
+    const value = headers.get(name);
+    if (value !== null && value !== '') return shown(value, redact);
+  }
+  return undefined;
+}
+
+/** The failure that an answer with a status other than 2xx is. */
+export function statusFailure(
+  answer: Answer,
+  kind: Kind,
+  { redact, now, repeated }: { redact: Redact; now: number; repeated: boolean },
+): Failure {
+  const { status, headers } = answer;
+  const outcome = seenOutcome(status, kind, repeated);
+  const requestId = requestIdOf(headers, redact);
+  const retryAfterMs = retryAfter(headers, now);
+  return {
+    outcome,
+    status,
+    requestId,
+    reason: `status ${status}`,
+    transient: isTransientStatus(status),
+    retryAfterMs,
+    toError(story) {
+      const body = shown(answer.text, redact);
+      const { message, code, details } = errorBody(answer.text, redact);
+      const facts = {
+        ...factsOf(story, isTransientStatus(status)),
+        status,
+        code,
+        details,
+        requestId,
+        headers: headerRecord(headers, redact),
+        body,
+        retryAfterMs,
+      };
+      const said = message ?? excerpt(body);
+      const redirected =
+        status >= 300 && status < 400
+          ? 'Redirects are not followed; check the option baseUrl (rootUrl).'
+          : '';
+      return new (apiErrorClass(status))(
+        compose(
+          `The platform answered ${status}${code === undefined ? '' : ` (${code})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`,
+          story,
+          `${statusRemedy(status)}${redirected}`,
+          requestId,
+        ),
+        facts,
+      );
+    },
+  };
+}
+
+/** The failure that a success with an unusable answer is. */
+export function unusableAnswer(
+  answer: Answer,
+  reason: InvalidResponseReason,
+  redact: Redact,
+  explanation: string,
+  issues: readonly Issue[] = [],
+): Failure {
+  const { status } = answer;
+  const requestId = requestIdOf(answer.headers, redact);
+  // A body that was cut off is a broken connection; one that is wrong will be wrong again.
+  const transient = reason === 'truncated';
+  return {
+    outcome: 'unknown',
+    status,
+    requestId,
+    reason: `status ${status} with an unusable body (${reason})`,
+    transient,
+    retryAfterMs: undefined,
+    toError: (story) =>
+      new InvalidResponseError(
+        compose(
+          `The platform answered ${status}, but ${explanation}.`,
+          story,
+          accepted(story),
+          requestId,
+        ),
+        {
+          ...factsOf(story, transient),
+          reason,
+          status,
+          requestId,
+          body: shown(answer.text, redact),
+          issues: cleaned(issues, redact),
+        },
+      ),
+  };
+}
+
+/** The failure of an answer whose body did not arrive in time. */
+export function stalledBody(answer: Answer, timeout: number, redact: Redact): Failure {
+  const requestId = requestIdOf(answer.headers, redact);
+  return {
+    ...timedOut('body', 'unknown', timeout, answer.status),
+    requestId,
+    toError: (story) =>
+      new TimeoutError(
+        compose(timeoutSentences.body(Math.round(timeout)), story, accepted(story), requestId),
+        { ...factsOf(story, true), phase: 'body' },
+      ),
+  };
+}
+
+/** What a success says even when its body cannot be read. */
+const accepted = ({ kind }: Story): string =>
+  kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
+
+function statusRemedy(status: number): string {
+  switch (status) {
+    case 401:
+      return 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.';
+    case 403:
+      return 'The credential is valid and does not allow this.';
+    case 404:
+      return 'Check the id, and that the credential belongs to the Platform that holds it.';
+    case 429:
+      return 'Send fewer requests, or wait for retryAfterMs.';
+    default:
+      return '';
+  }
+}
+
+/** What the platform says in an Error body; its fields may be of any type. */
+function errorBody(
+  text: string,
+  redact: Redact,
+): { message: string | undefined; code: string | undefined; details: unknown } {
+  let parsed: unknown;
+  try {
+    parsed = parseJson(text);
+  } catch {
+    parsed = undefined;
+  }
+  const field = (name: string): unknown =>
+    typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, name) : undefined;
+  const words = (name: string): string | undefined => {
+    const value = field(name);
+    return typeof value === 'string' && value !== '' ? shown(value, redact) : undefined;
+  };
+  return {
+    message: words('error'),
+    code: words('code'),
+    details: redactValue(field('details'), redact),
+  };
+}
+
+/** The first words of a body that is not an Error body, such as a proxy's page. */
+function excerpt(body: string): string {
+  const words = body
+    .slice(0, 4_096)
+    .replace(/<[^<>]{0,500}>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return words.length > 120 ? `${words.slice(0, 120)}…` : words;
+}
+
+function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
+  const record: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (name !== 'set-cookie') record[name] = shown(value, redact);
+  });
+  return Object.freeze(record);
+}
