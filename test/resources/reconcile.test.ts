@@ -129,6 +129,10 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['capitals were made', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
   ['letters were put together', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
   ['no destination is shown', {}, { counterpartyId: null, destinationAccountId: undefined }],
+  ['an empty destination is shown', {}, { counterpartyId: '', destinationAccountId: '' }],
+  ['a counterparty is shown besides', {}, { counterpartyId: 'cpty_1' }],
+  ['no source is shown', {}, { sourceAccountId: '' }],
+  ['no currency is shown', {}, { currency: '' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
 ])('a match of which %s is ambiguous: it may be the one', async (_, asked, shown) => {
   const wanted = { ...newTransfer, ...asked } as TransferCreateInput;
@@ -170,6 +174,16 @@ test('where drift is only reported, a list with what is no transfer settles noth
   expect(error.message).toContain('still in doubt');
 });
 
+test('a match that arrives is the other side of one that leaves, or nobody knows what', async () => {
+  const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
+  expect(await listing(arriving, match).look()).toEqual({ result: 'found', transfer: match });
+  expect(await listing(arriving).look()).toEqual({ result: 'ambiguous', candidates: [arriving] });
+  const other = { ...arriving, amount: '99' };
+  expect(await listing(other).look()).toMatchObject({ result: 'not_found' });
+  const old = { ...arriving, createdAt: minutes(-10) };
+  expect(await listing(old).look()).toMatchObject({ result: 'not_found' });
+});
+
 test('one transfer that a growing list shows twice is one', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
@@ -204,7 +218,13 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['another source', newTransfer, { sourceAccountId: 'acc_9' }, false],
   ['another destination', newTransfer, { destinationAccountId: 'acc_9' }, false],
   ['a counterparty of null', newTransfer, { counterpartyId: null }, true],
-  ['a counterparty besides', newTransfer, { counterpartyId: 'cpty_1' }, false],
+  ['an empty counterparty', newTransfer, { counterpartyId: '' }, true],
+  [
+    'another destination, and a counterparty',
+    newTransfer,
+    { destinationAccountId: 'acc_9', counterpartyId: 'cpty_1' },
+    false,
+  ],
   ['another currency', newTransfer, { currency: 'EURC' }, false],
   ['the default currency, asked for', { ...newTransfer, currency: 'USDC' }, {}, true],
   ['the default currency, not asked for', { ...newTransfer, currency: 'EURC' }, {}, false],
@@ -215,7 +235,6 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],
-  ['the other direction', newTransfer, { direction: 'incoming' }, false],
   ['a status of failed', newTransfer, { status: 'failed' }, true],
   ['an account for a counterparty', toCounterparty, {}, false],
   ['the counterparty', toCounterparty, listedToCounterparty, true],
