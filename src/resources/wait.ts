@@ -63,44 +63,38 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const given: WaitOptions = isObject(options) ? options : {};
-  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
-  const issues: Issue[] = [];
-  if (options !== undefined && options !== given) {
-    issues.push({ path: 'options', message: 'expected an object' });
-  }
-  unknownOptions(given, ['until', 'interval', 'onPoll'], issues);
-  const limit = Math.min(
-    checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
-    checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
-  );
-  let pause = checkMilliseconds(interval, 'options.interval', issues) ?? 1_000;
-  for (const [name, called] of Object.entries({ until, onPoll })) {
-    if (called !== undefined && typeof called !== 'function') {
-      issues.push({ path: `options.${name}`, message: 'expected a function' });
-    }
-  }
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
-  }
-  if (issues.length > 0) {
-    throw invalidArguments(call, issues, redact);
-  }
-
+  const { until, onPoll, signal, limit, interval, polling } = settleWait(options, redact);
+  let pause = interval;
   const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);
   const begun = clock.elapsed();
   const startedAt = new Date(clock.now()).toISOString();
   let last: Transfer | undefined;
   let failures = 0;
+  /** Undefined when the look failed and may succeed the next time. */
+  const look = async (): Promise<Transfer | undefined> => {
+    try {
+      const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
+      // An answer may be meant for somebody else.
+      if (!isObject(seen) || seen.id !== id) throw otherTransfer();
+      failures = 0;
+      return seen;
+    } catch (error) {
+      if (!isPaymentsError(error)) throw error;
+      const young = clock.elapsed() - begun < patienceWith404;
+      const isNew = error instanceof NotFoundError && last === undefined && young;
+      if (!isNew && !error.retryable) throw brokenOff(error, cleaned(last, redact), startedAt);
+      failures = isNew ? 0 : failures + 1;
+      if (failures < failuresInARow) return undefined;
+      throw outOfSight(error, cleaned(last, redact), startedAt);
+    }
+  };
   try {
     for (;;) {
-      try {
-        const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
-        // An answer may be meant for somebody else.
-        if (!isObject(seen) || seen.id !== id) throw otherTransfer();
-        failures = 0;
-        if (isBehind(seen, last))
+      const seen = await look();
+      if (seen !== undefined) {
+        if (isBehind(seen, last)) {
           throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
+        }
         last = seen;
         observe(onPoll, seen);
         const arrived =
@@ -108,18 +102,8 @@ export async function waitForTransfer(
             ? seen.status === 'completed'
             : await deadline.race(Promise.resolve(until(seen)));
         if (arrived) return seen;
-        if (seen.status === 'failed' || seen.status === 'cancelled')
+        if (seen.status === 'failed' || seen.status === 'cancelled') {
           throw failed(cleaned(seen, redact));
-      } catch (error) {
-        const young = clock.elapsed() - begun < patienceWith404;
-        if (error instanceof NotFoundError && last === undefined && young) {
-          failures = 0;
-        } else if (!isPaymentsError(error) || error instanceof WaitError) {
-          throw error;
-        } else if (!error.retryable) {
-          throw brokenOff(error, cleaned(last, redact), startedAt);
-        } else if ((failures += 1) >= failuresInARow) {
-          throw outOfSight(error, cleaned(last, redact), startedAt);
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
@@ -141,6 +125,32 @@ export async function waitForTransfer(
   } finally {
     deadline.close();
   }
+}
+
+/** What to wait for, and how long, out of checked options. */
+function settleWait(options: WaitOptions | undefined, redact: Redact) {
+  const given: WaitOptions = isObject(options) ? options : {};
+  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
+  const issues: Issue[] = [];
+  if (options !== undefined && options !== given) {
+    issues.push({ path: 'options', message: 'expected an object' });
+  }
+  unknownOptions(given, ['until', 'interval', 'onPoll'], issues);
+  const limit = Math.min(
+    checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
+    checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
+  );
+  const firstPause = checkMilliseconds(interval, 'options.interval', issues) ?? 1_000;
+  for (const [name, called] of Object.entries({ until, onPoll })) {
+    if (called !== undefined && typeof called !== 'function') {
+      issues.push({ path: `options.${name}`, message: 'expected a function' });
+    }
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
+  }
+  if (issues.length > 0) throw invalidArguments(call, issues, redact);
+  return { until, onPoll, signal, limit, interval: firstPause, polling };
 }
 
 /** Whether a status went back, which the document does not exclude: docs/gaps.md, row 38. */

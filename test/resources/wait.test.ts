@@ -330,13 +330,17 @@ test('a failure that the caller does not wait for still is', async () => {
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
 
-test('what the condition throws comes out', async () => {
+test.each([
+  ['a mistake', new Error('a mistake in the condition')],
+  ['what a call of its own did', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
+])('what the condition throws comes out as it is: %s', async (_, mistake) => {
   const { wait, clock } = scripted(['pending']);
-  const mistake = new Error('a mistake in the condition');
+  const { message } = mistake;
   const until = (): boolean => {
     throw mistake;
   };
   await expect(wait({ until })).rejects.toBe(mistake);
+  expect(mistake.message).toBe(message);
   expect(clock.pending).toBe(0);
 });
 
