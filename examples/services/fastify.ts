@@ -1,5 +1,6 @@
-// A service that takes payouts and says in HTTP what became of them. Run as it is, it pays on a
-// sandbox and prints what it answers.
+// A service that takes payouts and says in HTTP what became of them. It keeps no record, so a caller
+// that repeats a request is paid again: payouts/ shows what to store first, and how. Run as it is, it
+// pays on a sandbox and prints what it answers.
 import Fastify, { type FastifyInstance } from 'fastify';
 import {
   ApiError,
@@ -17,7 +18,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The status for an error of the platform, as the caller of this service has to read it. */
 function statusFor(error: PaymentsError): number {
-  // Nobody may send it again before it is known what happened: 202, and the caller asks later.
+  // Taken, and nobody knows with what end: it must not be asked for again before somebody has looked.
   if (isOutcomeUnknown(error)) return 202;
   if (error instanceof ValidationError) return 400;
   if (error instanceof ConflictError) return 409;

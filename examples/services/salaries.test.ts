@@ -18,25 +18,28 @@ afterAll(() => {
   server.close();
 });
 
-test('a salary whose answer is lost is paid once', async () => {
+test('a salary whose answer is lost is paid once, and one that is refused holds up nobody', async () => {
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
-  const [company, ada, grace] = [0, 1, 2].map(() => sandbox.accounts.create({ entityId }).id);
-  if (company === undefined || ada === undefined || grace === undefined)
+  const [company, ada, grace, alan] = [0, 1, 2, 3].map(
+    () => sandbox.accounts.create({ entityId }).id,
+  );
+  if (company === undefined || ada === undefined || grace === undefined || alan === undefined)
     throw new Error('accounts');
   sandbox.accounts.fund(company, '100.00');
   sandbox.faults.add({
     operation: 'transfers.create',
-    after: 1,
+    after: 2,
     fault: { kind: 'reset', when: 'after_commit' },
   });
   const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey });
 
-  const told = await paySalaries(payments, company, [
+  const told = await paySalaries(payments, company, '2026-11', [
     { account: ada, amount: '30.00' },
+    { account: alan, amount: '3000.00' },
     { account: grace, amount: '20.00' },
   ]);
 
-  expect(told).toEqual(['paid', 'paid, after all']);
+  expect(told).toEqual(['paid', 'not paid: UnprocessableEntityError, rejected', 'paid, after all']);
   const { data } = await payments.transfers.list();
   expect(data.map(({ amount }) => amount).toSorted()).toEqual(['20.00', '30.00']);
 });

@@ -1,6 +1,6 @@
 // What is known of each payout, kept where a killed worker cannot take it along. Here that is Redis;
-// a row in your database does as well: read() is a SELECT, and swap() an UPDATE … WHERE entry = $before
-// that says whether it has hit.
+// a row in your database does as well: read() is a SELECT, and swap() an INSERT … ON CONFLICT DO NOTHING
+// where there was no entry, else an UPDATE or DELETE … WHERE entry = $before. Each says whether it has hit.
 //
 // Redis has to write to disk before it answers (appendonly yes, appendfsync always) and may not
 // evict keys (maxmemory-policy noeviction). A journal that forgets pays twice.

@@ -9,12 +9,15 @@ import { pay, type Payout, type Verdict } from './pay.ts';
 const limits = { sending: 2_000, settled: 6_000 };
 
 /** A platform with a payout to make, and a journal whose clock the test moves. */
-function world(fetch?: (request: Request, sandbox: Sandbox) => Promise<Response>) {
+function world(
+  fetch?: (request: Request, sandbox: Sandbox) => Promise<Response>,
+  funds = '100.00',
+) {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   const from = sandbox.accounts.create({ entityId }).id;
   const to = sandbox.accounts.create({ entityId }).id;
-  sandbox.accounts.fund(from, '100.00');
+  sandbox.accounts.fund(from, funds);
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
     ...(fetch === undefined ? {} : { fetch: (request) => fetch(request, sandbox) }),
@@ -101,6 +104,36 @@ test('a refusal gives the claim back', async () => {
     fault: { kind: 'status', status: 422 },
   });
   await expect(pay()).rejects.toMatchObject({ outcome: 'rejected' });
+  expect(await pay()).toMatchObject({ state: 'paid', how: 'answered' });
+  expect(made()).toBe(1);
+});
+
+test('a refusal that an earlier request has caused, by arriving late, is none', async () => {
+  const held: Request[] = [];
+  const { pay, made, pass } = world(async (request, { fetch }) => {
+    if (request.method === 'POST' && held.length === 0) {
+      held.push(request.clone());
+      throw new TypeError('the connection was reset');
+    }
+    // Between the look and the second request the first one arrives, and takes the money.
+    if (request.method === 'POST') for (const late of held) await fetch(late);
+    return fetch(request);
+  }, '10.00');
+  expect(await pay()).toMatchObject({ state: 'wait' });
+  pass(6_000);
+  expect(await pay()).toMatchObject({ state: 'paid', how: 'reconciled' });
+  expect(made()).toBe(1);
+});
+
+test('a second request that is refused leaves the first one in doubt', async () => {
+  const { pay, made, pass, sandbox, journal, payout } = world();
+  const begun = await journal.now();
+  const claim: Entry = { state: 'sending', by: 'the dead', begun };
+  await journal.swap(payout.reference, undefined, claim);
+  pass(6_000);
+  sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
+  await expect(pay()).rejects.toMatchObject({ outcome: 'rejected' });
+  expect(await journal.read(payout.reference)).toEqual(claim);
   expect(await pay()).toMatchObject({ state: 'paid', how: 'answered' });
   expect(made()).toBe(1);
 });

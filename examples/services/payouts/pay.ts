@@ -136,8 +136,14 @@ async function send(
       const seen = await look(payments, journal, input, claim, limits);
       return seen ?? { state: 'wait', ms: limits.settled };
     }
-    // Nothing moved, for certain: the next one may send at once.
-    await journal.swap(reference, claim, undefined);
+    // This request moved nothing, for certain. One before it may have, late, and be why this one was
+    // refused: then its claim comes back, and somebody looks.
+    await journal.swap(reference, claim, before);
+    const seen =
+      before?.state === 'sending'
+        ? await look(payments, journal, input, before, limits)
+        : undefined;
+    if (seen !== undefined) return seen;
     throw error;
   }
   if (!(await journal.swap(reference, claim, { state: 'paid', transfer }))) {
