@@ -123,7 +123,8 @@ export class PaymentsError extends Error {
   readonly retryable: boolean;
   /**
    * When the call began, by this machine's clock, as ISO 8601 text: hand it to
-   * `transfers.reconcile` as `since`. Absent when the call never began.
+   * `transfers.reconcile` as `since`, unless the payment was tried before. Absent when the call never
+   * began.
    */
   declare readonly startedAt?: string;
   /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -462,8 +463,9 @@ export const isPaymentsError = (value: unknown): value is PaymentsError =>
 export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
 
 /**
- * Tells whether a call may have taken effect: look before you send it again. An error that is not
- * of this package proves nothing and gives false. What is unknown was begun, so `startedAt` is there.
+ * Tells whether a call may have taken effect: look before you send it again. Gives false for an error
+ * that is not of this package, which proves nothing: around a payment take it for unknown. What is
+ * unknown was begun, so `startedAt` is there.
  */
 export const isOutcomeUnknown = (
   value: unknown,

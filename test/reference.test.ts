@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as schemas from 'payments-platform-sdk/schemas';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { apiList, undocumented } from './support/public-api.ts';
@@ -49,6 +50,19 @@ test('a name or a field without documentation is found', () => {
 test('docs/api.md is what `npm run api-list` writes', () => {
   expect(textOf('docs/api.md')).toBe(apiList());
 }, 30_000);
+
+test('docs/api.md names every field of every resource', () => {
+  const lines = textOf('docs/api.md').split('\n');
+  const missing = Object.entries(schemas).flatMap(([constant, schema]) => {
+    const noun = constant.replace(/Schema$/, '');
+    const shape = Object.keys(('shape' in schema ? schema.shape : {}) as object);
+    const line = lines.find((text) => text.startsWith(`- \`${noun} `)) ?? '';
+    return shape
+      .filter((field) => !new RegExp(`[{;] ${field}\\??: `).test(line))
+      .map((field) => `${noun}.${field}`);
+  });
+  expect(missing).toEqual([]);
+});
 
 test('the API reference builds without a warning', () => {
   const typedoc = join(root, 'node_modules', 'typedoc', 'bin', 'typedoc');

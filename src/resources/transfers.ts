@@ -32,8 +32,9 @@ export class Transfers {
   }
 
   /**
-   * Sends money from an Account to another Account or to a Counterparty. It is never sent a second
-   * time unless the first provably did not happen; `error.outcome` says what is known.
+   * Sends money from an Account to another Account or to a Counterparty. It is sent a second time only
+   * when the first provably did not take effect (never left, or refused with 425, 429 or, for a credential
+   * that is a function, 401), or with the option `idempotencyHeader`. `error.outcome` says what is known.
    *
    * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
    *
@@ -60,7 +61,7 @@ export class Transfers {
         answer: compiled(transferCreatedSchema()),
         least: hasId(transferIdSchema()),
         doubt:
-          'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.',
+          'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).',
       },
       options,
     );

@@ -20,8 +20,8 @@ import type { Transfer, TransferId } from '../schemas/transfer.ts';
 /** How to wait for a Transfer. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
-   * throw a WaitError
+   * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
+   * the status is `completed`
    */
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */

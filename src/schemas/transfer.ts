@@ -131,7 +131,10 @@ interface TransferTerms {
    * documented: docs/gaps.md, row 10.
    */
   currency?: string | undefined;
-  /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+  /**
+   * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
+   * as it was sent is assumed: docs/gaps.md, row 60.
+   */
   description?: string | undefined;
 }
 /** @inline */

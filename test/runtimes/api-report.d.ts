@@ -392,7 +392,10 @@ interface TransferTerms {
      * documented: docs/gaps.md, row 10.
      */
     currency?: string | undefined;
-    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    /**
+     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
+     * as it was sent is assumed: docs/gaps.md, row 60.
+     */
     description?: string | undefined;
 }
 /** @inline */
@@ -512,7 +515,8 @@ declare class PaymentsError extends Error {
     readonly retryable: boolean;
     /**
      * When the call began, by this machine's clock, as ISO 8601 text: hand it to
-     * `transfers.reconcile` as `since`. Absent when the call never began.
+     * `transfers.reconcile` as `since`, unless the payment was tried before. Absent when the call never
+     * began.
      */
     readonly startedAt?: string;
     /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -681,8 +685,9 @@ declare const isPaymentsError: (value: unknown) => value is PaymentsError;
 /** Tells whether a value is an answer of the platform with a status other than success. */
 declare const isApiError: (value: unknown) => value is ApiError;
 /**
- * Tells whether a call may have taken effect: look before you send it again. An error that is not
- * of this package proves nothing and gives false. What is unknown was begun, so `startedAt` is there.
+ * Tells whether a call may have taken effect: look before you send it again. Gives false for an error
+ * that is not of this package, which proves nothing: around a payment take it for unknown. What is
+ * unknown was begun, so `startedAt` is there.
  */
 declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
@@ -1518,7 +1523,10 @@ declare class Transactions {
 
 /** Where to look for a Transfer that may exist. */
 interface ReconcileOptions extends RequestOptions {
-    /** When the creation was begun: `error.startedAt`, or a moment noted before the call. */
+    /**
+     * When this payment was tried first: a moment noted before that call, or `error.startedAt` if there was
+     * no other.
+     */
     since: Date | string;
     /**
      * How far this machine's clock may be from the platform's, in milliseconds. A match that is
@@ -1550,8 +1558,8 @@ type Reconciliation = {
 /** How to wait for a Transfer. */
 interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     /**
-     * When to stop waiting. @default when the status is `completed`; `failed` and `cancelled` then
-     * throw a WaitError
+     * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
+     * the status is `completed`
      */
     until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
     /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
@@ -1567,8 +1575,9 @@ declare class Transfers {
     #private;
     constructor(versioned: Transport, clock: Required<Clock>);
     /**
-     * Sends money from an Account to another Account or to a Counterparty. It is never sent a second
-     * time unless the first provably did not happen; `error.outcome` says what is known.
+     * Sends money from an Account to another Account or to a Counterparty. It is sent a second time only
+     * when the first provably did not take effect (never left, or refused with 425, 429 or, for a credential
+     * that is a function, 401), or with the option `idempotencyHeader`. `error.outcome` says what is known.
      *
      * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
      *
@@ -2249,7 +2258,10 @@ interface TransferTerms {
      * documented: docs/gaps.md, row 10.
      */
     currency?: string | undefined;
-    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    /**
+     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
+     * as it was sent is assumed: docs/gaps.md, row 60.
+     */
     description?: string | undefined;
 }
 /** @inline */
@@ -3016,7 +3028,10 @@ interface TransferTerms {
      * documented: docs/gaps.md, row 10.
      */
     currency?: string | undefined;
-    /** Text of yours. It comes back on the Transfer, so put your own reference here. */
+    /**
+     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
+     * as it was sent is assumed: docs/gaps.md, row 60.
+     */
     description?: string | undefined;
 }
 /** @inline */

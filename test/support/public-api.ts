@@ -203,7 +203,7 @@ export function apiList(): string {
   const isMethod = (symbol: ts.Symbol): boolean =>
     checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0;
   const isShown = (symbol: ts.Symbol): boolean =>
-    !/^(__|#|catch$|finally$|name$)/.test(symbol.getName()) &&
+    !/^(__|#|catch$|finally$)/.test(symbol.getName()) &&
     (symbol.getDeclarations() ?? []).some((node) =>
       relative(root, node.getSourceFile().fileName).startsWith('src'),
     );

@@ -70,7 +70,7 @@ test('ApiError: a redirect of a creation', async () => {
     "The platform answered 302.
     Asked: POST /transfers (transfers.create).
     Redirects are not followed; check the option baseUrl (rootUrl).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
   `);
 });
 
@@ -147,7 +147,7 @@ test('ServerError: a creation that may have happened', async () => {
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 502: Bad gateway.
     Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
   `);
 });
 
@@ -213,16 +213,16 @@ test('TimeoutError: headers, body, total, credential', async () => {
       "body": "The platform began to answer and did not finish within 30000 ms (option timeout).
     Asked: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
       "credential": "The function for the credential did not answer within 30000 ms.
     Asked: POST /transfers (transfers.create).
     Nothing was sent.",
       "headers": "The platform did not answer within 30000 ms (option timeout).
     Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
       "total": "The call was not done within 10000 ms (option totalTimeout).
     Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt.",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
     }
   `);
 });
@@ -264,7 +264,7 @@ test('InvalidResponseError', async () => {
     "The platform answered 201, but its answer is not JSON.
     Asked: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is error.startedAt."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
   `);
   const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
   expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
