@@ -2,7 +2,7 @@ import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
 import { Reply } from './reply.ts';
 import {
   currentDispatcher,
-  isBelieved,
+  trustIn,
   type Controller,
   type Handler,
   type RawHeaders,
@@ -41,6 +41,7 @@ class Exchange implements Handler {
   readonly #mayRepeat: boolean;
   #forget = ignore;
   #stopped: Error | undefined;
+  #hasFailed = false;
   #resolve: (answer: WireAnswer) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #abort: ((reason: Error) => void) | undefined;
@@ -66,7 +67,9 @@ class Exchange implements Handler {
     try {
       const dispatcher = currentDispatcher();
       if (dispatcher === undefined) throw new Error('the dispatcher of fetch is gone');
-      if (!isBelieved(dispatcher)) trace.started = undefined;
+      const trust = trustIn(dispatcher);
+      if (trust !== 'silence') trace.started = undefined;
+      if (trust === 'nothing') trace.relayed = true;
       dispatcher.dispatch(
         {
           origin: request.url.slice(0, pathAt),
@@ -105,6 +108,11 @@ class Exchange implements Handler {
     }
     if (this.#stopped !== undefined) {
       abort(this.#stopped);
+      return;
+    }
+    if (this.#hasFailed) {
+      // The caller has heard of it, and may be trying again.
+      abort(new Error('the request has failed before it began'));
       return;
     }
     if (this.#trace.started === true) {
@@ -178,6 +186,7 @@ class Exchange implements Handler {
   }
 
   #fail(error: unknown): void {
+    this.#hasFailed = true;
     this.#forget();
     this.#reply?.cut();
     this.#reject(error);

@@ -1,6 +1,6 @@
 import type { Kind } from '../outcome.ts';
 import { host, isRuntimesOwn, runtime, type Runtime } from '../runtime.ts';
-import { currentDispatcher, isBelieved } from './undici.ts';
+import { currentDispatcher, trustIn } from './undici.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
 
 /**
@@ -12,7 +12,7 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
   const send = given ?? globalThis.fetch;
   const known = here === 'node' || here === 'bun' || here === 'deno';
   return {
-    runtime: known && isRuntimesOwn(send) && !isDiverted(here) ? here : 'other',
+    runtime: known && isRuntimesOwn(send) && sendsOnce(here) ? here : 'other',
     // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
     // unless it is sent as below.
     sealed: here === 'node' || kind !== 'safe',
@@ -23,13 +23,13 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
 }
 
 /**
- * Whether Node's fetch hands its requests to a dispatcher that is not Node's own, which may send them
- * more than once: the error is then that of the last time only.
+ * Whether an error of the runtime's fetch is that of the one time that the request was sent. Node's hands
+ * its requests to a dispatcher, which may be somebody's own, and send them more than once.
  */
-function isDiverted(here: Runtime): boolean {
-  if (here !== 'node') return false;
+function sendsOnce(here: Runtime): boolean {
+  if (here !== 'node') return true;
   const dispatcher = currentDispatcher();
-  return dispatcher !== undefined && !isBelieved(dispatcher);
+  return dispatcher !== undefined && trustIn(dispatcher) === 'silence';
 }
 
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */

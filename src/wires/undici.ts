@@ -76,25 +76,51 @@ const isDispatcher = (value: unknown): value is Dispatcher =>
   value !== null &&
   typeof Reflect.get(value, 'dispatch') === 'function';
 
+/**
+ * What a dispatcher proves when a request fails in it. `silence`: until it has told of the beginning, no
+ * byte was written. `codes`: its error is that of the one time that it sent the request. `nothing`: it may
+ * have sent it before, and told nobody.
+ */
+export type Trust = 'silence' | 'codes' | 'nothing';
+
 /*
  * A dispatcher that somebody has put in the place of Node's may tell of the beginning of a request
  * late or never, whatever it did the last time, so its silence proves nothing. Node's own is known by
- * its source, as its fetch is (runtime.ts): by the name that only the copy inside Node has in it, and by
- * a dispatch() that nobody has wrapped.
+ * its source, as its fetch is (runtime.ts), and by where its errors come from: a bundler that keeps names
+ * gives an installed undici the same source. Any undici's own dispatch() sends a write once; one that
+ * wraps it, as an interceptor for retries does, tells of the last time only.
  */
 const ownClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
-const ownDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
-/** The dispatch() with which each was believed: one may be put in its place at any time. */
-const believed = new WeakMap<Dispatcher, unknown>();
+const plainDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
 
-/** Whether this is Node's own dispatcher, which never keeps a beginning to itself. */
-export function isBelieved(dispatcher: Dispatcher): boolean {
+/** What each proved with which dispatch(): another may be put in its place at any time. */
+const judged = new WeakMap<Dispatcher, { readonly dispatch: unknown; readonly trust: Trust }>();
+
+/** What may be concluded from a failure in this dispatcher. */
+export function trustIn(dispatcher: Dispatcher): Trust {
   const dispatch: unknown = Reflect.get(dispatcher, 'dispatch');
-  if (believed.get(dispatcher) === dispatch) return true;
-  const own =
-    ownClass.test(sourceOf(dispatcher.constructor)) && ownDispatch.test(sourceOf(dispatch));
-  if (own) believed.set(dispatcher, dispatch);
-  return own;
+  const before = judged.get(dispatcher);
+  if (before !== undefined && before.dispatch === dispatch) return before.trust;
+  const trust = judge(dispatcher, dispatch);
+  judged.set(dispatcher, { dispatch, trust });
+  return trust;
+}
+
+function judge(dispatcher: Dispatcher, dispatch: unknown): Trust {
+  if (!plainDispatch.test(sourceOf(dispatch))) return 'nothing';
+  const own = ownClass.test(sourceOf(dispatcher.constructor)) && isInsideNode(dispatcher);
+  return own ? 'silence' : 'codes';
+}
+
+/** Whether it is Node's copy of undici that refuses to dispatch nothing. */
+function isInsideNode(dispatcher: object): boolean {
+  try {
+    Reflect.apply(Reflect.get(dispatcher, 'dispatch') as () => unknown, dispatcher, []);
+    return false;
+  } catch (error) {
+    const stack = error instanceof Error ? error.stack : undefined;
+    return /^[^\n]*\n[^\n]*\(node:internal\/deps\/undici\/undici:/.test(stack ?? '');
+  }
 }
 
 const sourceOf = (value: unknown): string =>

@@ -29,6 +29,8 @@ export interface Trace {
   started?: boolean | undefined;
   /** True when somebody between us and the platform began the request again by itself. */
   repeated?: boolean;
+  /** True when an error may be that of a later sending than the first. */
+  relayed?: boolean;
 }
 
 /** Why a body could not be read to its end. */

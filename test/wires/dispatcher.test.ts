@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { runInThisContext } from 'node:vm';
 import {
   ConnectionError,
   NotFoundError,
@@ -179,6 +180,70 @@ test("nor does Node's own once its dispatch() was replaced, believed before or n
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
   expect(server.arrivals).toHaveLength(2);
+});
+
+test('one that turns to another address behind our back proves nothing by its last error', async () => {
+  const refusing = await deadPort();
+  replace((inner) => {
+    const composed: unknown = (
+      inner as Dispatcher & { compose(interceptor: unknown): unknown }
+    ).compose((dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] => {
+      const standby = `http://127.0.0.1:${refusing}`;
+      return (options, handler) =>
+        dispatch(
+          options,
+          between(handler, (name, call) => {
+            if (isBeginning(name)) return undefined;
+            return isFailure(name) ? dispatch({ ...options, origin: standby }, handler) : call();
+          }),
+        );
+    });
+    return composed as Dispatcher;
+  });
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('what was reported as failed does not begin afterwards', async () => {
+  const begun: (() => void)[] = [];
+  replace((inner) => ({
+    dispatch(options, handler) {
+      const fail = (handler['onResponseError'] ?? handler['onError']) as (
+        ...given: unknown[]
+      ) => void;
+      const error = Object.assign(new Error('too slow'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
+      // undici 7 and later give a controller first.
+      fail.call(handler, ...('onResponseError' in handler ? [undefined, error] : [error]));
+      begun.push(() => inner.dispatch(options, handler));
+      return true;
+    },
+  }));
+  const server = await rawServer(answer(201, transferCreated));
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  for (const begin of begun) begin();
+  await server.closed(0);
+  expect(begun).toHaveLength(1);
+  expect(server.arrivals).toHaveLength(0);
+});
+
+test("nor does an installed undici whose names a bundler has kept, as Node's are", async () => {
+  const make = runInThisContext(`(__name, kDispatch, inner, silent) => new (class Agent {
+    static { __name(this, "Agent"); }
+    dispatch(opts, handler) { return this[kDispatch](opts, handler); }
+    [kDispatch](opts, handler) { return inner.dispatch(opts, silent(handler)); }
+  })()`) as (...given: unknown[]) => Dispatcher;
+  replace((inner) => make(() => undefined, Symbol('dispatch'), inner, withoutBeginning));
+  const server = await rawServer(({ reset }) => {
+    reset();
+  });
+  const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(1);
 });
 
 test("nor does Node's fetch over one, given as an option", async () => {
