@@ -77,7 +77,8 @@ export function notify<E>(hook: ((event: E) => unknown) | undefined, event: () =
   if (hook === undefined) return;
   try {
     const result = hook(event());
-    if (result instanceof Promise) result.catch(() => undefined);
+    // Whatever it waits for, of whatever realm its promise is.
+    Promise.resolve(result).catch(() => undefined);
   } catch {
     // Watching a payment must not break it.
   }

@@ -48,7 +48,9 @@ export interface ClientOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-   * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
+   * write that fails in it is reported as `unknown`. It must not repeat writes, and has to hand its
+   * second argument on to the runtime's fetch: `(request, init) => fetch(request, init)`. In a browser
+   * nothing is written without one.
    * @default the global fetch; on Node.js the dispatcher behind it
    */
   fetch?: Fetch | undefined;

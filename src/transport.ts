@@ -55,8 +55,16 @@ interface Success<T> {
   readonly answer: Answer;
 }
 
+interface Failed {
+  readonly failure: Failure;
+  readonly answer?: Answer;
+}
+
 /** A result, or the failure of the attempt that should have brought it. */
-type Ending<T> = Success<T> | { readonly failure: Failure; readonly answer?: Answer };
+type Ending<T> = Success<T> | Failed;
+
+/** By its own field: one on Object.prototype must not have a payment sent again. */
+const hasFailed = <T>(ending: Ending<T>): ending is Failed => Object.hasOwn(ending, 'failure');
 
 /** How many calls there have been: what hooks tell them apart by. */
 let calls = 0;
@@ -157,7 +165,7 @@ export class Transport {
         throw whileWaiting(error, course);
       }
       const ending = await this.#attempt(course, token, leave, retries + 1);
-      if (!('failure' in ending)) {
+      if (!hasFailed(ending)) {
         budget.refund(lastCost);
         return ending;
       }
@@ -216,13 +224,13 @@ export class Transport {
       begun = this.#clock.elapsed();
       ending = await this.#exchange(course, token, redact);
     } finally {
-      const failed = ending !== undefined && 'failure' in ending ? ending.failure : undefined;
+      const failed = ending !== undefined && hasFailed(ending) ? ending.failure : undefined;
       const answered =
         ending !== undefined && (failed === undefined || failed.status !== undefined);
       leave(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
     }
     const durationMs = Math.round(this.#clock.elapsed() - begun);
-    const failure = 'failure' in ending ? ending.failure : undefined;
+    const failure = hasFailed(ending) ? ending.failure : undefined;
     notify(hooks.onResponse, () => ({
       ...event,
       status: ending.answer?.status ?? failure?.status,

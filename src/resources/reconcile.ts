@@ -209,8 +209,13 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
   if (seen === undefined) return wanted === '' ? 'same' : 'unclear';
   const likeness = compareTexts(seen, wanted);
   if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
-  // A platform may put words of its own around it.
-  return ` ${loosely(seen)} `.includes(` ${loosely(wanted)} `) ? 'unclear' : 'other';
+  // A platform may put words of its own around it, or cut it off; a number in it has to be whole.
+  const [shown, asked] = [loosely(seen), loosely(wanted)];
+  const isCut =
+    shown !== '' &&
+    asked.startsWith(shown) &&
+    !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
+  return isCut || ` ${shown} `.includes(` ${asked} `) ? 'unclear' : 'other';
 }
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {

@@ -162,7 +162,8 @@ function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
 function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
   try {
     const result = onPoll?.(seen);
-    if (result instanceof Promise) result.catch(() => undefined);
+    // Whatever it waits for, of whatever realm its promise is.
+    Promise.resolve(result).catch(() => undefined);
   } catch {
     // Watching a payment must not break it.
   }

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import {
   ServerError,
   type DriftEvent,
@@ -196,6 +197,7 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['rejects', () => Promise.reject(new Error('hook'))],
+  ['rejects in another realm', () => runInNewContext("Promise.reject(new Error('hook'))")],
   ['never ends', () => new Promise(() => undefined)],
 ])('a hook that %s breaks no call', async (_, hook) => {
   const unhandled: unknown[] = [];

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   answer,
   apiKey,
@@ -127,4 +127,15 @@ test.each<[string, unknown]>([
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toBeInstanceOf(PaymentsError);
   expect(error.outcome).toBe('unknown');
+});
+
+test('a prototype that somebody has spoilt does not make a success a failure', async () => {
+  const server = await serving();
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
+  await payments.transfers.create(newTransfer);
+  const value = { outcome: 'not_sent', transient: true, reason: 'spoilt' };
+  Object.defineProperty(Object.prototype, 'failure', { value, configurable: true });
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'failure'));
+  await expect(payments.transfers.create(newTransfer)).resolves.toMatchObject(transferCreated);
+  expect(server.arrivals).toHaveLength(2);
 });
