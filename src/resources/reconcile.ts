@@ -22,9 +22,10 @@ import {
 export interface ReconcileOptions extends RequestOptions {
   /**
    * When this payment was tried first: a moment noted before that call, or `error.startedAt` if there was
-   * no other.
+   * no other. Left out, transfers of all times count, and one is `found` only by a description.
+   * @default the beginning of time
    */
-  since: Date | string;
+  since?: Date | string | undefined;
   /**
    * How far this machine's clock may be from the platform's, in milliseconds. A match that is
    * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
@@ -62,6 +63,9 @@ const call: CallIdentity = {
   path: '/transfers',
 };
 
+/** Before every Transfer. */
+const ever = Number.NEGATIVE_INFINITY;
+
 /**
  * Looks through the source's Transfers, all of them: the order of the list is not documented
  * (docs/gaps.md, row 54).
@@ -74,6 +78,8 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const { wanted, start, clockSkew, paging } = sought(input, options, now, redact);
+  // Of all times, only a reference tells this transfer from an earlier one like it.
+  const isTold = start !== ever || (wanted.description ?? '') !== '';
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   const incoming: Transfer[] = [];
@@ -96,7 +102,7 @@ export async function reconcileTransfer(
       const created = timeOf(transfer.createdAt);
       if (created < start - clockSkew) continue;
       if (transfer.direction === 'incoming') incoming.push(transfer);
-      else if (created >= start && likeness === 'same') certain.push(transfer);
+      else if (isTold && created >= start && likeness === 'same') certain.push(transfer);
       else doubtful.push(transfer);
     }
   } catch (error) {
@@ -127,13 +133,17 @@ function sought(
   clockSkew: number;
   paging: RequestOptions;
 } {
-  const { since, clockSkew = 120_000, ...paging } = options ?? {};
   const issues: Issue[] = [];
+  if (options !== undefined && !isObject(options)) {
+    issues.push({ path: 'options', message: 'expected an object' });
+  }
+  const { since, clockSkew = 120_000, ...paging } = options ?? {};
   unknownOptions(paging, ['since', 'clockSkew'], issues);
   const wanted = validate(check(transferCreateInputSchema(), input), '', issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
-  const begun = validate(check(moment(), since), 'options.since', issues);
-  const start = new Date(begun ?? Number.NaN).getTime();
+  const begun =
+    since === undefined ? ever : validate(check(moment(), since), 'options.since', issues);
+  const start = begun === ever ? ever : new Date(begun ?? Number.NaN).getTime();
   if (!(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
@@ -164,7 +174,7 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     outcome: 'unknown',
     retryable: false,
     // When nobody knows since when, a later look has to begin at the beginning.
-    startedAt: new Date(Number.isNaN(start) ? 0 : start).toISOString(),
+    startedAt: new Date(Number.isFinite(start) ? start : 0).toISOString(),
     message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${error.message.replace(/\nNothing was sent\.$/, '')}`,
   });
 }

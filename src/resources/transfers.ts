@@ -124,7 +124,7 @@ export class Transfers {
    * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
    * with `outcome` `unknown`: look again, and do not send.
    */
-  reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation> {
+  reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return reconcileTransfer(
       (query, polling) => this.list(query, polling),
       this.#clock.now(),
