@@ -209,8 +209,9 @@ test('the installed command starts a sandbox', async () => {
 test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJS', async () => {
   const consumer = `
     import { PaymentsClient, isOutcomeUnknown, type Transfer } from 'payments-platform-sdk';
-    import { TransferSchema } from 'payments-platform-sdk/schemas';
-    import { Sandbox } from 'payments-platform-sdk/sandbox';
+    import * as z from 'zod';
+    import { AccountSchema, pageSchema, TransferSchema } from 'payments-platform-sdk/schemas';
+    import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
     import { listen } from 'payments-platform-sdk/sandbox/server';
     const payments: PaymentsClient = new PaymentsClient(new Sandbox().clientOptions);
     export async function pay(): Promise<Transfer> {
@@ -227,6 +228,19 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
     // @ts-expect-error: an amount is not a number
     void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
     void listen;
+    // In a library of declarations every type has to have a name.
+    export const sandbox = new Sandbox();
+    export const parse = (given: unknown) => TransferSchema.parse(given);
+    export const page = pageSchema(TransferSchema);
+    export const both = z.array(AccountSchema);
+    export const served = () => listen(sandbox, { port: 0 });
+    export const nouns = () => ({
+      account: sandbox.accounts.get('acc_1'), entity: sandbox.entities.get('ent_1'),
+      counterparty: sandbox.counterparties.get('cpty_1'), iban: sandbox.ibans.get('iban_1'),
+      transfers: sandbox.transfers.list(), settings: sandbox.settings.get(),
+      instructions: sandbox.instructions.list(), transactions: sandbox.transactions.list(),
+      log: sandbox.log, demo: seedDemo(sandbox), options: sandbox.clientOptions,
+    });
   `;
   await writeFile(join(folder, 'esm.mts'), consumer);
   await writeFile(join(folder, 'cjs.cts'), consumer);
@@ -240,7 +254,9 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
         types: ['node'],
         strict: true,
         exactOptionalPropertyTypes: true,
-        noEmit: true,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: 'types',
         skipLibCheck: false,
       },
       files: ['esm.mts', 'cjs.cts'],

@@ -34,3 +34,13 @@ export type { SandboxOperation } from './routes.ts';
 export type { SandboxSettings } from './settings.ts';
 export type { SandboxTransactions } from './transactions.ts';
 export type { SandboxTransfers } from './transfers.ts';
+
+// What the methods give has to have a name where a test's own helpers export it.
+export type { Account } from '../schemas/account.ts';
+export type { Counterparty } from '../schemas/counterparty.ts';
+export type { Entity } from '../schemas/entity.ts';
+export type { Iban } from '../schemas/iban.ts';
+export type { BuiltInstruction, Instruction } from '../schemas/instruction.ts';
+export type { Settings } from '../schemas/settings.ts';
+export type { Transaction } from '../schemas/transaction.ts';
+export type { Transfer } from '../schemas/transfer.ts';

@@ -95,6 +95,43 @@ import {
 
 export { pageSchema } from './page.ts';
 
+// What is inferred from a schema has to have a name where an application exports it.
+export type { Page } from './page.ts';
+export type {
+  Account,
+  AccountCreateInput,
+  AccountCreated,
+  AccountId,
+  AccountListQuery,
+  AccountUpdateInput,
+  BuiltInstruction,
+  Counterparty,
+  CounterpartyId,
+  CounterpartyListQuery,
+  Entity,
+  EntityCreateInput,
+  EntityCreated,
+  EntityId,
+  EntityListQuery,
+  ErrorBody,
+  ExecutionState,
+  Iban,
+  IbanId,
+  IbanListQuery,
+  Instruction,
+  InstructionBuildInput,
+  InstructionListInput,
+  Settings,
+  SettingsUpdateInput,
+  Transaction,
+  TransactionListInput,
+  Transfer,
+  TransferCreateInput,
+  TransferCreated,
+  TransferId,
+  TransferListQuery,
+};
+
 // Marked pure: a bundler then leaves out the ones that an application does not import.
 /** What it takes to create an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =

@@ -802,7 +802,9 @@ interface ClientOptions {
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
      * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-     * write that fails in it is reported as `unknown`. In a browser nothing is written without one.
+     * write that fails in it is reported as `unknown`. It must not repeat writes, and has to hand its
+     * second argument on to the runtime's fetch: `(request, init) => fetch(request, init)`. In a browser
+     * nothing is written without one.
      * @default the global fetch; on Node.js the dispatcher behind it
      */
     fetch?: Fetch | undefined;
@@ -1525,9 +1527,10 @@ declare class Transactions {
 interface ReconcileOptions extends RequestOptions {
     /**
      * When this payment was tried first: a moment noted before that call, or `error.startedAt` if there was
-     * no other.
+     * no other. Left out, transfers of all times count, and one is `found` only by a description.
+     * @default the beginning of time
      */
-    since: Date | string;
+    since?: Date | string | undefined;
     /**
      * How far this machine's clock may be from the platform's, in milliseconds. A match that is
      * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
@@ -1620,7 +1623,7 @@ declare class Transfers {
      * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
      * with `outcome` `unknown`: look again, and do not send.
      */
-    reconcile(input: TransferCreateInput, options: ReconcileOptions): Promise<Reconciliation>;
+    reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation>;
 }
 
 /**
@@ -2383,10 +2386,11 @@ declare const TransferListQuerySchema: Schema<TransferListQuery>;
 declare const TransferSchema: Schema<Transfer>;
 
 export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, AccountListQuerySchema, AccountSchema, AccountUpdateInputSchema, BuiltInstructionSchema, CounterpartyIdSchema, CounterpartyListQuerySchema, CounterpartySchema, EntityCreateInputSchema, EntityCreatedSchema, EntityIdSchema, EntityListQuerySchema, EntitySchema, ErrorBodySchema, ExecutionStateSchema, IbanIdSchema, IbanListQuerySchema, IbanSchema, InstructionBuildInputSchema, InstructionListInputSchema, InstructionSchema, SettingsSchema, SettingsUpdateInputSchema, TransactionListInputSchema, TransactionSchema, TransferCreateInputSchema, TransferCreatedSchema, TransferIdSchema, TransferListQuerySchema, TransferSchema, pageSchema };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
-export { a as SandboxAccountInput, b as SandboxAccountUpdate, c as SandboxAccounts, d as SandboxAnswer, e as SandboxClientOptions, f as SandboxClock, g as SandboxCounterparties, h as SandboxCounterpartyInput, i as SandboxCredentials, j as SandboxEntities, k as SandboxEntityUpdate, l as SandboxExecution, m as SandboxFault, n as SandboxFaultMoment, o as SandboxFaultRule, p as SandboxFaults, q as SandboxIbanInput, r as SandboxIbans, s as SandboxInstructionFromBuilt, t as SandboxInstructionFromInput, u as SandboxInstructionInput, v as SandboxInstructions, w as SandboxLogEntry, x as SandboxOperation, y as SandboxOptions, z as SandboxRequest, A as SandboxSettings, B as SandboxTransactions, C as SandboxTransfers } from '../sandbox.js';
+export { A as Account, B as BuiltInstruction, C as Counterparty, E as Entity, I as Iban, a as Instruction, b as SandboxAccountInput, c as SandboxAccountUpdate, d as SandboxAccounts, e as SandboxAnswer, f as SandboxClientOptions, g as SandboxClock, h as SandboxCounterparties, i as SandboxCounterpartyInput, j as SandboxCredentials, k as SandboxEntities, l as SandboxEntityUpdate, m as SandboxExecution, n as SandboxFault, o as SandboxFaultMoment, p as SandboxFaultRule, q as SandboxFaults, r as SandboxIbanInput, s as SandboxIbans, t as SandboxInstructionFromBuilt, u as SandboxInstructionFromInput, v as SandboxInstructionInput, w as SandboxInstructions, x as SandboxLogEntry, y as SandboxOperation, z as SandboxOptions, D as SandboxRequest, F as SandboxSettings, G as SandboxTransactions, H as SandboxTransfers, J as Settings, T as Transaction, K as Transfer } from '../sandbox.js';
 
 /** What went wrong, and how the platform words it. */
 interface SandboxProblem {
@@ -2624,72 +2628,6 @@ interface AccountUpdateInput {
      * docs/gaps.md, row 14.
      */
     metadata?: Metadata | undefined;
-}
-
-/** The id of an IBAN (not the IBAN itself). */
-type IbanId = `iban_${string}`;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an IBAN.
- * @useDeclaredType
- */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
 }
 
 /**
@@ -2958,6 +2896,40 @@ declare class SandboxTransactions {
     constructor(platform: Platform);
     /** Every record of every address, oldest first. */
     list(): Transaction[];
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/**
+ * The documented types of a Counterparty.
+ * @useDeclaredType
+ */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
 }
 
 /** The id of a Transfer. */
@@ -3386,6 +3358,38 @@ interface SandboxFaults {
     clear(): void;
 }
 
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/**
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
+ */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+
 /** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
 interface SandboxIbanInput {
     /** The Account that deposits reach. */
@@ -3558,8 +3562,8 @@ declare class Sandbox {
     handle(request: SandboxRequest): Promise<SandboxAnswer>;
 }
 
-export { SandboxSettings as A, SandboxTransactions as B, SandboxTransfers as C, Sandbox as S, SandboxAccounts as c, SandboxCounterparties as g, SandboxEntities as j, SandboxIbans as r, SandboxInstructions as v };
-export type { SandboxAccountInput as a, SandboxAccountUpdate as b, SandboxAnswer as d, SandboxClientOptions as e, SandboxClock as f, SandboxCounterpartyInput as h, SandboxCredentials as i, SandboxEntityUpdate as k, SandboxExecution as l, SandboxFault as m, SandboxFaultMoment as n, SandboxFaultRule as o, SandboxFaults as p, SandboxIbanInput as q, SandboxInstructionFromBuilt as s, SandboxInstructionFromInput as t, SandboxInstructionInput as u, SandboxLogEntry as w, SandboxOperation as x, SandboxOptions as y, SandboxRequest as z };
+export { SandboxSettings as F, SandboxTransactions as G, SandboxTransfers as H, Sandbox as S, SandboxAccounts as d, SandboxCounterparties as h, SandboxEntities as k, SandboxIbans as s, SandboxInstructions as w };
+export type { Account as A, BuiltInstruction as B, Counterparty as C, SandboxRequest as D, Entity as E, Iban as I, Settings as J, Transfer as K, Transaction as T, Instruction as a, SandboxAccountInput as b, SandboxAccountUpdate as c, SandboxAnswer as e, SandboxClientOptions as f, SandboxClock as g, SandboxCounterpartyInput as i, SandboxCredentials as j, SandboxEntityUpdate as l, SandboxExecution as m, SandboxFault as n, SandboxFaultMoment as o, SandboxFaultRule as p, SandboxFaults as q, SandboxIbanInput as r, SandboxInstructionFromBuilt as t, SandboxInstructionFromInput as u, SandboxInstructionInput as v, SandboxLogEntry as x, SandboxOperation as y, SandboxOptions as z };
 
 // sandbox/server.d.ts
 import { SandboxCredentials, Sandbox } from './index.js';

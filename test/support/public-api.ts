@@ -246,8 +246,11 @@ export function apiList(): string {
   const section = (title: string, lines: readonly string[]): void => {
     if (lines.length > 0) sections.push(`## ${title}\n\n${lines.join('\n')}\n`);
   };
+  // A type that several entry points export is told of once.
+  const told = new Set<ts.Symbol>();
   for (const [name, path] of all) {
-    const symbols = exportsOf(path);
+    const symbols = exportsOf(path).filter((symbol) => !told.has(symbol));
+    for (const symbol of symbols) told.add(symbol);
     const isClass = (symbol: ts.Symbol) => (symbol.flags & ts.SymbolFlags.Class) !== 0;
     const isError = (symbol: ts.Symbol) => isClass(symbol) && symbol.getName().endsWith('Error');
     for (const head of symbols) {
