@@ -135,8 +135,11 @@ export class Credential {
    */
   #expiry(value: string): number {
     const expires = this.kind === 'jwt' ? expiryOf(value) : undefined;
-    const replaceAt = (expires ?? Number.POSITIVE_INFINITY) - expirySlack;
-    return replaceAt > this.#clock.now() ? replaceAt : Number.POSITIVE_INFINITY;
+    const life = (expires ?? Number.POSITIVE_INFINITY) - this.#clock.now();
+    // Of a short life half is left alone, or every call would ask anew.
+    return expires !== undefined && life > 0
+      ? expires - Math.min(expirySlack, life / 2)
+      : Number.POSITIVE_INFINITY;
   }
 }
 

@@ -32,7 +32,7 @@ export interface Issue {
 export interface ResumePoint {
   /**
    * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
-   * Undefined stands for the first page.
+   * Undefined stands for the first page. For `transactions.list` it is the `skip`, as text.
    */
   readonly cursor: string | undefined;
   /** The page size in use; undefined when none was sent. */
@@ -119,7 +119,10 @@ export class PaymentsError extends Error {
   readonly path: string | undefined;
   /** Every attempt, in order. */
   readonly attempts: readonly Attempt[];
-  /** Whether sending the same call again may help and cannot do harm. */
+  /**
+   * Whether sending the same call again later may help. Never for a creation that is `unknown`; after an
+   * `unknown` change or deletion look first what others have done in between.
+   */
   readonly retryable: boolean;
   /**
    * When the call began, by this machine's clock, as ISO 8601 text: hand it to
@@ -448,7 +451,8 @@ export class WaitError extends PaymentsError {
 /** An error that nobody has seen yet, told as one of another call. */
 export function retold(
   error: PaymentsError,
-  facts: Pick<PaymentsError, 'operation' | 'outcome' | 'retryable' | 'message' | 'startedAt'>,
+  facts: Pick<PaymentsError, 'operation' | 'message'> &
+    Partial<Pick<PaymentsError, 'outcome' | 'retryable' | 'startedAt'>>,
 ): PaymentsError {
   // The stack begins with the message as it was.
   const stack = error.stack?.replace(error.message, () => facts.message);

@@ -129,7 +129,7 @@ export type { Page } from './schemas/page.ts';
 export type { Hex, Integer, Metadata, OpenEnum, PageQuery } from './schemas/primitives.ts';
 export { isKnownChain } from './schemas/settings.ts';
 export type { Chain, KnownChain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
-export { isKnownTransactionStatus } from './schemas/transaction.ts';
+export { isKnownTransactionSort, isKnownTransactionStatus } from './schemas/transaction.ts';
 export type {
   KnownTransactionSort,
   KnownTransactionStatus,

@@ -1,5 +1,6 @@
 import { PaginationError, ValidationError, type CallIdentity, type ResumePoint } from './errors.ts';
 import type { Page } from './schemas/page.ts';
+import type { Integer } from './schemas/primitives.ts';
 import type { ApiCall, WithResponse } from './transport.ts';
 import { ItemWalk, PageWalk, type Route } from './walk.ts';
 
@@ -124,6 +125,9 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
  */
 const longestDrought = 1_000;
 
+/** A page that comes so often is all that there ever will be. */
+const sameInARow = 3;
+
 const identityOf = ({ operation, method, path }: CallIdentity): CallIdentity => ({
   operation,
   method,
@@ -180,26 +184,33 @@ export function cursorPager<T>(
 /** A list by position. `fetch` asks for the page after `skip` records. */
 export function offsetPager<T>(
   call: CallIdentity,
-  query: { readonly skip?: number | undefined; readonly take?: number | undefined } | undefined,
-  fetch: (skip: number | undefined, cancel?: AbortSignal) => ApiCall<OffsetPage<T>>,
+  query: { readonly skip?: Integer | undefined; readonly take?: Integer | undefined } | undefined,
+  fetch: (skip: Integer | undefined, cancel?: AbortSignal) => ApiCall<OffsetPage<T>>,
 ): OffsetPager<T> {
-  type Start = { readonly skip: number | undefined; readonly before?: string };
+  type Start = {
+    readonly skip: Integer | undefined;
+    /** The page before, and how often it has come. */
+    readonly before?: string;
+    readonly times?: number;
+  };
   return new Paged<T, OffsetPage<T>, Start>({
     ...call,
     // A count.
     redact: (text) => text,
     start: { skip: query?.skip },
-    limit: query?.take,
+    limit: query?.take === undefined ? undefined : Number(query.take),
     fetch: ({ skip }, cancel) => fetch(skip, cancel),
     cursorOf: ({ skip }) => (skip === undefined ? undefined : String(skip)),
     next(page, { position, resume }) {
       if (page.nextSkip === null) return undefined;
-      // A platform that ignores skip would send its first page for ever.
+      // A platform that ignores skip would send its first page for ever. One that has just grown by a
+      // page in front sends the last one again.
       const records = fingerprint(page.data);
-      if (records === position.before) {
-        return lost('cursor_loop', 'sends the page before this one again', call, resume());
+      const times = records === position.before ? (position.times ?? 1) + 1 : 1;
+      if (times >= sameInARow) {
+        return lost('cursor_loop', `sent the same page ${times} times in a row`, call, resume());
       }
-      return { skip: page.nextSkip, before: records };
+      return { skip: page.nextSkip, before: records, times };
     },
   });
 }

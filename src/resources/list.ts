@@ -33,8 +33,10 @@ export function listOf<T, Q extends PageQuery>(
           turnsPagesBy: 'cursor',
           query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           answer,
-          least: hasData,
-          into: (page) => ({ ...page, nextCursor: cursorOf(page) }),
+          // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
+          ...(cancel === undefined ? {} : { least: hasData }),
+          into: (page) =>
+            isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page,
         },
         asked,
         cancel,

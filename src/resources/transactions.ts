@@ -52,10 +52,12 @@ export class Transactions {
             skip === undefined ? filters : { ...filters, skip },
           ),
           answer: compiled(transactionsSchema()),
-          least: Array.isArray,
+          // As for any list: one page that was asked for is handed out as it is.
+          ...(cancel === undefined ? {} : { least: Array.isArray }),
           into: (data) => ({
             data,
-            nextSkip: data.length === 0 ? null : (skip ?? 0) + data.length,
+            nextSkip:
+              !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
           }),
         },
         asked,

@@ -178,7 +178,7 @@ const otherTransfer = (): PaymentsError =>
 
 /**
  * A look that was refused is no refusal of the Transfer, whose money goes its way; what was wrong before
- * anything was asked for is told as it is.
+ * anything was asked for is told as it is, of the wait.
  */
 const brokenOff = (
   error: PaymentsError,
@@ -186,7 +186,10 @@ const brokenOff = (
   startedAt: string,
 ): PaymentsError =>
   last === undefined && error.attempts.length === 0
-    ? error
+    ? retold(error, {
+        operation: call.operation,
+        message: error.message.replaceAll('transfers.get', call.operation),
+      })
     : retold(error, {
         operation: call.operation,
         outcome: 'unknown',

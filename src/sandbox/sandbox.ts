@@ -150,8 +150,10 @@ export class Sandbox {
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
-    const signal = init?.signal ?? request.signal;
+    // Servers hand themselves to a handler in the second place: Bun.serve does.
+    const settings = input instanceof Request && !isPlain(init) ? undefined : init;
+    const request = new Request(input, settings);
+    const signal = settings?.signal ?? request.signal;
     return this.#answer({ request, signal, origin: input }, await request.text());
   };
 
@@ -226,6 +228,13 @@ export class Sandbox {
     signal.throwIfAborted();
     return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
   }
+}
+
+/** Whether an object has no class, of whatever realm it is. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A misspelt option would be a test that tests something else. */

@@ -75,7 +75,8 @@ export function listTransactions(platform: Platform, input: TransactionListInput
     )
     .map(({ transaction }) => ({ ...transaction }));
   if (sort === 'Descending') found.reverse();
-  return found.slice(skip, skip + Math.min(take, mostRecords));
+  const start = Number(skip);
+  return found.slice(start, start + Math.min(Number(take), mostRecords));
 }
 
 /** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */

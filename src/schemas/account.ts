@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
-  filledText,
   guard,
   idOf,
   known,
@@ -10,6 +9,7 @@ import {
   metadata,
   metadataInput,
   pageQueryShape,
+  text,
   type Metadata,
   type OpenEnum,
   type PageQuery,
@@ -124,7 +124,7 @@ export interface AccountCreateInput {
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({
-  name: z.optional(filledText('a display name')),
+  name: z.optional(text('expected a display name as a string')),
   metadata: z.optional(metadataInput()),
 });
 export const accountCreateInputShape = () => ({

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import {
   anyString,
-  filledText,
   guard,
   idOf,
   known,
   lazily,
   pageQueryShape,
+  text,
   type OpenEnum,
   type PageQuery,
   type Schema,
@@ -132,8 +132,8 @@ export const entityCreateInputShape = () => ({
   email: z
     .string(emailRule)
     .check(z.regex(/^[^\s@]+@[^\s@]+$/, emailRule), z.maxLength(320, emailRule)),
-  fullName: z.optional(filledText('a name')),
-  businessName: z.optional(filledText('a name')),
+  fullName: z.optional(text('expected a name as a string')),
+  businessName: z.optional(text('expected a name as a string')),
 });
 export const entityCreateInputSchema = lazily((): Schema<EntityCreateInput> =>
   z.strictObject(entityCreateInputShape()),

@@ -140,16 +140,25 @@ export const unsafeRule =
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
   isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
 
-export const count = (error: string): Schema<number> => z.int(error).check(z.gte(0, error));
+/** How many, to send: no less than the least, and exact as a `number`. */
+export const countFrom = (least: number, error: string): Schema<Integer> =>
+  z.union(
+    [
+      z.int(error).check(z.gte(least, error)),
+      z.bigint().check(z.gte(BigInt(least), error), z.lte(BigInt(Number.MAX_SAFE_INTEGER), error)),
+    ],
+    error,
+  );
 
 const addressRule = 'expected an address: "0x" and hexadecimal digits';
 /** An address to send; the document does not say how long one is: docs/gaps.md, row 22. */
 export const address = (): Schema<Hex> =>
   narrowed(z.string(addressRule).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, addressRule)));
 
-const hexRule = 'expected hexadecimal text that starts with "0x"';
-export const hex = (): Schema<Hex> =>
-  narrowed(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]{1,1024}$/, hexRule)));
+const hexIdRule = 'expected hexadecimal text';
+/** An id to send that is hexadecimal; whether with a `0x` is not documented: docs/gaps.md, row 22. */
+export const hexId = (): Schema<Hex> =>
+  narrowed(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
 const momentRule = 'expected a valid Date, or an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
 export const moment = (): Schema<Date | string> =>

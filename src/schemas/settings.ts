@@ -62,7 +62,7 @@ export const settingsUpdateInputShape = () => ({
   webhookUrl: z.nullish(
     z
       .string(urlRule)
-      .check(z.refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlRule)),
+      .check(z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), urlRule)),
   ),
 });
 export const settingsUpdateInputSchema = lazily((): Schema<SettingsUpdateInput> =>

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import {
   address,
   anyString,
-  count,
+  countFrom,
   filledText,
-  hex,
+  hexId,
   integer,
   known,
   lazily,
@@ -79,10 +79,17 @@ export const transactionSchema = lazily((): Schema<Transaction> =>
   z.looseObject(transactionShape()),
 );
 
-/** The one sort order that the document names. */
-export type KnownTransactionSort = 'Ascending';
+const transactionSorts = ['Ascending'] as const;
+/**
+ * The one sort order that the document names.
+ * @useDeclaredType
+ */
+export type KnownTransactionSort = (typeof transactionSorts)[number];
 /** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
+/** Tells whether a sort order is the one that the document names. */
+export const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort =
+  known(transactionSorts);
 
 /** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
 export interface TransactionListInput {
@@ -100,19 +107,20 @@ export interface TransactionListInput {
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
   /** Records to pass over. @default 0 */
-  skip?: number | undefined;
+  skip?: Integer | undefined;
   /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
-  take?: number | undefined;
+  take?: Integer | undefined;
 }
+const skipRule = 'expected a whole number, 0 or more';
 const takeRule = 'expected a whole number above 0';
 export const transactionListInputShape = () => ({
   address: address(),
-  instructionIds: z.optional(z.array(hex(), 'expected an array of instruction ids')),
+  instructionIds: z.optional(z.array(hexId(), 'expected an array of instruction ids')),
   from: z.optional(moment()),
   to: z.optional(moment()),
   sort: z.optional(filledText('a sort order, such as "Ascending"')),
-  skip: z.optional(count('expected a whole number, 0 or more')),
-  take: z.optional(z.int(takeRule).check(z.gte(1, takeRule))),
+  skip: z.optional(countFrom(0, skipRule)),
+  take: z.optional(countFrom(1, takeRule)),
 });
 export const transactionListInputSchema = lazily((): Schema<TransactionListInput> =>
   z.strictObject(transactionListInputShape()),

@@ -63,7 +63,8 @@ test('nothing is asked for before it is wanted, and await asks once', async () =
 
 test('each page is asked for from where the one before ended, with the same filters', async () => {
   const { payments, asked } = platformOf(5);
-  const instructionIds: `0x${string}`[] = ['0xabc1'];
+  // One as the platform may write it, without the 0x of its type.
+  const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
   const input = { address, take: 2, sort: 'Ascending', instructionIds, skip: undefined } as {
     address: typeof address;
     take: number;
@@ -77,7 +78,7 @@ test('each page is asked for from where the one before ended, with the same filt
   const seen: string[] = [];
   for await (const record of list) seen.push(...hashesOf([record]));
   expect(seen).toEqual(hashes(0, 5));
-  const filters = { address, sort: 'Ascending', take: 2, instructionIds: ['0xabc1'] };
+  const filters = { address, sort: 'Ascending', take: 2, instructionIds: ['0xabc1', 'abc3'] };
   expect(asked).toEqual([
     filters,
     { ...filters, skip: 2 },
@@ -118,6 +119,11 @@ test('a list can begin anywhere', async () => {
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
   expect((await list).nextSkip).toBe(7);
   expect(asked[0]).toEqual({ address, skip: 4 });
+
+  const exact = payments.transactions.list({ address, skip: 4n, take: 2n });
+  expect(hashesOf(await exact.toArray({ max: 99 }))).toEqual(hashes(4, 9));
+  expect((await exact).nextSkip).toBe(6);
+  expect(asked).toContainEqual({ address, skip: 4, take: 2 });
 });
 
 test('toArray stops with enough', async () => {
@@ -142,10 +148,23 @@ test('a platform that ignores skip is found out before it is read for ever', asy
     reason: 'cursor_loop',
     operation: 'transactions.list',
     outcome: 'rejected',
-    resume: { cursor: '2', limit: 2, itemsYielded: 4 },
+    resume: { cursor: '4', limit: 2, itemsYielded: 6 },
   });
-  expect(asked.length).toBeLessThanOrEqual(3);
-  expect(seen.length).toBeLessThanOrEqual(4);
+  expect(asked.length).toBeLessThanOrEqual(4);
+  expect(seen.length).toBeLessThanOrEqual(6);
+});
+
+test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+  const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
+    const total = request === 1 ? 5 : 7;
+    const newestFirst = Array.from({ length: total }, (_, index) =>
+      transactionNumber(total - 1 - index),
+    );
+    return respond(200, newestFirst.slice(skip, skip + 2));
+  });
+  const seen = await payments.transactions.list({ address, take: 2 }).toArray({ max: 99 });
+  const numbers = [4, 3, 4, 3, 2, 1, 0];
+  expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
 });
 
 test('two pages that begin alike are two pages', async () => {

@@ -150,11 +150,11 @@ describe('transactions.list refuses', () => {
           /expected a valid Date, or an ISO 8601 date-time/,
         ]),
       ),
-      ...['', '0x', 'abc', '0xg', `0x${'0'.repeat(1_025)}`, 5, null].map((value): Row => [
+      ...['', '0x', '0xg', 'xyz', `0x${'0'.repeat(1_025)}`, 5, null].map((value): Row => [
         `the instruction id ${String(value).slice(0, 12)}`,
         { address: owner, instructionIds: ['0xabc', value] },
         'instructionIds[1]',
-        /hexadecimal text that starts with "0x"/,
+        /expected hexadecimal text/,
       ]),
       [
         'instruction ids that are no list',
@@ -162,8 +162,8 @@ describe('transactions.list refuses', () => {
         'instructionIds',
         /array of instruction ids/,
       ],
-      ...[-1, 1.5, '1', 2 ** 53, null].map((skip): Row => [
-        `skip: ${JSON.stringify(skip)}`,
+      ...[-1, 1.5, '1', 2 ** 53, -1n, 2n ** 53n, null].map((skip): Row => [
+        `skip: ${typeof skip} ${String(skip)}`,
         { address: owner, skip },
         'skip',
         /whole number, 0 or more/,

@@ -149,7 +149,6 @@ describe('entities.create refuses', () => {
       ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', rule],
       ['an email that is a number', { email: 5 }, 'email', rule],
       ['no email', {}, 'email', /^missing; expected an email address/],
-      ['an empty name', { email: 'a@b.c', fullName: '' }, 'fullName', /expected a name/],
       ['a name of null', { email: 'a@b.c', fullName: null }, 'fullName', /expected a name/],
       ['a business that is a number', { email: 'a@b.c', businessName: 1 }, 'businessName', /name/],
       [
@@ -168,7 +167,6 @@ describe('accounts.create refuses', () => {
   table(
     [
       ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity: "ent_"/],
-      ['an empty name', { entityId: 'ent_1', name: '' }, 'name', /expected a display name/],
       ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
       ['a chain, which cannot be chosen', { entityId: 'ent_1', chain: 'base' }, 'chain', /unknown/],
     ],
@@ -179,7 +177,6 @@ describe('accounts.create refuses', () => {
 describe('accounts.update refuses', () => {
   table(
     [
-      ['an empty name', { name: '' }, 'name', /expected a display name/],
       ['a balance, which cannot be set', { availableBalance: '9' }, 'availableBalance', /unknown/],
       ['nothing', undefined, '', /expected an object/],
     ],

@@ -453,7 +453,7 @@ interface Issue {
 interface ResumePoint {
     /**
      * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
-     * Undefined stands for the first page.
+     * Undefined stands for the first page. For `transactions.list` it is the `skip`, as text.
      */
     readonly cursor: string | undefined;
     /** The page size in use; undefined when none was sent. */
@@ -511,7 +511,10 @@ declare class PaymentsError extends Error {
     readonly path: string | undefined;
     /** Every attempt, in order. */
     readonly attempts: readonly Attempt[];
-    /** Whether sending the same call again may help and cannot do harm. */
+    /**
+     * Whether sending the same call again later may help. Never for a creation that is `unknown`; after an
+     * `unknown` change or deletion look first what others have done in between.
+     */
     readonly retryable: boolean;
     /**
      * When the call began, by this machine's clock, as ISO 8601 text: hand it to
@@ -1485,10 +1488,16 @@ interface Transaction {
     /** `Success` is the one documented value. */
     transactionStatus: TransactionStatus;
 }
-/** The one sort order that the document names. */
-type KnownTransactionSort = 'Ascending';
+declare const transactionSorts: readonly ["Ascending"];
+/**
+ * The one sort order that the document names.
+ * @useDeclaredType
+ */
+type KnownTransactionSort = (typeof transactionSorts)[number];
 /** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
+/** Tells whether a sort order is the one that the document names. */
+declare const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort;
 /** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
 interface TransactionListInput {
     /** The address that the Instructions belong to. */
@@ -1505,9 +1514,9 @@ interface TransactionListInput {
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
     /** Records to pass over. @default 0 */
-    skip?: number | undefined;
+    skip?: Integer | undefined;
     /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
-    take?: number | undefined;
+    take?: Integer | undefined;
 }
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
@@ -1708,7 +1717,7 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.1.0";
 
-export { AbortError, Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, Counterparties, Entities, Ibans, Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, PlatformSettings, RateLimitError, ServerError, TimeoutError, Transactions, Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
+export { AbortError, Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, Counterparties, Entities, Ibans, Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, PlatformSettings, RateLimitError, ServerError, TimeoutError, Transactions, Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
@@ -2168,8 +2177,12 @@ interface Transaction {
     /** `Success` is the one documented value. */
     transactionStatus: TransactionStatus;
 }
-/** The one sort order that the document names. */
-type KnownTransactionSort = 'Ascending';
+declare const transactionSorts: readonly ["Ascending"];
+/**
+ * The one sort order that the document names.
+ * @useDeclaredType
+ */
+type KnownTransactionSort = (typeof transactionSorts)[number];
 /** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
 /** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
@@ -2188,9 +2201,9 @@ interface TransactionListInput {
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
     /** Records to pass over. @default 0 */
-    skip?: number | undefined;
+    skip?: Integer | undefined;
     /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
-    take?: number | undefined;
+    take?: Integer | undefined;
 }
 
 /** The id of a Transfer. */

@@ -173,7 +173,7 @@ test('names every field that does not fit, with what was expected', async () => 
 });
 
 test.each([
-  ['POST', '/entities', { email: 'nobody', fullName: '', businessName: 7 }],
+  ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
 ])('%s %s answers a sentence for each field', async (method, path, wrong) => {
@@ -242,6 +242,21 @@ test('a GET or DELETE that needs no body does not look at one', async () => {
   const headers = key(sandbox);
   const request = new Request('https://h/v0/entities', { headers });
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
+});
+
+test('fetch is a handler for servers that hand over themselves as well', async () => {
+  const sandbox = new Sandbox();
+  const request = () =>
+    new Request('https://sandbox.invalid/v0/entities', {
+      headers: { authorization: `Bearer ${sandbox.apiKey}` },
+    });
+  class Server {
+    readonly url = new URL('http://localhost:3000/');
+    readonly method = 'PUT';
+  }
+  const handler: (request: Request, server: Server) => Promise<Response> = sandbox.fetch as never;
+  expect((await handler(request(), new Server())).status).toBe(200);
+  expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
 test('fetch and getWithBody are bound, and part of clientOptions', async () => {

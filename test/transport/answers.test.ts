@@ -150,11 +150,30 @@ test('what a read must have depends on validation', async () => {
   expect(await reporting.transfers.list()).toEqual(listed);
 });
 
-test('a list needs something to go through, whatever the validation', async () => {
-  for (const body of [{ hasMore: false }, { data: {}, hasMore: false }, null, []]) {
-    const { payments } = clientOf(() => respond(200, body), { validation: 'report' });
-    await failureOf(payments.transfers.list(), InvalidResponseError);
-  }
+test.each([{ hasMore: false }, { data: {}, hasMore: false }, null, []])(
+  'a page of %j is handed out where drift is only reported, and no loop goes through it',
+  async (body) => {
+    const drifts: unknown[] = [];
+    const { payments } = clientOf(() => respond(200, body), {
+      validation: 'report',
+      hooks: { onDrift: ({ operation }) => drifts.push(operation) },
+    });
+    const page: unknown = await payments.transfers.list();
+    expect(page).toEqual(
+      body === null || Array.isArray(body) ? body : { ...body, nextCursor: null },
+    );
+    expect(drifts).toEqual(['transfers.list']);
+    await failureOf(payments.transfers.list().toArray({ max: 9 }), InvalidResponseError);
+    const { payments: strict } = clientOf(() => respond(200, body));
+    await failureOf(strict.transfers.list(), InvalidResponseError);
+  },
+);
+
+test('so are transactions that are no list', async () => {
+  const { payments } = clientOf(() => respond(200, { data: [] }), { validation: 'report' });
+  const list = payments.transactions.list({ address });
+  expect(await list).toEqual({ data: { data: [] }, nextSkip: null });
+  await failureOf(list.toArray({ max: 9 }), InvalidResponseError);
 });
 
 test('a read that is no list of pages comes back whatever its shape, when drift is only reported', async () => {

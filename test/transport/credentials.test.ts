@@ -102,6 +102,19 @@ test('a JWT is replaced half a minute before it expires', async () => {
   expect(source).toHaveBeenCalledTimes(2);
 });
 
+test('of a JWT that is good for seconds only, half of them are used', async () => {
+  const clock = new VirtualClock();
+  const source = vi.fn(() => expiring(clock.now() + 10_000, String(clock.now())));
+  const { payments } = clientOf(() => respond(200, []), { clock, jwt: source });
+  await payments.instructions.list(list);
+  await clock.advance(4_999);
+  await payments.instructions.list(list);
+  expect(source).toHaveBeenCalledTimes(1);
+  await clock.advance(1);
+  await payments.instructions.list(list);
+  expect(source).toHaveBeenCalledTimes(2);
+});
+
 test('a JWT that seems to have expired is used all the same: this clock may be wrong', async () => {
   const clock = new VirtualClock();
   for (const token of [

@@ -117,8 +117,8 @@ test('so does the error of a call whose next token could not be had', async () =
     jwt: () => {
       asked += 1;
       if (asked > 1) throw new Error('the vault is shut');
-      // Tokens are replaced half a minute before they expire: this one lasts for a second.
-      const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 31 }));
+      // Half of a short life is left alone: this one is good for a second.
+      const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 2 }));
       return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
     },
   });
