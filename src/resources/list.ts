@@ -35,8 +35,7 @@ export function listOf<T, Q extends PageQuery>(
           answer,
           // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
           ...(cancel === undefined ? {} : { least: hasData }),
-          into: (page) =>
-            isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page,
+          into: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
         },
         asked,
         cancel,
