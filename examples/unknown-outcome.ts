@@ -1,5 +1,5 @@
 // The answer to a payment is lost. It is looked for, and sent again only when it is not there.
-import { isOutcomeUnknown, PaymentsClient, type TransferCreateInput } from 'payments-platform-sdk';
+import { isPaymentsError, PaymentsClient, type TransferCreateInput } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const sandbox = new Sandbox();
@@ -11,16 +11,17 @@ sandbox.accounts.fund(source.id, '100.00');
 
 /** Pays once, or says that a person has to look. */
 async function pay(input: TransferCreateInput): Promise<string> {
+  const since = new Date();
   try {
     const { id } = await payments.transfers.create(input);
     return `${id} was accepted`;
   } catch (error) {
-    // Anything else is certain: no money moved.
-    if (!isOutcomeUnknown(error)) throw error;
-    const answer = await payments.transfers.reconcile(input, { since: error.startedAt });
+    // Refused or never sent, for certain: no money moved.
+    if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
+    const answer = await payments.transfers.reconcile(input, { since });
     switch (answer.result) {
       case 'found':
-        return `${answer.transfer.id} had been accepted, although ${error.name} said nothing of it`;
+        return `${answer.transfer.id} had been accepted, although its answer was lost`;
       case 'ambiguous':
         return `${answer.candidates.length} transfers match: a person has to look`;
       case 'not_found':

@@ -1,7 +1,7 @@
 // A test of your own code, with the platform failing on purpose. `node:test` here; any runner will do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOutcomeUnknown, PaymentsClient, type AccountId } from 'payments-platform-sdk';
+import { isPaymentsError, PaymentsClient, type AccountId } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The code under test: pays a salary, and puts what is not certain on a list for a person. */
@@ -15,7 +15,8 @@ async function paySalary(
   try {
     await payments.transfers.create(input);
   } catch (error) {
-    if (!isOutcomeUnknown(error)) throw error;
+    // Refused or never sent: no money moved, and the caller hears of it.
+    if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
     unclear.push(description);
   }
 }

@@ -1,7 +1,7 @@
 import { requestIdOf, stalledBody, statusFailure, unusableAnswer } from './answer-failure.ts';
-import { describe } from './arguments.ts';
+import { describe, isObject } from './arguments.ts';
 import type { Answer } from './attempt.ts';
-import { identity, isObject, type Call } from './call.ts';
+import { identity, type Call } from './call.ts';
 import type { InvalidResponseReason, Issue } from './errors.ts';
 import type { Failure } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
@@ -39,7 +39,7 @@ export function judge<T, A>(
     return { data: undefined as T };
   }
   const body = parsedBody(answer);
-  if ('reason' in body) {
+  if (isUnusable(body)) {
     return { failure: unusableAnswer(answer, body.reason, redact, body.explanation) };
   }
   const { parsed } = body;
@@ -72,9 +72,16 @@ export function judge<T, A>(
   return { data: into(parsed as A) };
 }
 
-function parsedBody(
-  answer: Answer,
-): { parsed: unknown } | { reason: InvalidResponseReason; explanation: string } {
+interface Unusable {
+  readonly reason: InvalidResponseReason;
+  readonly explanation: string;
+}
+
+/** By its own field: one on Object.prototype must not spoil a payment's answer. */
+const isUnusable = (body: { readonly parsed: unknown } | Unusable): body is Unusable =>
+  Object.hasOwn(body, 'reason');
+
+function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
   switch (answer.fault) {
     case 'cut':
     case 'stalled':

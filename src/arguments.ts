@@ -239,6 +239,10 @@ export function jsonIssues(
   }
 }
 
+/** Whether a value is an object that is no list. */
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Object.prototype of another realm, such as a vm context of a test runner. */
 const isForeignPlain = (prototype: unknown): boolean =>
   typeof prototype === 'object' &&

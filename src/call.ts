@@ -1,4 +1,4 @@
-import type { Checked, Checker, Path } from './arguments.ts';
+import { isObject, type Checked, type Checker, type Path } from './arguments.ts';
 import type { CallIdentity } from './errors.ts';
 import type { Kind } from './outcome.ts';
 
@@ -34,13 +34,11 @@ export const hasId =
   (answer: unknown): boolean =>
     isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
 
-/** For pages: there is something to go through. */
-export const hasData = (answer: unknown): boolean =>
-  isObject(answer) && Array.isArray(Reflect.get(answer, 'data'));
-
-/** Whether an answer is a JSON object. */
-export const isObject = (answer: unknown): answer is object =>
-  typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+/** For pages of a walk: there is something to go through, and it is said whether more follows. */
+export const isPage = (answer: unknown): boolean =>
+  isObject(answer) &&
+  Array.isArray(Reflect.get(answer, 'data')) &&
+  typeof Reflect.get(answer, 'hasMore') === 'boolean';
 
 /** What errors and hooks call it. */
 export const identity = (

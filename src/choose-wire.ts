@@ -13,7 +13,7 @@ interface Given {
   readonly getWithBody: GetWithBody | undefined;
 }
 
-/** The wire that a call takes. Throws ConfigurationError when here is none for it. */
+/** The wire that a call takes. Throws ConfigurationError when this runtime has none for it. */
 export function chooseWire<T, A>(call: Call<T, A>, prepared: Prepared, given: Given): Wire {
   refuseInBrowsers(call, prepared, given);
   const { fetch, getWithBody } = given;

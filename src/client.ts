@@ -3,12 +3,12 @@ import { Credential, type CredentialKind, type CredentialSource } from './creden
 import { Gate } from './gate.ts';
 import { checkOptions, settle, withEnvironment, type ClientOptions } from './options.ts';
 import type { RequestOptions } from './request-options.ts';
-import { requestCall, type AnyRequest } from './resources/request.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
+import { requestCall, type AnyRequest } from './resources/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';

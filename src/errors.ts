@@ -398,8 +398,9 @@ export class InvalidResponseError extends PaymentsError {
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 export class PaginationError extends PaymentsError {
   /**
-   * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
-   * thousand pages in a row without an item.
+   * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a cursor that the list
+   * has been at, for `transactions.list` the third page in a row that is the same, or a thousand pages in
+   * a row without an item.
    */
   readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */

@@ -1,9 +1,7 @@
+import { isObject } from './arguments.ts';
 import type { Issue } from './errors.ts';
 
 /* What the options of a client and those of one call have in common. */
-
-export const isRecord = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null;
 
 /** The milliseconds, or undefined and what is wrong with them in `issues`. */
 export function checkMilliseconds(
@@ -52,7 +50,7 @@ export function checkHeaders(
   issues: Issue[],
 ): Readonly<Record<string, string>> {
   if (given === undefined) return {};
-  if (!isRecord(given) || given instanceof Headers || Array.isArray(given)) {
+  if (!isObject(given) || given instanceof Headers) {
     issues.push({ path, message: 'expected a plain object of names and strings' });
     return {};
   }

@@ -1,3 +1,4 @@
+import { isObject } from './arguments.ts';
 import type { Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
@@ -7,7 +8,6 @@ import {
   checkMilliseconds,
   checkRetries,
   headerName,
-  isRecord,
   isTaken,
   suggestion,
 } from './option-checks.ts';
@@ -42,7 +42,7 @@ export interface ClientOptions {
   timeout?: number | undefined;
   /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
   totalTimeout?: number | undefined;
-  /** How often a call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. @default 2 */
+  /** How often a call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. @default 2 */
   maxRetries?: number | undefined;
   /** Headers for every request. `authorization` is not among them: the credentials set it. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -124,7 +124,7 @@ const variables = {
 
 /** Throws ConfigurationError for options that are no object: spreading one would hide it. */
 export function checkOptions(options: unknown): void {
-  if (!isRecord(options)) throw refusal('The options of PaymentsClient must be an object.');
+  if (!isObject(options)) throw refusal('The options of PaymentsClient must be an object.');
 }
 
 /** Fills in the environment; called once, so that a client does not change behind one's back. */
@@ -247,7 +247,7 @@ function checkFunctions<T extends object>(
 }
 
 function checkHooks(hooks: Hooks): void {
-  if (!isRecord(hooks)) throw refusal('The option hooks must be an object of functions.');
+  if (!isObject(hooks)) throw refusal('The option hooks must be an object of functions.');
   refuseUnknown(hooks, hookNames, 'hook');
   checkFunctions('hook', hooks, hookNames);
 }

@@ -36,8 +36,8 @@ export interface Departure {
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
   readonly started?: boolean | undefined;
-  /** True when an error may be that of a later sending than the first: it proves nothing. */
-  readonly relayed?: boolean | undefined;
+  /** Whether somebody else's code had the request: what fails in it proves nothing. */
+  readonly foreign?: boolean | undefined;
 }
 
 /** What a connection failure says. */
@@ -107,7 +107,7 @@ export function connectionOutcome(
     evidence.started === undefined
       ? departure.runtime !== 'other' &&
         departure.sealed &&
-        evidence.relayed !== true &&
+        evidence.foreign !== true &&
         leaves.every((leaf) => provesNothingSent(leaf, departure.runtime))
       : !evidence.started;
   return {

@@ -198,7 +198,8 @@ export function offsetPager<T>(
     // A count.
     redact: (text) => text,
     start: { skip: query?.skip },
-    limit: query?.take === undefined ? undefined : Number(query.take),
+    // Not checked yet: that is done with the first request.
+    limit: typeof query?.take === 'bigint' ? Number(query.take) : query?.take,
     fetch: ({ skip }, cancel) => fetch(skip, cancel),
     cursorOf: ({ skip }) => (skip === undefined ? undefined : String(skip)),
     next(page, { position, resume }) {

@@ -1,5 +1,5 @@
-import { invalidArguments, jsonIssues, validate } from './arguments.ts';
-import { identity, isObject, type Call } from './call.ts';
+import { invalidArguments, isObject, jsonIssues, validate } from './arguments.ts';
+import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
@@ -109,6 +109,12 @@ function refusePaging(
  * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
  */
 function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
+  if (body !== undefined && !isObject(body)) {
+    issues.push({
+      path: 'options.body',
+      message: 'the body is no object, so no field can be added',
+    });
+  }
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
   const added = isObject(further) ? further : {};

@@ -1,11 +1,6 @@
+import { isObject } from './arguments.ts';
 import type { Issue } from './errors.ts';
-import {
-  checkHeaders,
-  checkMilliseconds,
-  checkRetries,
-  isRecord,
-  suggestion,
-} from './option-checks.ts';
+import { checkHeaders, checkMilliseconds, checkRetries, suggestion } from './option-checks.ts';
 
 /** What one call may change. */
 export interface RequestOptions {
@@ -15,7 +10,7 @@ export interface RequestOptions {
   timeout?: number | undefined;
   /** Milliseconds for the whole call: waits, retries and bodies. */
   totalTimeout?: number | undefined;
-  /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
+  /** How often the call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. */
   maxRetries?: number | undefined;
   /** Headers for this call. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -73,8 +68,8 @@ const unchanged: SettledCall = {
 /** Checks the options of one call; what is wrong goes into `issues`. */
 export function settleCall(options: RequestOptions | undefined, issues: Issue[]): SettledCall {
   if (options === undefined) return unchanged;
-  const given: RequestOptions = isRecord(options) ? options : {};
-  if (!isRecord(options)) {
+  const given: RequestOptions = isObject(options) ? options : {};
+  if (!isObject(options)) {
     issues.push({ path: 'options', message: 'expected an object' });
   }
   unknownOptions(given, [], issues);
@@ -87,7 +82,7 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
     ['body', body],
   ] as const) {
     // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
-    if (part !== undefined && (!isRecord(part) || Symbol.iterator in part)) {
+    if (part !== undefined && (!isObject(part) || Symbol.iterator in part)) {
       issues.push({ path: `options.${name}`, message: 'expected a plain object' });
     }
   }
@@ -97,7 +92,7 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
     totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
     maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),
     headers: checkHeaders(given.headers, 'options.headers', issues),
-    query: isRecord(query) ? query : {},
+    query: isObject(query) ? query : {},
     body,
   };
 }

@@ -4,21 +4,14 @@ import { attempt, type Answer, type AttemptResult } from './attempt.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import { clockFrom, type Clock } from './clock.ts';
-import {
-  attemptOf,
-  credentialError,
-  nextAttempt,
-  storyOf,
-  unforeseen,
-  whileWaiting,
-  type Course,
-} from './course.ts';
+import { attemptOf, nextAttempt, storyOf, type Course } from './course.ts';
 import { credentialName, type Credential } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { silentFailure, timedOut, type Failure } from './failure.ts';
 import type { Gate, Report } from './gate.ts';
 import { notify } from './hooks.ts';
+import { credentialError, unforeseen, whileWaiting } from './interruption.ts';
 import type { Settled } from './options.ts';
 import { prepare } from './prepare.ts';
 import { cleaned, redactor, type Redact } from './redactor.ts';

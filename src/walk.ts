@@ -5,7 +5,9 @@ import type { ApiCall } from './transport.ts';
 export interface Route<P, Position> extends CallIdentity {
   readonly start: Position;
   readonly limit: number | undefined;
-  /** Asks for one page; `cancel` ends the request. */
+  /**
+   * Asks for one page. `cancel` ends the request; only walks give it, and what they get has to be a page.
+   */
   fetch(position: Position, cancel?: AbortSignal): ApiCall<P>;
   /** Where the next page is, undefined after the last one, or why there is no way on. */
   next(page: P, trail: Trail<Position>): Position | PaginationError | undefined;

@@ -59,6 +59,7 @@ const floors = [
   ['answer-failure.ts'],
   ['answer.ts'],
   ['course.ts', 'choose-wire.ts'],
+  ['interruption.ts'],
   ['transport.ts'],
   ['pager.ts', 'walk.ts'],
   ['resources/'],

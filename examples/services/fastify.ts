@@ -18,7 +18,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The status for an error of the platform, as the caller of this service has to read it. */
 function statusFor(error: PaymentsError): number {
-  // Taken, and nobody knows with what end: it must not be asked for again before somebody has looked.
+  // 202: nobody knows whether it was paid, so the caller must not repeat it before somebody has looked.
   if (isOutcomeUnknown(error)) return 202;
   if (error instanceof ValidationError) return 400;
   if (error instanceof ConflictError) return 409;

@@ -1,8 +1,8 @@
 import { check, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
 import type { Pager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   entityCreatedSchema,
   entityCreateInputSchema,

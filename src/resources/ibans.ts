@@ -1,7 +1,7 @@
 import { check, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
 import type { Pager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   ibanIdSchema,
   ibanListQuerySchema,

@@ -1,8 +1,8 @@
-import { check, type Checker, type Path } from '../arguments.ts';
-import { hasData, isObject } from '../call.ts';
+import { check, isObject, type Checker, type Path } from '../arguments.ts';
+import { isPage } from '../call.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
 import { cursorPager, type Pager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { PageQuery, Schema } from '../schemas/primitives.ts';
 import type { Transport } from '../transport.ts';
@@ -34,7 +34,7 @@ export function listOf<T, Q extends PageQuery>(
           query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           answer,
           // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-          ...(cancel === undefined ? {} : { least: hasData }),
+          ...(cancel === undefined ? {} : { least: isPage }),
           into: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
         },
         asked,

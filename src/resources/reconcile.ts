@@ -1,5 +1,4 @@
-import { check, invalidArguments, validate } from '../arguments.ts';
-import { isObject } from '../call.ts';
+import { check, invalidArguments, isObject, validate } from '../arguments.ts';
 import {
   PaymentsError,
   retold,
@@ -7,9 +6,9 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
-import { unknownOptions, type RequestOptions } from '../request-options.ts';
-import type { Redact } from '../redactor.ts';
 import type { Pager } from '../pager.ts';
+import type { Redact } from '../redactor.ts';
+import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
@@ -21,9 +20,9 @@ import {
 /** Where to look for a Transfer that may exist. */
 export interface ReconcileOptions extends RequestOptions {
   /**
-   * When this payment was tried first: a moment noted before that call, or `error.startedAt` if there was
-   * no other. Left out, transfers of all times count, and one is `found` only by a description.
-   * @default the beginning of time
+   * When this payment was tried first: a moment noted before that call, or `error.startedAt` if that was
+   * the only call. Left out, transfers of all times count, and only an input with a `description` can be
+   * `found`. @default 1970
    */
   since?: Date | string | undefined;
   /**
@@ -63,8 +62,8 @@ const call: CallIdentity = {
   path: '/transfers',
 };
 
-/** Before every Transfer. */
-const ever = Number.NEGATIVE_INFINITY;
+/** Before every Transfer: 1970. */
+const ever = 0;
 
 /**
  * Looks through the source's Transfers, all of them: the order of the list is not documented
@@ -79,7 +78,7 @@ export async function reconcileTransfer(
 ): Promise<Reconciliation> {
   const { wanted, start, clockSkew, paging } = sought(input, options, now, redact);
   // Of all times, only a reference tells this transfer from an earlier one like it.
-  const isTold = start !== ever || (wanted.description ?? '') !== '';
+  const isTold = start > ever || (wanted.description ?? '') !== '';
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   const incoming: Transfer[] = [];
@@ -142,8 +141,10 @@ function sought(
   const wanted = validate(check(transferCreateInputSchema(), input), '', issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun =
-    since === undefined ? ever : validate(check(moment(), since), 'options.since', issues);
-  const start = begun === ever ? ever : new Date(begun ?? Number.NaN).getTime();
+    since === undefined
+      ? new Date(ever)
+      : validate(check(moment(), since), 'options.since', issues);
+  const start = new Date(begun ?? Number.NaN).getTime();
   if (!(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
@@ -165,6 +166,7 @@ function sought(
  * over because nothing was sent pays twice.
  */
 function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
+  const said = error.message.replace(/\nNothing was sent\.$/, '');
   const [what, remedy] =
     error instanceof ValidationError
       ? ['it could not be looked for', 'mend the arguments and look again']
@@ -174,8 +176,8 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     outcome: 'unknown',
     retryable: false,
     // When nobody knows since when, a later look has to begin at the beginning.
-    startedAt: new Date(Number.isFinite(start) ? start : 0).toISOString(),
-    message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${error.message.replace(/\nNothing was sent\.$/, '')}`,
+    startedAt: new Date(Number.isNaN(start) ? ever : start).toISOString(),
+    message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace('arguments of transfers.list', `arguments of ${call.operation}`)}`,
   });
 }
 

@@ -1,8 +1,8 @@
 import { kindOf, literalPath, type Checked, type Checker } from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
-import type { QueryValue } from '../request-options.ts';
 import type { Kind } from '../outcome.ts';
+import type { QueryValue } from '../request-options.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import { check, path } from '../arguments.ts';
-import { isObject } from '../call.ts';
+import { check, isObject, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import { lazily } from '../schemas/primitives.ts';
 import {
   transactionListInputSchema,

@@ -1,9 +1,9 @@
 import { check, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
-import { compiled } from '../compiled.ts';
 import type { Clock } from '../clock.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { compiled } from '../compiled.ts';
 import type { Pager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   transferCreatedSchema,
   transferCreateInputSchema,
@@ -40,13 +40,15 @@ export class Transfers {
    *
    * @example
    * ```ts
-   * import { isOutcomeUnknown } from 'payments-platform-sdk';
+   * import { isPaymentsError } from 'payments-platform-sdk';
    *
+   * const since = new Date();
    * try {
    *   await payments.transfers.create(input);
    * } catch (error) {
-   *   if (!isOutcomeUnknown(error)) throw error;
-   *   console.log(await payments.transfers.reconcile(input, { since: error.startedAt }));
+   *   // Refused or never sent: no money moved.
+   *   if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
+   *   console.log(await payments.transfers.reconcile(input, { since }));
    * }
    * ```
    */

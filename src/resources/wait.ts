@@ -1,6 +1,4 @@
-import { invalidArguments } from '../arguments.ts';
-import { cleaned, type Redact } from '../redactor.ts';
-import { isObject } from '../call.ts';
+import { invalidArguments, isObject } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
 import {
@@ -13,7 +11,9 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
+import { notify } from '../hooks.ts';
 import { checkMilliseconds } from '../option-checks.ts';
+import { cleaned, type Redact } from '../redactor.ts';
 import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
@@ -96,7 +96,7 @@ export async function waitForTransfer(
           throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
         }
         last = seen;
-        observe(onPoll, seen);
+        notify(onPoll, () => seen);
         const arrived =
           until === undefined
             ? seen.status === 'completed'
@@ -157,16 +157,6 @@ function settleWait(options: WaitOptions | undefined, redact: Redact) {
 function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
   const [now, before] = [progress.get(seen.status), progress.get(last?.status ?? '')];
   return now !== undefined && before !== undefined && now < before;
-}
-
-function observe(onPoll: WaitOptions['onPoll'], seen: Transfer): void {
-  try {
-    const result = onPoll?.(seen);
-    // Whatever it waits for, of whatever realm its promise is.
-    Promise.resolve(result).catch(() => undefined);
-  } catch {
-    // Watching a payment must not break it.
-  }
 }
 
 const otherTransfer = (): PaymentsError =>

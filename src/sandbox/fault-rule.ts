@@ -74,7 +74,7 @@ const faults = [
       status.check(
         z.refine(
           (value) => !bodyless.includes(value),
-          `an answer of ${bodyless.join(', ')} has no page`,
+          `answers of status ${bodyless.join(', ')} have no page`,
         ),
       ),
     ),

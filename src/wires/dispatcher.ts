@@ -2,7 +2,7 @@ import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
 import { Reply } from './reply.ts';
 import {
   currentDispatcher,
-  trustIn,
+  isNodesOwn,
   type Controller,
   type Handler,
   type RawHeaders,
@@ -67,9 +67,10 @@ class Exchange implements Handler {
     try {
       const dispatcher = currentDispatcher();
       if (dispatcher === undefined) throw new Error('the dispatcher of fetch is gone');
-      const trust = trustIn(dispatcher);
-      if (trust !== 'silence') trace.started = undefined;
-      if (trust === 'nothing') trace.relayed = true;
+      if (!isNodesOwn(dispatcher)) {
+        trace.started = undefined;
+        trace.foreign = true;
+      }
       dispatcher.dispatch(
         {
           origin: request.url.slice(0, pathAt),

@@ -1,6 +1,5 @@
 import type { Kind } from '../outcome.ts';
 import { host, isRuntimesOwn, runtime, type Runtime } from '../runtime.ts';
-import { currentDispatcher, trustIn } from './undici.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
 
 /**
@@ -10,26 +9,16 @@ import type { Fetch, GetWithBody, Wire } from './wire.ts';
 export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
   const here = runtime();
   const send = given ?? globalThis.fetch;
-  const known = here === 'node' || here === 'bun' || here === 'deno';
   return {
-    runtime: known && isRuntimesOwn(send) && sendsOnce(here) ? here : 'other',
-    // Node sends a request once. Bun and Deno repeat one whose reused connection turns out dead,
-    // unless it is sent as below.
-    sealed: here === 'node' || kind !== 'safe',
+    // Node's own fetch is on this wire only when the global one was replaced. It hands its requests to a
+    // dispatcher, which may be anybody's, and tells of the last time only.
+    runtime: (here === 'bun' || here === 'deno') && isRuntimesOwn(send) ? here : 'other',
+    // Bun and Deno repeat a request whose reused connection turns out dead, unless it is sent as below.
+    sealed: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
       asAnswer(await send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) })),
   };
-}
-
-/**
- * Whether an error of the runtime's fetch is that of the one time that the request was sent. Node's hands
- * its requests to a dispatcher, which may be somebody's own, and send them more than once.
- */
-function sendsOnce(here: Runtime): boolean {
-  if (here !== 'node') return true;
-  const dispatcher = currentDispatcher();
-  return dispatcher !== undefined && trustIn(dispatcher) === 'silence';
 }
 
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */

@@ -76,40 +76,28 @@ const isDispatcher = (value: unknown): value is Dispatcher =>
   value !== null &&
   typeof Reflect.get(value, 'dispatch') === 'function';
 
-/**
- * What a dispatcher proves when a request fails in it. `silence`: until it has told of the beginning, no
- * byte was written. `codes`: its error is that of the one time that it sent the request. `nothing`: it may
- * have sent it before, and told nobody.
- */
-export type Trust = 'silence' | 'codes' | 'nothing';
-
 /*
- * A dispatcher that somebody has put in the place of Node's may tell of the beginning of a request
- * late or never, whatever it did the last time, so its silence proves nothing. Node's own is known by
- * its source, as its fetch is (runtime.ts), and by where its errors come from: a bundler that keeps names
- * gives an installed undici the same source. Any undici's own dispatch() sends a write once; one that
- * wraps it, as an interceptor for retries does, tells of the last time only.
+ * A dispatcher that somebody has put in the place of Node's may send a request before it tells of it, or
+ * more than once, and tell of the last time only. So what fails in it proves nothing. Node's own is known
+ * by its source, as its fetch is (runtime.ts), and by where its errors come from: a bundler that keeps names
+ * gives an installed undici the same source.
  */
 const ownClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
 const plainDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
 
-/** What each proved with which dispatch(): another may be put in its place at any time. */
-const judged = new WeakMap<Dispatcher, { readonly dispatch: unknown; readonly trust: Trust }>();
+/** The dispatch() with which each was found to be Node's own: another may be put in its place. */
+const own = new WeakMap<Dispatcher, unknown>();
 
-/** What may be concluded from a failure in this dispatcher. */
-export function trustIn(dispatcher: Dispatcher): Trust {
+/** Whether this is Node's own dispatcher, with nothing around it. */
+export function isNodesOwn(dispatcher: Dispatcher): boolean {
   const dispatch: unknown = Reflect.get(dispatcher, 'dispatch');
-  const before = judged.get(dispatcher);
-  if (before !== undefined && before.dispatch === dispatch) return before.trust;
-  const trust = judge(dispatcher, dispatch);
-  judged.set(dispatcher, { dispatch, trust });
-  return trust;
-}
-
-function judge(dispatcher: Dispatcher, dispatch: unknown): Trust {
-  if (!plainDispatch.test(sourceOf(dispatch))) return 'nothing';
-  const own = ownClass.test(sourceOf(dispatcher.constructor)) && isInsideNode(dispatcher);
-  return own ? 'silence' : 'codes';
+  if (own.get(dispatcher) === dispatch) return true;
+  const found =
+    plainDispatch.test(sourceOf(dispatch)) &&
+    ownClass.test(sourceOf(dispatcher.constructor)) &&
+    isInsideNode(dispatcher);
+  if (found) own.set(dispatcher, dispatch);
+  return found;
 }
 
 /** Whether it is Node's copy of undici that refuses to dispatch nothing. */

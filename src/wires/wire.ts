@@ -29,8 +29,8 @@ export interface Trace {
   started?: boolean | undefined;
   /** True when somebody between us and the platform began the request again by itself. */
   repeated?: boolean;
-  /** True when an error may be that of a later sending than the first. */
-  relayed?: boolean;
+  /** True when somebody else's dispatcher had the request: what fails in it proves nothing. */
+  foreign?: boolean;
 }
 
 /** Why a body could not be read to its end. */

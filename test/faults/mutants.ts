@@ -102,7 +102,7 @@ export const variants: readonly Variant[] = [
     'the word of the wire is not heard',
     node,
     change('outcome.ts', 'evidence.started === undefined\n', 'evidence !== undefined\n'),
-    change('outcome.ts', 'evidence.relayed !== true &&', ''),
+    change('outcome.ts', 'evidence.foreign !== true &&', ''),
   ),
   mutant(
     'the wire forgets that it started',

@@ -1,4 +1,9 @@
-import { PaginationError, ServerError, type PaymentsClient } from 'payments-platform-sdk';
+import {
+  PaginationError,
+  ServerError,
+  ValidationError,
+  type PaymentsClient,
+} from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import {
   address,
@@ -215,4 +220,11 @@ test('a page that fails says where to go on', async () => {
   const skip = Number(error.resume?.cursor);
   const rest = await payments.transactions.list({ address, skip }).toArray({ max: 99 });
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
+});
+
+test('a take that is nothing of the kind rejects, and does not throw at once', async () => {
+  const { payments, asked } = platformOf(5);
+  const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
+  await failureOf(list, ValidationError);
+  expect(asked).toEqual([]);
 });

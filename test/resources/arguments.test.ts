@@ -247,6 +247,7 @@ describe('settings.update refuses', () => {
       { autoEarnEnabled: false },
       { autoEarnVault: 'x_usdc' },
       { webhookUrl: 'http://localhost:8080/x?y#z' },
+      { webhookUrl: 'HTTPS://hooks.example/x' },
     ];
     for (const patch of allowed) {
       await payments.settings.update(patch).catch(() => undefined);
@@ -254,6 +255,19 @@ describe('settings.update refuses', () => {
     }
     expect(sent).toHaveLength(allowed.length);
   });
+});
+
+test('a name may be empty', async () => {
+  const { payments, sent } = observed(undefined, { validation: 'report' });
+  const ignore = (): undefined => undefined;
+  await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
+  await payments.accounts.create({ entityId: 'ent_1', name: '' }).catch(ignore);
+  await payments.accounts.update('acc_1', { name: '' }).catch(ignore);
+  expect(sent.map(({ body }) => JSON.parse(body) as object)).toEqual([
+    { email: 'a@b.c', fullName: '', businessName: '' },
+    { entityId: 'ent_1', name: '' },
+    { name: '' },
+  ]);
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(

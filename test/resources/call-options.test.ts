@@ -57,9 +57,10 @@ describe('every list refuses', () => {
 /** What is wrong with the options of a call, where, and what is said. */
 const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['null', null, 'options', /expected an object/],
+  ['a list', [], 'options', /expected an object/],
   ['a number', 5_000, 'options', /expected an object/],
   ['text', 'timeout=5', 'options', /expected an object/],
-  ['a list', [5_000], 'options.0', /unknown option/],
+  ['a list of options', [5_000], 'options', /expected an object/],
   ['an unknown option', { idempotencyKey: 'k' }, 'options.idempotencyKey', /unknown option/],
   ['a misspelt option', { timout: 5 }, 'options.timout', /did you mean timeout\?/],
   ['an option of the client', { baseUrl: 'x' }, 'options.baseUrl', /there are signal, timeout/],

@@ -156,6 +156,15 @@ test('without a since only a reference tells a transfer from an earlier one', as
     result: 'ambiguous',
     candidates: [old],
   });
+  // As if that look had broken off, and its error's startedAt were handed on.
+  const error = await failureOf(
+    payments.transfers.reconcile(newTransfer, { clockSkew: -1 }),
+    ValidationError,
+  );
+  const since1970 = { since: error.startedAt };
+  expect(await payments.transfers.reconcile(newTransfer, since1970)).toMatchObject({
+    result: 'ambiguous',
+  });
   const described = { ...old, description: 'Invoice 7' };
   const wanted = { ...newTransfer, description: 'Invoice 7' };
   const { payments: again, look } = listing(described);
@@ -204,6 +213,14 @@ test('a match that arrives is the other side of one that leaves, or nobody knows
   expect(await listing(other).look()).toMatchObject({ result: 'not_found' });
   const old = { ...arriving, createdAt: minutes(-10) };
   expect(await listing(old).look()).toMatchObject({ result: 'not_found' });
+});
+
+test('nor does a page that does not say whether more follow', async () => {
+  const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
+  const { payments, sent } = observed(() => Response.json(body), { validation: 'report' });
+  const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
+  expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
+  expect(sent).toHaveLength(1);
 });
 
 test('one transfer that a growing list shows twice is one', async () => {
@@ -354,6 +371,12 @@ test('a misspelt option is told as one of reconcile', async () => {
     ValidationError,
   );
   expect(error.operation).toBe('transfers.reconcile');
+  expect(error.message).toContain('The arguments of transfers.reconcile are not valid');
+  // What the list refuses is told of the look, too.
+  const ofPage = await failureOf(
+    payments.transfers.reconcile(newTransfer, { since, maxRetries: -1 }),
+  );
+  expect(ofPage.message).toContain('The arguments of transfers.reconcile are not valid');
   expect(error.issues).toEqual([
     { path: 'options.clockskew', message: 'unknown option; did you mean clockSkew?' },
   ]);

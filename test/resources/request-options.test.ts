@@ -256,3 +256,16 @@ test('a message names the first twenty mistakes, and the error holds all', async
   expect(error.message).not.toContain('field20: ');
   expect(error.message).toContain('and 980 more, which are in error.issues');
 });
+
+test('a body that is a list takes no further fields', async () => {
+  const { payments, sent } = observed();
+  const call = payments.request(
+    { method: 'POST', path: '/batches', api: 'versioned', body: [1] },
+    { body: { more: true } },
+  );
+  const error = await failureOf(call, ValidationError);
+  expect(error.issues).toEqual([
+    { path: 'options.body', message: 'the body is no object, so no field can be added' },
+  ]);
+  expect(sent).toEqual([]);
+});

@@ -659,8 +659,9 @@ declare class InvalidResponseError extends PaymentsError {
 /** The platform's paging does not lead on. What was handed out so far is valid. */
 declare class PaginationError extends PaymentsError {
     /**
-     * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a page again, or a
-     * thousand pages in a row without an item.
+     * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a cursor that the list
+     * has been at, for `transactions.list` the third page in a row that is the same, or a thousand pages in
+     * a row without an item.
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
@@ -799,7 +800,7 @@ interface ClientOptions {
     timeout?: number | undefined;
     /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
     totalTimeout?: number | undefined;
-    /** How often a call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. @default 2 */
+    /** How often a call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. @default 2 */
     maxRetries?: number | undefined;
     /** Headers for every request. `authorization` is not among them: the credentials set it. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -860,7 +861,7 @@ interface RequestOptions {
     timeout?: number | undefined;
     /** Milliseconds for the whole call: waits, retries and bodies. */
     totalTimeout?: number | undefined;
-    /** How often the call may be sent again at most; 0 means never, but for a 401 to a credential that is a function. */
+    /** How often the call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. */
     maxRetries?: number | undefined;
     /** Headers for this call. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -871,6 +872,16 @@ interface RequestOptions {
 }
 /** What a query parameter may be; undefined is left out. */
 type QueryValue = string | number | bigint | boolean | undefined;
+
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
+}
 
 /** Takes credentials out of a text. */
 type Redact = (text: string) => string;
@@ -932,74 +943,6 @@ interface Call<T, A = T> {
     readonly into?: (answer: A) => T;
     /** For writes: what may have happened when the outcome is unknown, and how to find out. */
     readonly doubt?: string;
-}
-
-/**
- * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
- * with. It has to answer at once, not with a promise.
- */
-interface AnswerSchema<T> {
-    /** What Standard Schema asks for; your schema library has filled it in. */
-    readonly '~standard': {
-        /** The version of Standard Schema. */
-        readonly version: 1;
-        /** The library that made it. */
-        readonly vendor: string;
-        /** Checks a value. */
-        readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
-        /** For the compiler only. */
-        readonly types?: {
-            /** What goes in. */
-            readonly input: unknown;
-            /** What comes out. */
-            readonly output: T;
-        } | undefined;
-    };
-}
-/**
- * What a schema says of a value.
- * @inline
- */
-type SchemaResult<T> = {
-    /** The value, as the schema made it. */
-    readonly value: T;
-    readonly issues?: undefined;
-} | {
-    /** What is wrong with it. */
-    readonly issues: readonly {
-        /** What was expected. */
-        readonly message: string;
-        /** Where in the value. */
-        readonly path?: readonly (PropertyKey | {
-            /** One step on the way. */
-            readonly key: PropertyKey;
-        })[] | undefined;
-    }[];
-};
-/** A call that the SDK does not cover. */
-interface AnyRequest<T = unknown> {
-    /** GET is retried as a read; POST is sent once, as a creation. */
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    /** Relative, encoded, without a query: `/transfers/txfr_1`. */
-    path: string;
-    /** Which API: `versioned` takes the API key, `root` the JWT. */
-    api: 'versioned' | 'root';
-    /** Query parameters. */
-    query?: Readonly<Record<string, QueryValue>> | undefined;
-    /** The JSON body; a GET may have one, too. */
-    body?: unknown;
-    /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
-    schema?: AnswerSchema<T> | undefined;
-}
-
-/** One page of a list of the versioned API. */
-interface Page<T> {
-    /** The items of this page. */
-    data: T[];
-    /** Whether more items follow this page. */
-    hasMore: boolean;
-    /** Where the next page starts; null when there is none. */
-    nextCursor: string | null;
 }
 
 /** Why something was stopped before it was done. */
@@ -1433,6 +1376,64 @@ declare class Instructions {
 }
 
 /**
+ * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
+ * with. It has to answer at once, not with a promise.
+ */
+interface AnswerSchema<T> {
+    /** What Standard Schema asks for; your schema library has filled it in. */
+    readonly '~standard': {
+        /** The version of Standard Schema. */
+        readonly version: 1;
+        /** The library that made it. */
+        readonly vendor: string;
+        /** Checks a value. */
+        readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
+        /** For the compiler only. */
+        readonly types?: {
+            /** What goes in. */
+            readonly input: unknown;
+            /** What comes out. */
+            readonly output: T;
+        } | undefined;
+    };
+}
+/**
+ * What a schema says of a value.
+ * @inline
+ */
+type SchemaResult<T> = {
+    /** The value, as the schema made it. */
+    readonly value: T;
+    readonly issues?: undefined;
+} | {
+    /** What is wrong with it. */
+    readonly issues: readonly {
+        /** What was expected. */
+        readonly message: string;
+        /** Where in the value. */
+        readonly path?: readonly (PropertyKey | {
+            /** One step on the way. */
+            readonly key: PropertyKey;
+        })[] | undefined;
+    }[];
+};
+/** A call that the SDK does not cover. */
+interface AnyRequest<T = unknown> {
+    /** GET is retried as a read; POST is sent once, as a creation. */
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    /** Relative, encoded, without a query: `/transfers/txfr_1`. */
+    path: string;
+    /** Which API: `versioned` takes the API key, `root` the JWT. */
+    api: 'versioned' | 'root';
+    /** Query parameters. */
+    query?: Readonly<Record<string, QueryValue>> | undefined;
+    /** The JSON body; a GET may have one, too. */
+    body?: unknown;
+    /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
+    schema?: AnswerSchema<T> | undefined;
+}
+
+/**
  * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,
  * row 26.
  */
@@ -1535,9 +1536,9 @@ declare class Transactions {
 /** Where to look for a Transfer that may exist. */
 interface ReconcileOptions extends RequestOptions {
     /**
-     * When this payment was tried first: a moment noted before that call, or `error.startedAt` if there was
-     * no other. Left out, transfers of all times count, and one is `found` only by a description.
-     * @default the beginning of time
+     * When this payment was tried first: a moment noted before that call, or `error.startedAt` if that was
+     * the only call. Left out, transfers of all times count, and only an input with a `description` can be
+     * `found`. @default 1970
      */
     since?: Date | string | undefined;
     /**
@@ -1595,13 +1596,15 @@ declare class Transfers {
      *
      * @example
      * ```ts
-     * import { isOutcomeUnknown } from 'payments-platform-sdk';
+     * import { isPaymentsError } from 'payments-platform-sdk';
      *
+     * const since = new Date();
      * try {
      *   await payments.transfers.create(input);
      * } catch (error) {
-     *   if (!isOutcomeUnknown(error)) throw error;
-     *   console.log(await payments.transfers.reconcile(input, { since: error.startedAt }));
+     *   // Refused or never sent: no money moved.
+     *   if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
+     *   console.log(await payments.transfers.reconcile(input, { since }));
      * }
      * ```
      */

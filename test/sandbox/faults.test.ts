@@ -438,7 +438,7 @@ test.each([
     /fault.retryAfter: expected seconds, or the text of a header/,
   ],
   [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
-  [{ operation: '*', fault: { kind: 'html', status: 204 } }, /fault.status: .* has no page/],
+  [{ operation: '*', fault: { kind: 'html', status: 204 } }, /fault.status: .* have no page/],
   [{ operation: '*', fault: { kind: 'delay' } }, /fault.ms: this field is required/],
   [{ operation: '*', fault: { kind: 'delay', ms: -1 } }, /fault.ms: expected milliseconds/],
   [{ operation: '*', fault: { kind: 'delay', ms: 2 ** 31 } }, /fault.ms: expected milliseconds/],

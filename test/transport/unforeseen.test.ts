@@ -129,13 +129,15 @@ test.each<[string, unknown]>([
   expect(error.outcome).toBe('unknown');
 });
 
-test('a prototype that somebody has spoilt does not make a success a failure', async () => {
+test.each([
+  ['failure', { outcome: 'not_sent', transient: true, reason: 'spoilt' }],
+  ['reason', 'truncated'],
+])('a prototype that somebody has spoilt with %s does not spoil a success', async (name, value) => {
   const server = await serving();
   const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
   await payments.transfers.create(newTransfer);
-  const value = { outcome: 'not_sent', transient: true, reason: 'spoilt' };
-  Object.defineProperty(Object.prototype, 'failure', { value, configurable: true });
-  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'failure'));
+  Object.defineProperty(Object.prototype, name, { value, configurable: true });
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, name));
   await expect(payments.transfers.create(newTransfer)).resolves.toMatchObject(transferCreated);
   expect(server.arrivals).toHaveLength(2);
 });

@@ -210,7 +210,7 @@ export function waysHere(): Way[] {
       options: { fetch: runtimesFetch as Fetch },
       install: replaceFetch,
       leaves: 'fetch',
-      refused: provesAll,
+      refused: provesNothing,
       codings: everyCoding,
       forgivesGzip: true,
     },
