@@ -81,7 +81,10 @@ export async function reconcileTransfer(
   const isTold = start > ever || (wanted.description ?? '') !== '';
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
+  /** What fits but for a description, which is not shown. */
+  const undescribed: Transfer[] = [];
   const incoming: Transfer[] = [];
+  let showsDescriptions = false;
   const matches = new Set<string>();
   let scanned = 0;
   try {
@@ -94,6 +97,8 @@ export async function reconcileTransfer(
           outcome: 'unknown',
         });
       }
+      const isDescribed = told(transfer.description) !== undefined;
+      if (isDescribed) showsDescriptions = true;
       const likeness = compare(transfer, wanted);
       // A list that grows while it is read may show one Transfer on two pages.
       if (likeness === 'other' || matches.has(transfer.id)) continue;
@@ -101,12 +106,15 @@ export async function reconcileTransfer(
       const created = timeOf(transfer.createdAt);
       if (created < start - clockSkew) continue;
       if (transfer.direction === 'incoming') incoming.push(transfer);
+      else if (!isDescribed && (wanted.description ?? '') !== '') undescribed.push(transfer);
       else if (isTold && created >= start && likeness === 'same') certain.push(transfer);
       else doubtful.push(transfer);
     }
   } catch (error) {
     throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
   }
+  // Where others have a description, one that has none was made without.
+  if (!showsDescriptions) doubtful.push(...undescribed);
   const [only] = certain;
   if (only !== undefined && certain.length + doubtful.length === 1) {
     return { result: 'found', transfer: only };

@@ -131,9 +131,6 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['signs were replaced', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
-  ['the description is not shown', { description: 'Invoice 7' }, { description: undefined }],
-  ['the description is null', { description: 'Invoice 7' }, { description: null }],
-  ['the description is empty', { description: 'Invoice 7' }, { description: '' }],
   ['no destination is shown', {}, { counterpartyId: null, destinationAccountId: undefined }],
   ['an empty destination is shown', {}, { counterpartyId: '', destinationAccountId: '' }],
   ['a counterparty is shown besides', {}, { counterpartyId: 'cpty_1' }],
@@ -148,6 +145,22 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   const certain = { ...match, id: 'txfr_2', description: wanted.description };
   expect(await listing(seen, certain).look(wanted)).toMatchObject({ result: 'ambiguous' });
 });
+
+test.each([undefined, null, ''])(
+  'where no description is shown (%j), a match without one may be it, elsewhere not',
+  async (description) => {
+    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const bare = { ...match, description };
+    expect(await listing(bare).look(wanted)).toEqual({ result: 'ambiguous', candidates: [bare] });
+    const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
+    expect(await listing(bare, other).look(wanted)).toMatchObject({ result: 'not_found' });
+    const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
+    expect(await listing(bare, certain).look(wanted)).toEqual({
+      result: 'found',
+      transfer: certain,
+    });
+  },
+);
 
 test('without a since only a reference tells a transfer from an earlier one', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };

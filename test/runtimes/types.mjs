@@ -174,7 +174,7 @@ export function declarations(installed) {
 const hovered = {
   'transfer./*1*/amount': /decimal string/,
   'payments./*2*/transfers': /Movements of funds/,
-  'payments.transfers./*3*/create': /never sent a second/,
+  'payments.transfers./*3*/create': /sent a second time only/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
   '({} as ClientOptions)./*5*/baseUrl': /versioned root/,
   '({} as RequestOptions)./*6*/signal': /Ends the call/,
