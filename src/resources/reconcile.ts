@@ -77,9 +77,8 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const { wanted, start, clockSkew, paging } = sought(input, options, now, redact);
-  const hasReference = (wanted.description ?? '') !== '';
   // Of all times, only a reference tells this transfer from an earlier one like it.
-  const isTold = start > ever || hasReference;
+  const isTold = start > ever || (wanted.description ?? '') !== '';
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   /** What fits but for a description, which is not shown. */
@@ -107,7 +106,7 @@ export async function reconcileTransfer(
       const created = timeOf(transfer.createdAt);
       if (created < start - clockSkew) continue;
       if (transfer.direction === 'incoming') incoming.push(transfer);
-      else if (hasReference && !isDescribed) undescribed.push(transfer);
+      else if (!isDescribed && (wanted.description ?? '') !== '') undescribed.push(transfer);
       else if (isTold && created >= start && likeness === 'same') certain.push(transfer);
       else doubtful.push(transfer);
     }
