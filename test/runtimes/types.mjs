@@ -15,7 +15,17 @@ const resolutions = {
   node16: { module: 'node16', moduleResolution: 'node16', files: ['esm.mts', 'cjs.cts'] },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
   bundler: { module: 'esnext', moduleResolution: 'bundler', files: ['app.ts'] },
+  // What older projects still have, and newer compilers no more. zod's own types ask for the interop.
+  node10: {
+    module: 'commonjs',
+    moduleResolution: 'node10',
+    esModuleInterop: true,
+    files: ['app.ts'],
+  },
 };
+const hasResolution = (version, label) => label !== 'node10' || Number(version) < 6;
+/** msw's own types cannot be found in the old way. */
+const findsMsw = (version, label) => version !== '5.5' && label !== 'node10';
 
 const program = `
 import {
@@ -89,13 +99,14 @@ export async function compilerRows(consumer) {
   lend(consumer, '@types/node', 'msw');
   const jobs = Object.entries(compilers).flatMap(([version, name]) =>
     Object.entries(resolutions).flatMap(([label, { files, ...options }]) => {
+      if (!hasResolution(version, label)) return [];
       const job = { version, name, label, options };
       const forMsw = files.filter((file) => label !== 'node16' || !file.endsWith('.cts'));
       return [
         { ...job, files, text: program, lib: ['ES2022'] },
-        ...(version === '5.5'
-          ? []
-          : [{ ...job, entry: 'msw', files: forMsw, text: mswProgram, lib: ['ES2022', 'DOM'] }]),
+        ...(findsMsw(version, label)
+          ? [{ ...job, entry: 'msw', files: forMsw, text: mswProgram, lib: ['ES2022', 'DOM'] }]
+          : []),
       ];
     }),
   );
