@@ -57,7 +57,7 @@ const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
 
 /** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
 export interface SandboxAccountUpdate extends AccountUpdateInput {
-  /** Money neither leaves nor reaches an inactive Account. */
+  /** No new transfer leaves or reaches an inactive Account; deposits and `fund` still do. */
   status?: KnownAccountStatus | undefined;
 }
 const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject({

@@ -1,4 +1,5 @@
 import type { Settings } from '../schemas/settings.ts';
+import type { Transaction } from '../schemas/transaction.ts';
 import type { AccountRow } from './accounts.ts';
 import { Clock, type SandboxClock } from './clock.ts';
 import type { CounterpartyRow } from './counterparties.ts';
@@ -7,7 +8,6 @@ import type { IbanRow } from './ibans.ts';
 import type { InstructionRow } from './instructions.ts';
 import { initialSettings } from './settings.ts';
 import { Table } from './table.ts';
-import type { TransactionRow } from './transactions.ts';
 import type { TransferRow } from './transfers.ts';
 
 /** Everything that a Platform remembers. What may happen to it is told by the files of the nouns. */
@@ -23,7 +23,7 @@ export class Platform {
   /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
   readonly closedIbans = new Map<string, IbanRow>();
   readonly instructions = new Map<string, InstructionRow>();
-  readonly transactions: TransactionRow[] = [];
+  readonly transactions: Transaction[] = [];
   settings: Settings;
 
   constructor(clock: SandboxClock | undefined, pageSize: number) {

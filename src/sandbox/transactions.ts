@@ -9,12 +9,6 @@ const mostRecords = 100;
 /** The block that a new sandbox finds its chains at. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
-export interface TransactionRow {
-  readonly transaction: Transaction;
-  /** Milliseconds: `from` and `to` are finer than the whole seconds that a record shows. */
-  readonly at: number;
-}
-
 /** What a transaction did to its Instruction. */
 interface Deed {
   activation?: boolean;
@@ -28,8 +22,7 @@ export function recordTransaction(
   { instruction, address, chainId }: InstructionRow,
   { activation = false, deactivation = false, status = 'Success' }: Deed,
 ): Transaction {
-  const at = platform.clock.now().getTime();
-  const seconds = Math.floor(at / 1000);
+  const seconds = Math.floor(platform.clock.now().getTime() / 1000);
   const { instructionId } = instruction;
   const number = platform.transactions.length + 1;
   const startedAtBlock = firstBlock + 2 * number;
@@ -49,7 +42,7 @@ export function recordTransaction(
     deactivation,
     transactionStatus: status,
   };
-  platform.transactions.push({ transaction, at });
+  platform.transactions.push(transaction);
   return { ...transaction };
 }
 
@@ -66,14 +59,17 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   const to = input.to === undefined ? Infinity : new Date(input.to).getTime();
   const ids = input.instructionIds && new Set(input.instructionIds.map(sameCase));
   const found = platform.transactions
-    .filter(
-      ({ transaction, at }) =>
-        sameCase(transaction.address) === sameCase(input.address) &&
-        (ids === undefined || ids.has(sameCase(transaction.instructionId))) &&
+    .filter(({ address, instructionId, createdAtUnix }) => {
+      // The moment that a record shows: whoever asks again from there must find it.
+      const at = Number(createdAtUnix) * 1000;
+      return (
+        sameCase(address) === sameCase(input.address) &&
+        (ids === undefined || ids.has(sameCase(instructionId))) &&
         at >= from &&
-        at <= to,
-    )
-    .map(({ transaction }) => ({ ...transaction }));
+        at <= to
+      );
+    })
+    .map((transaction) => ({ ...transaction }));
   if (sort === 'Descending') found.reverse();
   const start = Number(skip);
   return found.slice(start, start + Math.min(Number(take), mostRecords));
@@ -92,6 +88,6 @@ export class SandboxTransactions {
 
   /** Every record of every address, oldest first. */
   list(): Transaction[] {
-    return this.#platform.transactions.map(({ transaction }) => ({ ...transaction }));
+    return this.#platform.transactions.map((transaction) => ({ ...transaction }));
   }
 }

@@ -2646,6 +2646,46 @@ interface AccountUpdateInput {
     metadata?: Metadata | undefined;
 }
 
+declare const transactionStatuses: readonly ["Success"];
+/**
+ * The one transaction status that the document names; others exist.
+ * @useDeclaredType
+ */
+type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** One on-chain transaction of an Instruction. */
+interface Transaction {
+    /** Unix seconds. */
+    createdAtUnix: Integer;
+    /** Unix seconds. */
+    updatedAtUnix: Integer;
+    /** Unix seconds. */
+    startedAtUnix: Integer;
+    /** Unix seconds. */
+    finishedAtUnix: Integer;
+    /** Block number. */
+    startedAtBlock: Integer;
+    /** Block number. */
+    finishedAtBlock: Integer;
+    /** Identifies the transaction on its chain. */
+    transactionHash: Hex;
+    /** The block that holds it. */
+    blockHash: Hex;
+    /** The Instruction that it belongs to. */
+    instructionId: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** Whether it activated the Instruction. */
+    activation: boolean;
+    /** Whether it deactivated the Instruction. */
+    deactivation: boolean;
+    /** `Success` is the one documented value. */
+    transactionStatus: TransactionStatus;
+}
+
 /**
  * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
  * the object also decides how long a `delay` fault takes.
@@ -2768,46 +2808,6 @@ interface InstructionBuildInput {
     actionArguments: ActionArguments;
 }
 
-declare const transactionStatuses: readonly ["Success"];
-/**
- * The one transaction status that the document names; others exist.
- * @useDeclaredType
- */
-type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
-type TransactionStatus = OpenEnum<KnownTransactionStatus>;
-/** One on-chain transaction of an Instruction. */
-interface Transaction {
-    /** Unix seconds. */
-    createdAtUnix: Integer;
-    /** Unix seconds. */
-    updatedAtUnix: Integer;
-    /** Unix seconds. */
-    startedAtUnix: Integer;
-    /** Unix seconds. */
-    finishedAtUnix: Integer;
-    /** Block number. */
-    startedAtBlock: Integer;
-    /** Block number. */
-    finishedAtBlock: Integer;
-    /** Identifies the transaction on its chain. */
-    transactionHash: Hex;
-    /** The block that holds it. */
-    blockHash: Hex;
-    /** The Instruction that it belongs to. */
-    instructionId: Hex;
-    /** The chain's number. */
-    chainId: Integer;
-    /** The address that the Instruction belongs to. */
-    address: Hex;
-    /** Whether it activated the Instruction. */
-    activation: boolean;
-    /** Whether it deactivated the Instruction. */
-    deactivation: boolean;
-    /** `Success` is the one documented value. */
-    transactionStatus: TransactionStatus;
-}
-
 interface InstructionRow {
     readonly address: Hex;
     readonly chainId: Integer;
@@ -2899,19 +2899,6 @@ declare class Table<Prefix extends string, Row extends {
     after(position: number): Generator<[position: number, row: Row]>;
     /** Every row, oldest first. */
     all(): Row[];
-}
-
-interface TransactionRow {
-    readonly transaction: Transaction;
-    /** Milliseconds: `from` and `to` are finer than the whole seconds that a record shows. */
-    readonly at: number;
-}
-/** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
-declare class SandboxTransactions {
-    #private;
-    constructor(platform: Platform);
-    /** Every record of every address, oldest first. */
-    list(): Transaction[];
 }
 
 /** The id of a Counterparty. */
@@ -3088,7 +3075,7 @@ declare class Platform {
     /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
     readonly closedIbans: Map<string, Iban>;
     readonly instructions: Map<string, InstructionRow>;
-    readonly transactions: TransactionRow[];
+    readonly transactions: Transaction[];
     settings: Settings;
     constructor(clock: SandboxClock | undefined, pageSize: number);
 }
@@ -3121,7 +3108,7 @@ interface SandboxAccountInput extends AccountCreateInput {
 }
 /** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
 interface SandboxAccountUpdate extends AccountUpdateInput {
-    /** Money neither leaves nor reaches an inactive Account. */
+    /** No new transfer leaves or reaches an inactive Account; deposits and `fund` still do. */
     status?: KnownAccountStatus | undefined;
 }
 /** The Accounts of a sandbox, and what only the platform itself can do with them. */
@@ -3479,6 +3466,14 @@ declare class SandboxSettings {
      * @throws SandboxError when a field is malformed, or auto-earn is enabled without a vault.
      */
     update(patch: SettingsUpdateInput): Settings;
+}
+
+/** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
+declare class SandboxTransactions {
+    #private;
+    constructor(platform: Platform);
+    /** Every record of every address, oldest first. */
+    list(): Transaction[];
 }
 
 /** How a {@link Sandbox} is set up. */

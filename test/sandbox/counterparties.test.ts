@@ -171,7 +171,7 @@ test('deleting fails the pending transfers to it, and no others', async () => {
 });
 
 test('a Counterparty that was read can be created again: null counts as left out', () => {
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ clock: () => new Date('2026-01-01T00:00:00Z') });
   const { entity } = furnished(sandbox);
   for (const type of ['wallet', 'bank_account'] as const) {
     const { id, createdAt, ...read } = sandbox.counterparties.create({ entityId: entity.id, type });

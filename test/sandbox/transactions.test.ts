@@ -7,8 +7,8 @@ const owner = '0x00000000000000000000000000000000000000Aa';
 const start = Date.UTC(2026, 0, 1);
 
 /** Two Instructions of one address and one of another; every transaction is a minute apart. */
-function world() {
-  let now = start - 60_000;
+function world(begin = start) {
+  let now = begin - 60_000;
   const sandbox = new Sandbox({ clock: { now: () => now } });
   const minutely = <T>(step: () => T): T => {
     now += 60_000;
@@ -104,6 +104,15 @@ test('from and to are moments, both inclusive, to the millisecond', async () => 
   expect(await list({ from: at(1), to: at(4) })).toEqual(all.slice(1, 4));
   expect(await list({ from: at(9) })).toEqual([]);
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
+});
+
+test('a window that ends or begins with the second that a record shows holds that record', async () => {
+  const { list } = world(start + 500);
+  const all = await list();
+  const shown = (minute: number) => new Date(start + minute * 60_000).toISOString();
+  expect(await list({ to: shown(3) })).toEqual(all.slice(0, 3));
+  expect(await list({ from: shown(3) })).toEqual(all.slice(2));
+  expect(await list({ from: shown(3), to: shown(3) })).toEqual([all[2]]);
 });
 
 test('sorts both ways, then skips and takes', async () => {
