@@ -22,8 +22,14 @@ interface SchemaIssue {
 export interface Checked<T> {
   readonly schema: Checker<T>;
   readonly value: unknown;
+  /** Where the caller gave it, such as `options.since`; empty for an input itself. */
+  readonly at: string;
 }
-export const check = <T>(schema: Checker<T>, value: unknown): Checked<T> => ({ schema, value });
+export const check = <T>(schema: Checker<T>, value: unknown, at = ''): Checked<T> => ({
+  schema,
+  value,
+  at,
+});
 
 /** A path with its parameters still unchecked. */
 export interface Path {
@@ -40,7 +46,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Checked<st
     resolve: (issues) =>
       literals.reduce((before, literal, index) => {
         const id = ids[index - 1];
-        const segment = id === undefined ? undefined : validate(id, 'id', issues);
+        const segment = id === undefined ? undefined : validate({ ...id, at: 'id' }, issues);
         return `${before}${encodeURIComponent(segment ?? '')}${literal}`;
       }),
   };
@@ -69,11 +75,7 @@ export function literalPath(given: unknown): Path {
 }
 
 /** The checked value, or undefined and what is wrong with it in `issues`. */
-export function validate<T>(
-  { schema, value }: Checked<T>,
-  at: string,
-  issues: Issue[],
-): T | undefined {
+export function validate<T>({ schema, value, at }: Checked<T>, issues: Issue[]): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   for (const found of result.error.issues.flatMap((issue) => describe(issue, value, at))) {
@@ -161,7 +163,8 @@ export function kindOf(value: unknown): string {
   return article(typeof value);
 }
 
-const join = (at: string, keys: readonly PropertyKey[]): string =>
+/** The place of something inside of another: `a.b[0]`. */
+export const join = (at: string, keys: readonly PropertyKey[]): string =>
   keys.reduce<string>(
     (before, key) =>
       typeof key === 'number'

@@ -124,7 +124,7 @@ export class Credential {
   }
 
   #remember(value: string): void {
-    if (value.length < 4 || this.#seen.includes(value)) return;
+    if (this.#seen.includes(value)) return;
     this.#seen.push(value);
     if (this.#seen.length > 4) this.#seen.shift();
   }

@@ -1,14 +1,9 @@
-import { invalidArguments, isObject, jsonIssues, validate } from './arguments.ts';
+import { invalidArguments, isObject, join, jsonIssues, validate } from './arguments.ts';
 import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
-import {
-  settleCall,
-  type QueryValue,
-  type RequestOptions,
-  type SettledCall,
-} from './request-options.ts';
+import { settleCall, type RequestOptions, type SettledCall } from './request-options.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
@@ -38,15 +33,17 @@ export function prepare<T, A>(
   const issues: Issue[] = [];
   const settled = settleCall(options, issues);
   const path = call.path.resolve(issues);
-  const query = call.query === undefined ? undefined : validate(call.query, '', issues);
+  const query = call.query && validate(call.query, issues);
   refusePaging(call.turnsPagesBy, settled, issues);
-  const search = searchParams({ ...query, ...settled.query }, issues);
+  queryIssues(query, call.query?.at ?? '', issues);
+  queryIssues(settled.query, 'options.query', issues);
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
-    const body = call.body === undefined ? {} : validate(call.body, '', issues);
+    const body = call.body === undefined ? {} : validate(call.body, issues);
     payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
-    jsonIssues(payload, '', issues);
+    jsonIssues(body, call.body?.at ?? '', issues);
   }
+  const search = issues.length === 0 ? searchParams({ ...query, ...settled.query }) : '';
   let url = `${standing.baseUrl}${path}${search}`;
   if (issues.length === 0 && !plainPath.test(path)) {
     url = new URL(url).href;
@@ -139,24 +136,32 @@ const plainPath = /^(?:\/[\w~-]+)+$/;
 const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
-function searchParams(query: Readonly<Record<string, QueryValue>>, issues: Issue[]): string {
+/** What of a query a URL cannot carry. */
+function queryIssues(query: object | undefined, at: string, issues: Issue[]): void {
+  for (const [name, value] of Object.entries(query ?? {})) {
+    const message = queryProblem(value);
+    if (message !== undefined) issues.push({ path: join(at, [name]), message });
+  }
+}
+
+function queryProblem(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (
+    !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
+    (typeof value === 'number' && !Number.isFinite(value))
+  ) {
+    return 'expected a string, a number or a boolean';
+  }
+  if (isUnsafe(value)) return unsafeRule;
+  return String(value).isWellFormed() ? undefined : 'this text holds half of a surrogate pair';
+}
+
+function searchParams(query: Readonly<Record<string, unknown>>): string {
   let search: URLSearchParams | undefined;
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    const path = `options.query.${name}`;
-    if (
-      !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
-      (typeof value === 'number' && !Number.isFinite(value))
-    ) {
-      issues.push({ path, message: 'expected a string, a number or a boolean' });
-    } else if (isUnsafe(value)) {
-      issues.push({ path, message: unsafeRule });
-    } else if (!String(value).isWellFormed()) {
-      issues.push({ path, message: 'this text holds half of a surrogate pair' });
-    } else {
-      search ??= new URLSearchParams();
-      search.set(name, String(value));
-    }
+    search ??= new URLSearchParams();
+    search.set(name, String(value));
   }
   return search === undefined ? '' : `?${search.toString()}`;
 }

@@ -3,6 +3,9 @@ export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
+/** Whatever is shorter would take other words apart. */
+const shortest = 4;
+
 /** What may precede a credential: anything but a word that happens to end in the same letters. */
 const before = String.raw`(?<![A-Za-z0-9]|(?<=[A-Za-z0-9])_)|(?<=%[0-9A-Fa-f]{2}|\\[bfnrt]|\\u[0-9A-Fa-f]{4})`;
 /** A character of a credential, as it is or as JSON and HTML escape it. */
@@ -26,7 +29,13 @@ export function redactor(
   // Only failures redact, so nothing is prepared before the first text comes.
   let patterns: readonly RegExp[] | undefined;
   return (text) => {
-    patterns ??= [...secrets.toSorted((a, b) => b.length - a.length).map(anySpelling), ...others];
+    patterns ??= [
+      ...secrets
+        .filter(({ length }) => length >= shortest)
+        .toSorted((a, b) => b.length - a.length)
+        .map(anySpelling),
+      ...others,
+    ];
     return patterns.reduce((rest, pattern) => rest.replace(pattern, mark), text);
   };
 }

@@ -26,8 +26,9 @@ export interface ReconcileOptions extends RequestOptions {
    */
   since?: Date | string | undefined;
   /**
-   * How far this machine's clock may be from the platform's, in milliseconds. A match that is
-   * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
+   * How far this machine's clock may be from the platform's, in milliseconds. Of the transfers that are
+   * earlier than `since` by no more than this, one with the `description` asked for may be `found`;
+   * without a description it is `ambiguous`. @default 120000
    */
   clockSkew?: number | undefined;
 }
@@ -77,13 +78,14 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const { wanted, start, clockSkew, paging } = sought(input, options, now, redact);
-  // Of all times, only a reference tells this transfer from an earlier one like it.
-  const isTold = start > ever || (wanted.description ?? '') !== '';
+  const hasReference = (wanted.description ?? '') !== '';
+  // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
+  const certainFrom = hasReference ? start - clockSkew : start > ever ? start : Infinity;
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   /** What fits but for a description, which is not shown. */
   const undescribed: Transfer[] = [];
-  const incoming: Transfer[] = [];
+  const incoming = new Map<string, Transfer>();
   let showsDescriptions = false;
   const matches = new Set<string>();
   let scanned = 0;
@@ -97,17 +99,20 @@ export async function reconcileTransfer(
           outcome: 'unknown',
         });
       }
-      const isDescribed = told(transfer.description) !== undefined;
+      const isDescribed = shownText(transfer.description) !== undefined;
       if (isDescribed) showsDescriptions = true;
       const likeness = compare(transfer, wanted);
-      // A list that grows while it is read may show one Transfer on two pages.
-      if (likeness === 'other' || matches.has(transfer.id)) continue;
-      matches.add(transfer.id);
       const created = timeOf(transfer.createdAt);
-      if (created < start - clockSkew) continue;
-      if (transfer.direction === 'incoming') incoming.push(transfer);
-      else if (!isDescribed && (wanted.description ?? '') !== '') undescribed.push(transfer);
-      else if (isTold && created >= start && likeness === 'same') certain.push(transfer);
+      if (likeness === 'other' || created < start - clockSkew) continue;
+      if (transfer.direction === 'incoming') {
+        incoming.set(transfer.id, transfer);
+        continue;
+      }
+      // A list that grows while it is read may show one Transfer on two pages.
+      if (matches.has(transfer.id)) continue;
+      matches.add(transfer.id);
+      if (!isDescribed && hasReference) undescribed.push(transfer);
+      else if (created >= certainFrom && likeness === 'same') certain.push(transfer);
       else doubtful.push(transfer);
     }
   } catch (error) {
@@ -122,7 +127,7 @@ export async function reconcileTransfer(
   const outgoing = [...certain, ...doubtful];
   // A book transfer may be listed once as it arrives: that one alone is the transfer itself, or its
   // other side. How `direction` is set is not documented: docs/gaps.md, row 42.
-  const candidates = outgoing.length > 0 ? outgoing : incoming;
+  const candidates = outgoing.length > 0 ? outgoing : [...incoming.values()];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
     : { result: 'not_found', scanned };
@@ -146,14 +151,14 @@ function sought(
   }
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   unknownOptions(paging, ['since', 'clockSkew'], issues);
-  const wanted = validate(check(transferCreateInputSchema(), input), '', issues);
+  const wanted = validate(check(transferCreateInputSchema(), input), issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun =
     since === undefined
       ? new Date(ever)
-      : validate(check(moment(), since), 'options.since', issues);
+      : validate(check(moment(), since, 'options.since'), issues);
   const start = new Date(begun ?? Number.NaN).getTime();
-  if (!(clockSkew >= 0)) {
+  if (typeof clockSkew !== 'number' || !(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
   }
   if (start > now + clockSkew) {
@@ -199,11 +204,11 @@ function compare(transfer: Transfer, wanted: TransferCreateInput): Likeness {
   const verdicts = new Set<Likeness>([
     // Without an id nobody can tell two of them apart.
     typeof transfer.id === 'string' ? 'same' : 'unclear',
-    compareTexts(told(transfer.sourceAccountId), wanted.sourceAccountId),
+    compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
     compareDestinations(transfer, wanted),
     compareAmounts(transfer.amount, wanted.amount),
-    compareTexts(told(transfer.currency), wanted.currency ?? 'USDC', loosely),
-    compareDescriptions(told(transfer.description), wanted.description ?? ''),
+    compareTexts(shownText(transfer.currency), wanted.currency ?? 'USDC', loosely),
+    compareDescriptions(shownText(transfer.description), wanted.description ?? ''),
   ]);
   if (verdicts.has('other')) return 'other';
   return verdicts.has('unclear') ? 'unclear' : 'same';
@@ -239,8 +244,8 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
 }
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const account = told(transfer.destinationAccountId);
-  const counterparty = told(transfer.counterpartyId);
+  const account = shownText(transfer.destinationAccountId);
+  const counterparty = shownText(transfer.counterpartyId);
   // Money goes somewhere, so this one is only not shown.
   if (account === undefined && counterparty === undefined) return 'unclear';
   const fits = [account === wanted.destinationAccountId, counterparty === wanted.counterpartyId];
@@ -252,7 +257,7 @@ function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): L
 }
 
 /** A field of the list; some platforms write an empty text where there is nothing. */
-const told = (field: string | null | undefined): string | undefined =>
+const shownText = (field: string | null | undefined): string | undefined =>
   field === null || field === '' ? undefined : field;
 
 function compareAmounts(seen: unknown, wanted: string): Likeness {

@@ -1,4 +1,4 @@
-import { kindOf, literalPath, type Checked, type Checker } from '../arguments.ts';
+import { check, kindOf, literalPath, type Checker } from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
 import type { Kind } from '../outcome.ts';
@@ -96,8 +96,8 @@ export function requestCall<T>(request: AnyRequest<T>): Call<T> {
         return literal.resolve(issues);
       },
     },
-    ...(query === undefined ? {} : { query: accept(query) }),
-    ...(body === undefined ? {} : { body: accept(body) }),
+    ...(query === undefined ? {} : { query: check(passing as Checker<object>, query, 'query') }),
+    ...(body === undefined ? {} : { body: check(passing, body, 'body') }),
     ...(schema === undefined
       ? { answer: passing as Checker<T>, mayBeEmpty: true }
       : { answer: following(schema) }),
@@ -138,8 +138,6 @@ function problems(request: unknown): Issue[] {
 }
 
 const passing: Checker<unknown> = { safeParse: (value) => ({ success: true, data: value }) };
-
-const accept = <T>(value: T): Checked<T> => ({ schema: passing as Checker<T>, value });
 
 function following<T>(schema: AnswerSchema<T>): Checker<T> {
   return {

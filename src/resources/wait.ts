@@ -7,6 +7,7 @@ import {
   NotFoundError,
   PaymentsError,
   retold,
+  ValidationError,
   WaitError,
   type CallIdentity,
   type Issue,
@@ -167,15 +168,15 @@ const otherTransfer = (): PaymentsError =>
   });
 
 /**
- * A look that was refused is no refusal of the Transfer, whose money goes its way; what was wrong before
- * anything was asked for is told as it is, of the wait.
+ * A poll that was refused or could not be sent says nothing of the Transfer, which may arrive all the
+ * same. Arguments that are wrong are reported as such.
  */
 const brokenOff = (
   error: PaymentsError,
   last: Transfer | undefined,
   startedAt: string,
 ): PaymentsError =>
-  last === undefined && error.attempts.length === 0
+  error instanceof ValidationError
     ? retold(error, {
         operation: call.operation,
         message: error.message.replaceAll('transfers.get', call.operation),

@@ -70,7 +70,7 @@ test('refuses the same in fields that the document does not name', async () => {
   const error = await refusal((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
-  expect(error.issues).toMatchObject([{ path: 'note.n' }]);
+  expect(error.issues).toMatchObject([{ path: 'options.body.note.n' }]);
   const action = await refusal((payments) =>
     payments.instructions.build({
       address: `0x${'0'.repeat(40)}`,

@@ -81,6 +81,19 @@ test('a match that may be older than the creation is ambiguous', async () => {
   });
 });
 
+test('with a reference, a match is found although the clock of the platform is behind', async () => {
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  // As a platform writes it that leaves out fractions of a second, or whose clock is behind.
+  for (const age of [-0.001, -1.9, -2]) {
+    const early = { ...match, description: 'Invoice 7', createdAt: minutes(age) };
+    expect(await listing(early).look(wanted)).toEqual({ result: 'found', transfer: early });
+    const twin = { ...match, description: 'Invoice 7', id: 'txfr_2' };
+    expect(await listing(early, twin).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  }
+  const older = { ...match, description: 'Invoice 7', createdAt: minutes(-2.1) };
+  expect(await listing(older).look(wanted)).toEqual({ result: 'not_found', scanned: 1 });
+});
+
 test('a match that is older than any clock is wrong does not count', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
@@ -226,6 +239,11 @@ test('a match that arrives is the other side of one that leaves, or nobody knows
   expect(await listing(other).look()).toMatchObject({ result: 'not_found' });
   const old = { ...arriving, createdAt: minutes(-10) };
   expect(await listing(old).look()).toMatchObject({ result: 'not_found' });
+  // Both sides under one id, in either order.
+  const side = { ...arriving, id: match.id };
+  for (const both of [listing(side, match), listing(match, side)]) {
+    expect(await both.look()).toEqual({ result: 'found', transfer: match });
+  }
 });
 
 test('nor does a page that does not say whether more follow', async () => {
@@ -410,6 +428,13 @@ test.each<[string, unknown, unknown, string]>([
   ['a since yet to come', newTransfer, { since: '2999-01-01T00:00:00Z' }, 'options.since'],
   ['a timeout of a page', newTransfer, { since, timeout: -1 }, 'options.timeout'],
   ['a negative clockSkew', newTransfer, { since, clockSkew: -1 }, 'options.clockSkew'],
+  [
+    'a clockSkew as text, which would let a since yet to come through',
+    newTransfer,
+    { since: new Date(Date.now() + 3_600_000), clockSkew: '120000' },
+    'options.clockSkew',
+  ],
+  ['a clockSkew of null', newTransfer, { since, clockSkew: null }, 'options.clockSkew'],
   ['a clockSkew that is none', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
   ['an unknown option', newTransfer, { since, until: since }, 'options.until'],
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],

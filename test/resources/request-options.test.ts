@@ -204,7 +204,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
   [
     'a further field of the body',
     (payments) => payments.transfers.create(book, { body: { n: [2 ** 60] } }),
-    'n[0]',
+    'options.body.n[0]',
   ],
   [
     'the arguments of an action that is not documented',
@@ -216,7 +216,13 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     'a body of request()',
     (payments) =>
       payments.request({ method: 'POST', path: '/x', api: 'versioned', body: { n: -(2 ** 53) } }),
-    'n',
+    'body.n',
+  ],
+  [
+    'a query of request()',
+    (payments) =>
+      payments.request({ method: 'GET', path: '/x', api: 'versioned', query: { n: 2 ** 60 } }),
+    'query.n',
   ],
   [
     'a further query parameter',

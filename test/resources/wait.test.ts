@@ -2,6 +2,7 @@ import {
   AbortError,
   ApiError,
   AuthenticationError,
+  ConfigurationError,
   NotFoundError,
   ServerError,
   ValidationError,
@@ -220,6 +221,18 @@ test('options of a call reach every poll', async () => {
     expect(new URL(url).search).toBe('?expand=all');
     expect(headers).toMatchObject({ 'x-team': 'treasury' });
   }
+});
+
+test('a credential that cannot be had says nothing about the money, at the first poll either', async () => {
+  const apiKey = () => Promise.reject(new Error('the vault is sealed'));
+  const { wait, sent } = scripted(['completed'], { apiKey });
+  expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
+    outcome: 'unknown',
+    retryable: false,
+    operation: 'transfers.waitFor',
+    message: expect.stringContaining('the vault is sealed'),
+  });
+  expect(sent).toEqual([]);
 });
 
 test('a failure that will not pass ends the wait at once', async () => {

@@ -66,6 +66,15 @@ test.each<[string, unknown, { said: string; code?: string; details?: unknown }]>
   expect(error.message.length).toBeLessThan(400);
 });
 
+test('a JWT of three characters takes no words apart', async () => {
+  const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
+    jwt: 'day',
+  });
+  for (const call of [payments.transfers.create(newTransfer), payments.instructions.list({ address: '0x1' })]) {
+    expect(await failureOf(call, UnprocessableEntityError)).toMatchObject({ code: 'bad_day' });
+  }
+});
+
 test('huge details are cut to a size that can be logged', async () => {
   const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ inner }), 'bottom');
   const error = await refusedWith({
