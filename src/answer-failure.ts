@@ -136,7 +136,7 @@ function statusRemedy(status: number): string {
     case 401:
       return 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.';
     case 403:
-      return 'The credential is valid and does not allow this.';
+      return 'The credential is valid, but does not permit this.';
     case 404:
       return 'Check the id, and that the credential belongs to the Platform that holds it.';
     case 429:

@@ -103,11 +103,11 @@ function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
     if (error instanceof JsonDepthError) {
       return {
         reason: 'too_large',
-        explanation: 'its answer nests deeper than any documented one',
+        explanation: 'its answer is nested more than 64 levels deep',
       };
     }
     return endsEarly(answer.text)
-      ? { reason: 'truncated', explanation: 'its answer stops in the middle' }
+      ? { reason: 'truncated', explanation: 'its answer is cut off' }
       : { reason: 'not_json', explanation: 'its answer is not JSON' };
   }
 }

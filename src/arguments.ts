@@ -226,7 +226,7 @@ export function jsonIssues(
       refuse('expected a plain object; convert this one first');
       return;
     }
-    if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not sent');
+    if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not allowed');
   }
   // Of a list every place counts: JSON.stringify would turn undefined and holes into null.
   const entries: Iterable<[PropertyKey, unknown]> = Array.isArray(value)
@@ -235,7 +235,10 @@ export function jsonIssues(
   for (const [key, inner] of entries) {
     const place = join(at, [key]);
     if (inner === undefined && Array.isArray(value)) {
-      issues.push({ path: place, message: 'undefined in a list would be sent as null' });
+      issues.push({
+        path: place,
+        message: 'undefined in an array would be sent as null; remove it or use null',
+      });
     } else {
       jsonIssues(inner, place, issues, [...ancestors, value]);
     }

@@ -46,7 +46,7 @@ function refuseInBrowsers<T, A>(call: Call<T, A>, prepared: Prepared, { fetch }:
       ? ', or set the option idempotencyHeader if the platform honours such a header'
       : '';
   throw new ConfigurationError(
-    `${call.operation} is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
+    `${call.operation} is not sent from a browser: browsers silently resend a request when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
   );
 }

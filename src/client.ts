@@ -52,7 +52,7 @@ export class PaymentsClient {
   readonly settings: PlatformSettings;
   /** On-chain automation; needs the JWT. */
   readonly instructions: Instructions;
-  /** What Instructions did on chain; needs the JWT. */
+  /** On-chain transactions of Instructions; needs the JWT. */
   readonly transactions: Transactions;
 
   readonly #options: ClientOptions;
@@ -110,8 +110,9 @@ export class PaymentsClient {
   }
 
   /**
-   * A client with other options and, for the rest, the same ones. The two share their retry budget
-   * and, for a credential that stays the same, its token and the pause after a 429.
+   * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
+   * replaced as a whole. Both share the retry budget and, if the credential is unchanged, its token
+   * and the pause after a 429.
    *
    * @throws {@link ConfigurationError} as the constructor does
    */
@@ -133,9 +134,10 @@ export class PaymentsClient {
   }
 
   /**
-   * Makes a call that the SDK does not cover, with the same credentials, deadlines, retries and
-   * errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL (`'root'`). A
-   * GET is retried like every read, a POST like a creation.
+   * Calls an endpoint that the SDK does not cover, with the same credentials, deadlines, retries
+   * and errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL
+   * (`'root'`). GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a
+   * creation.
    *
    * @example
    * ```ts
@@ -153,7 +155,7 @@ export class PaymentsClient {
     return transport.call(requestCall(request), options);
   }
 
-  /** Where this client sends to; nothing secret. */
+  /** The two URLs of this client; contains no secret. */
   toJSON(): { baseUrl: string; rootUrl: string } {
     const { baseUrl, rootUrl } = settle(this.#options);
     return { baseUrl, rootUrl };

@@ -1,12 +1,12 @@
-/** The time and the timers that a client lives by. Tests hand in their own. */
+/** Time and timers for a client. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;
-  /** Milliseconds from some fixed moment, never going back. Default: `now`. */
+  /** A monotonic time in milliseconds. Default: `now`. */
   elapsed?(): number;
   /** Calls back once, after so many milliseconds. Whatever it returns is handed to `clearTimeout`. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Takes back what `setTimeout` has returned. */
+  /** Cancels a timer; takes what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 

@@ -30,7 +30,7 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
   if (value.length > 8_192) return 'it is longer than 8192 characters';
   const isKey = value.startsWith('sk_');
   if (kind === 'apiKey' && (!isKey || value.length === 3)) {
-    return 'it does not start with "sk_" followed by more; an API key does';
+    return 'it does not start with "sk_" followed by more characters, as an API key does';
   }
   if (kind === 'jwt' && isKey) {
     return 'it starts with "sk_", so it is an API key; a JWT is needed here';

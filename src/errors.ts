@@ -1,6 +1,6 @@
 import type { Transfer } from './schemas/transfer.ts';
 
-/** What is proven about a call as a whole: the worst of its attempts. */
+/** What is known about the whole call: the worst outcome of its attempts. */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
 /** One attempt of a call that failed. */
@@ -26,8 +26,8 @@ export interface Issue {
 }
 
 /**
- * Where a list broke off, so that it can be continued with `list({ cursor, limit })`. How long a
- * cursor lives is not documented: docs/gaps.md, row 55.
+ * Where a list stopped; continue with `list({ cursor, limit })`. How long a cursor stays valid is
+ * not documented: docs/gaps.md, row 55.
  */
 export interface ResumePoint {
   /**
@@ -120,13 +120,13 @@ export class PaymentsError extends Error {
   /** Every attempt, in order. */
   readonly attempts: readonly Attempt[];
   /**
-   * Whether sending the same call again later may help. Never for a creation that is `unknown`; after an
-   * `unknown` change or deletion look first what others have done in between.
+   * Whether the same call may succeed later. Always false for a creation that is `unknown`; after
+   * an `unknown` update or deletion, check the current state first.
    */
   readonly retryable: boolean;
   /**
-   * When the call began, by this machine's clock, as ISO 8601 text: hand it to
-   * `transfers.reconcile` as `since`, unless the payment was tried before. Absent when the call never
+   * When the call began, by this machine's clock, as ISO 8601 text: pass it to
+   * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
    * began.
    */
   declare readonly startedAt?: string;
@@ -171,8 +171,8 @@ export class PaymentsError extends Error {
 }
 
 /**
- * Options or credentials cannot be used. Nothing was sent, but for one case: a function for a
- * credential that fails before a repeat. `outcome` and `attempts` then tell of what went before.
+ * Options or credentials cannot be used. Nothing was sent, except when a credential function fails
+ * before a retry: `outcome` and `attempts` then describe the earlier attempts.
  */
 export class ConfigurationError extends PaymentsError {
   static {
@@ -180,7 +180,10 @@ export class ConfigurationError extends PaymentsError {
   }
 }
 
-/** An argument is wrong; `issues` says which and why. Nothing was sent. */
+/**
+ * An argument is invalid; `issues` says which and why. Nothing was sent. From `transfers.reconcile`
+ * its `outcome` is `unknown`, because the payment is still in doubt.
+ */
 export class ValidationError extends PaymentsError {
   /** Everything that was wrong, not only the first. */
   readonly issues: readonly Issue[];
@@ -215,13 +218,13 @@ export class ApiError extends PaymentsError {
   readonly code: string | undefined;
   /** The platform's additional context, when the answer carried an Error body. */
   readonly details: unknown;
-  /** The platform's id of the request: quote it to support. */
+  /** The platform's id of the request; quote it when you contact support. */
   readonly requestId: string | undefined;
   /** The answer's headers by lower-case name, without cookies. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The start of the answer's text, whatever it was. */
+  /** The response body as text: its first 2,048 characters, credentials redacted. */
   readonly body: string;
-  /** How long the platform asks to wait, in milliseconds. */
+  /** From `Retry-After`: how long to wait, in milliseconds; undefined if not sent. */
   readonly retryAfterMs: number | undefined;
 
   static {
@@ -262,14 +265,14 @@ export class PermissionDeniedError extends ApiError {
   }
 }
 
-/** 404: there is no such thing. */
+/** 404: no resource with this id or path. */
 export class NotFoundError extends ApiError {
   static {
     named(this, 'NotFoundError');
   }
 }
 
-/** 409: the request conflicts with the state of things. */
+/** 409: the request conflicts with the current state. */
 export class ConflictError extends ApiError {
   static {
     named(this, 'ConflictError');
@@ -290,14 +293,17 @@ export class RateLimitError extends ApiError {
   }
 }
 
-/** 500 or above: something failed behind the platform's door. A write may have taken effect. */
+/**
+ * 500 or above: the platform, or a proxy in front of it, failed. A write may have taken effect,
+ * except after 501 and 505.
+ */
 export class ServerError extends ApiError {
   static {
     named(this, 'ServerError');
   }
 }
 
-/** The connection failed; `code` says how, and `outcome` what that proves. */
+/** The connection failed; `code` says how, `outcome` whether the request may have arrived. */
 export class ConnectionError extends PaymentsError {
   /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
   readonly code: string | undefined;
@@ -313,17 +319,17 @@ export class ConnectionError extends PaymentsError {
   }
 }
 
-/** Where a call stood when its time ran out. */
+/** What a call was doing when its time ran out. */
 export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
 
-/** Time ran out; `phase` says while doing what. */
+/** A call or attempt timed out; `phase` says during what. */
 export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
    * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
    * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
-   * `totalTimeout`. `gate`: an earlier 429 holds calls back for longer than this call may take, or
-   * too many of them.
+   * `totalTimeout`. `gate`: after a 429, the call would have had to wait longer than its
+   * `totalTimeout`, or too many calls are waiting already.
    */
   readonly phase: TimeoutPhase;
   /** For phase `gate`: how long until calls go out again, in milliseconds. */
@@ -358,7 +364,7 @@ export class AbortError extends PaymentsError {
 /** Why an answer could not be used. */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
-/** The platform answered with success, and the answer cannot be used. */
+/** The platform answered with 2xx, but the response cannot be used. */
 export class InvalidResponseError extends PaymentsError {
   /** Why it cannot be used. */
   readonly reason: InvalidResponseReason;
@@ -395,12 +401,12 @@ export class InvalidResponseError extends PaymentsError {
   }
 }
 
-/** The platform's paging does not lead on. What was handed out so far is valid. */
+/** The list cannot be continued. Items returned so far are valid. */
 export class PaginationError extends PaymentsError {
   /**
-   * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a cursor that the list
-   * has been at, for `transactions.list` the third page in a row that is the same, or a thousand pages in
-   * a row without an item.
+   * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`. `cursor_loop`: a cursor came
+   * twice, or a thousand pages in a row were empty, or (`transactions.list`) three pages in a row
+   * were identical.
    */
   readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
@@ -424,7 +430,7 @@ export class PaginationError extends PaymentsError {
   }
 }
 
-/** Waiting ended without the status that was waited for. */
+/** `transfers.waitFor` ended without reaching the wanted status. */
 export class WaitError extends PaymentsError {
   /** What the platform last reported, if it ever did. */
   readonly last: Transfer | undefined;
@@ -464,13 +470,13 @@ export function retold(
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   value instanceof PaymentsError;
 
-/** Tells whether a value is an answer of the platform with a status other than success. */
+/** Tells whether a value is an {@link ApiError}: a response with a status other than 2xx. */
 export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
 
 /**
- * Tells whether a call may have taken effect: look before you send it again. Gives false for an error
- * that is not of this package, which proves nothing: around a payment take it for unknown. What is
- * unknown was begun, so `startedAt` is there.
+ * Tells whether a call may have taken effect: look before you send it again. Returns false for
+ * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. `startedAt`
+ * is always set when it returns true.
  */
 export const isOutcomeUnknown = (
   value: unknown,

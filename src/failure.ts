@@ -72,7 +72,9 @@ export function silentFailure(
       const message = compose(
         `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
         story,
-        transient ? connectionRemedy(code) : 'This will not pass by itself.',
+        transient
+          ? connectionRemedy(code)
+          : 'Retrying will not help: fix the certificate or the request first.',
       );
       const facts = { ...factsOf(story, transient), code, cause };
       return verdict.connectTimedOut
@@ -121,13 +123,14 @@ export const timedOut = (
 
 /** What is said of a time-out, by where the call stood. */
 export const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
-  credential: (ms) => `The function for the credential did not answer within ${ms} ms.`,
-  connect: (ms) => `No connection to the platform came about within ${ms} ms.`,
+  credential: (ms) => `The credential function did not return within ${ms} ms.`,
+  connect: (ms) => `No connection to the platform within ${ms} ms.`,
   headers: (ms) => `The platform did not answer within ${ms} ms (option timeout).`,
-  body: (ms) => `The platform began to answer and did not finish within ${ms} ms (option timeout).`,
-  total: (ms) => `The call was not done within ${ms} ms (option totalTimeout).`,
+  body: (ms) =>
+    `The platform started to answer but did not finish within ${ms} ms (option timeout).`,
+  total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout).`,
   gate: (ms) =>
-    `The platform has asked this client to slow down (429), and this call would have waited for too long; try again in ${ms} ms.`,
+    `The platform asked this client to slow down (429), and this call would have had to wait too long; try again in ${ms} ms.`,
 };
 
 /**

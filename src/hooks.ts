@@ -1,6 +1,6 @@
 import type { Issue, Outcome } from './errors.ts';
 
-/** What a hook is told about a call; never a credential. */
+/** The call that an event belongs to; never includes a credential. */
 export interface HookCall {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
@@ -9,8 +9,7 @@ export interface HookCall {
   /** The path as a template, without ids: `/transfers/{id}`. */
   readonly path: string;
   /**
-   * A number that all events of one call have in common, and no other call: it tells which answer
-   * belongs to which request when calls run side by side.
+   * A number unique to this call: it links the events of one call when calls run concurrently.
    */
   readonly call: number;
   /** Counts the requests of this call, from 1. */
@@ -19,7 +18,7 @@ export interface HookCall {
 
 /** A request is about to go out. */
 export interface RequestEvent extends HookCall {
-  /** Where to, with ids and query. */
+  /** The full URL, with ids and query. */
   readonly url: string;
   /** The headers that go out, without `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -41,15 +40,14 @@ export interface ResponseEvent extends HookCall {
 
 /** A call is about to be sent again; `attempt` is the number of the request to come. */
 export interface RetryEvent extends HookCall {
-  /** Milliseconds until then. */
+  /** Milliseconds until the retry. */
   readonly delayMs: number;
   /** Why the last attempt failed. */
   readonly reason: string;
 }
 
 /**
- * An answer differs from the documented shape and was handed out all the same. How the platform
- * changes is not documented: docs/gaps.md, row 57.
+ * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
  */
 export interface DriftEvent extends Omit<HookCall, 'attempt'> {
   /** The HTTP status. */
@@ -60,7 +58,7 @@ export interface DriftEvent extends Omit<HookCall, 'attempt'> {
   readonly issues: readonly Issue[];
 }
 
-/** Functions that watch. What they throw or reject with is dropped: a hook never breaks a call. */
+/** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call. */
 export interface Hooks {
   /** Before every request, repeated ones included. */
   onRequest?: ((event: RequestEvent) => unknown) | undefined;
@@ -68,7 +66,7 @@ export interface Hooks {
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
   /** Before the wait that precedes a repeated request. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
-  /** For every answer of another shape that was handed out all the same. */
+  /** When a response with an undocumented shape was returned anyway. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
 

@@ -32,7 +32,9 @@ export function credentialError<T, A>(
   const story = storyOf(course);
   const unusable = error instanceof UnusableCredential;
   const cause = unusable ? undefined : redactError(error, redact);
-  const why = unusable ? `gave something unusable: ${error.message}` : `failed${saidBy(cause)}`;
+  const why = unusable
+    ? `returned an unusable credential: ${error.message}`
+    : `failed${saidBy(cause)}`;
   return new ConfigurationError(
     compose(`The function in the option ${option} ${why}.`, story, ''),
     { ...factsOf(story, false), cause },
@@ -52,7 +54,7 @@ export function unforeseen<T, A>(
   const story: Story = { ...storyOf(course), attempts: [], outcome };
   const cause = redactError(error, redact);
   return new PaymentsError(
-    compose(`The call was ended by an error that was not foreseen${saidBy(cause)}.`, story, ''),
+    compose(`The call ended with an unexpected error${saidBy(cause)}.`, story, ''),
     { ...factsOf(story, false), cause },
   );
 }

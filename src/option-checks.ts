@@ -59,17 +59,20 @@ export function checkHeaders(
     const at = `${path}.${name}`;
     if (value === undefined) continue;
     if (!headerName.test(name)) {
-      issues.push({ path: at, message: 'this is not a header name' });
+      issues.push({ path: at, message: 'not a valid header name' });
     } else if (reservedHeaders.has(name.toLowerCase())) {
       issues.push({
         path: at,
         message:
           name.toLowerCase() === 'authorization'
             ? 'the credentials set this header; use the options apiKey and jwt'
-            : 'this header cannot be set',
+            : 'this header cannot be set; the SDK or the runtime sets it',
       });
     } else if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      issues.push({ path: at, message: 'expected a string that a header can carry' });
+      issues.push({
+        path: at,
+        message: 'expected a string of Latin-1 characters without line breaks',
+      });
     } else {
       headers[name.toLowerCase()] = value;
     }
@@ -80,7 +83,9 @@ export function checkHeaders(
 /** What to say of a name that there is not: which one was meant, or all that there are. */
 export function suggestion(key: string, names: readonly string[]): string {
   const close = names.find((name) => editDistance(key.toLowerCase(), name.toLowerCase()) <= 2);
-  return close === undefined ? `; there are ${names.join(', ')}.` : `; did you mean ${close}?`;
+  return close === undefined
+    ? `; expected one of ${names.join(', ')}.`
+    : `; did you mean ${close}?`;
 }
 
 function editDistance(from: string, to: string): number {

@@ -38,19 +38,21 @@ export interface ClientOptions {
    * @default the environment variable PAYMENTS_JWT
    */
   jwt?: CredentialSource | undefined;
-  /** Milliseconds for one attempt: headers and body. @default 30000 */
+  /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
   timeout?: number | undefined;
-  /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
+  /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
   totalTimeout?: number | undefined;
-  /** How often a call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. @default 2 */
+  /**
+   * Maximum number of retries. Even with 0, a call is repeated once after a 401 if the credential
+   * is a function. @default 2
+   */
   maxRetries?: number | undefined;
   /** Headers for every request. `authorization` is not among them: the credentials set it. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-   * write that fails in it is reported as `unknown`. It must not repeat writes, and has to hand its
-   * second argument on to the runtime's fetch: `(request, init) => fetch(request, init)`. In a browser
-   * nothing is written without one.
+   * Your own fetch, used for everything except GET with a body. Its failures prove nothing, so a
+   * write that fails in it is `unknown`. It must not repeat writes and must pass its second
+   * argument on: `(request, init) => fetch(request, init)`. In a browser, writes require it.
    * @default the global fetch; on Node.js the dispatcher behind it
    */
   fetch?: Fetch | undefined;
@@ -60,12 +62,12 @@ export interface ClientOptions {
    */
   getWithBody?: GetWithBody | undefined;
   /**
-   * What happens when a read is answered in another shape than the documented one: `strict` throws
-   * InvalidResponseError, `report` hands the answer out and calls `hooks.onDrift`.
+   * What to do when the response to a read does not have the documented shape: `strict` throws
+   * InvalidResponseError, `report` returns it and calls `hooks.onDrift`.
    * @default 'strict'
    */
   validation?: 'strict' | 'report' | undefined;
-  /** Functions that watch every call. */
+  /** Callbacks that observe every call. */
   hooks?: Hooks | undefined;
   /**
    * The name of a header that carries one key per POST, the same on every attempt, such as
@@ -124,7 +126,8 @@ const variables = {
 
 /** Throws ConfigurationError for options that are no object: spreading one would hide it. */
 export function checkOptions(options: unknown): void {
-  if (!isObject(options)) throw refusal('The options of PaymentsClient must be an object.');
+  if (!isObject(options))
+    throw refusal('The options of PaymentsClient must be an object, such as { baseUrl, apiKey }.');
 }
 
 /** Fills in the environment; called once, so that a client does not change behind one's back. */

@@ -4,14 +4,14 @@ import type { Integer } from './schemas/primitives.ts';
 import type { ApiCall, WithResponse } from './transport.ts';
 import { ItemWalk, PageWalk, type Route } from './walk.ts';
 
-/** Where `toArray` stops. */
+/** Options of `toArray`. */
 export interface ToArrayOptions {
   /** Items to collect at most; required, because a list has no bound of its own. */
   max: number;
 }
 
 /**
- * A list that has not been asked for yet.
+ * A lazy list: no request is sent before you use it.
  *
  * `await` it for the first page, `for await` it for every item. Each loop starts afresh. Once a
  * loop has asked for its second page, one page is fetched ahead; leaving the loop cancels it.
@@ -27,7 +27,7 @@ export interface ToArrayOptions {
  * ```
  */
 export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
-  /** For the first page, as on a promise. */
+  /** Like `Promise.prototype.then`, for the first page. */
   then<A = P, B = never>(
     onFulfilled?: ((page: P) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -40,7 +40,7 @@ export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
   withResponse(): Promise<WithResponse<P>>;
   /** Every page, one after the other. */
   pages(): AsyncIterable<P>;
-  /** The first items, `max` at most. */
+  /** Collects the first items, at most `max`. */
   toArray(options: ToArrayOptions): Promise<T[]>;
 }
 

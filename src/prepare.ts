@@ -60,7 +60,7 @@ export function prepare<T, A>(
     // A platform takes it for none, and what is sent again under it takes effect twice.
     issues.push({
       path: `options.headers.${standing.idempotencyHeader}`,
-      message: 'expected a key, which is not blank; leave it out and the SDK makes one',
+      message: 'expected a key that is not blank; leave it out and the SDK generates one',
     });
   }
   if (issues.length > 0) {
@@ -96,7 +96,7 @@ function refusePaging(
     if (!isObject(further) || !Object.hasOwn(further, turnsPagesBy)) continue;
     issues.push({
       path: `options.${name}.${turnsPagesBy}`,
-      message: `the SDK turns the pages by this field; say where to begin with list({ ${turnsPagesBy} })`,
+      message: `the SDK sets this field for each page; to choose the first page, use list({ ${turnsPagesBy} })`,
     });
   }
 }
@@ -109,7 +109,7 @@ function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
     issues.push({
       path: 'options.body',
-      message: 'the body is no object, so no field can be added',
+      message: 'the body is not an object, so options.body cannot be merged into it',
     });
   }
   const given = isObject(body) ? body : {};
@@ -119,7 +119,7 @@ function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
     if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
       issues.push({
         path: `options.body.${name}`,
-        message: 'the input has this field already; give it there only',
+        message: 'the input already has this field; set it only there',
       });
     }
   }
@@ -153,7 +153,9 @@ function queryProblem(value: unknown): string | undefined {
     return 'expected a string, a number or a boolean';
   }
   if (isUnsafe(value)) return unsafeRule;
-  return String(value).isWellFormed() ? undefined : 'this text holds half of a surrogate pair';
+  return String(value).isWellFormed()
+    ? undefined
+    : 'expected well-formed Unicode; this text has an unpaired surrogate';
 }
 
 function searchParams(query: Readonly<Record<string, unknown>>): string {

@@ -2,9 +2,9 @@ import { isObject, jsonIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import { checkHeaders, checkMilliseconds, checkRetries, suggestion } from './option-checks.ts';
 
-/** What one call may change. */
+/** Options of a single call. */
 export interface RequestOptions {
-  /** Ends the call, its waits included. */
+  /** Aborts the call, including its waits. */
   signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt: headers and body. */
   timeout?: number | undefined;
@@ -14,13 +14,13 @@ export interface RequestOptions {
   maxRetries?: number | undefined;
   /** Headers for this call. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Query parameters that the document does not name. */
+  /** Extra query parameters that the document does not name. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** Body fields that the document does not name. */
+  /** Extra body fields that the document does not name. */
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a query parameter may be; undefined is left out. */
+/** The value of a query parameter; undefined is omitted. */
 export type QueryValue = string | number | bigint | boolean | undefined;
 
 /** What one call changes, checked. */

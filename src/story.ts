@@ -48,7 +48,7 @@ export function compose(
         : story.outcome === 'rejected'
           ? 'It did not take effect.'
           : 'Nothing was sent.';
-  return [sentence, `Asked: ${asked}.`, remedy, story.gaveUp ?? '', consequence]
+  return [sentence, `Request: ${asked}.`, remedy, story.gaveUp ?? '', consequence]
     .filter((part) => part !== '')
     .join('\n');
 }

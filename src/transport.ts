@@ -26,7 +26,7 @@ export interface WithResponse<T> {
   readonly response: Response;
 }
 
-/** The promise of a call's result, which can also be asked for the raw response. */
+/** A promise of a call's result that also gives access to the raw response. */
 export interface ApiCall<T> extends Promise<T> {
   /** The result together with the raw response: status, headers, body. */
   withResponse(): Promise<WithResponse<T>>;
@@ -170,7 +170,7 @@ export class Transport {
         replayed = true;
         if (await this.#renewed(course, token)) continue;
         throw failure.toError(
-          storyOf(course, 'The function for the credential gave no other one.'),
+          storyOf(course, 'The credential function did not return a new credential.'),
         );
       }
       const delay = delayBefore(retries + 1, failure.status, failure.retryAfterMs);
@@ -293,10 +293,10 @@ export class Transport {
       return `The platform asks to wait ${Math.round(failed.retryAfterMs)} ms; the SDK waits ${longestWait} ms at most.`;
     }
     if (delay >= total.remaining) {
-      return 'It was not sent again: the wait before that would outlast totalTimeout.';
+      return 'It was not retried: the wait would exceed totalTimeout.';
     }
     if (!this.#setup.budget.take(RetryBudget.cost(failed))) {
-      return 'It was not sent again: this client has spent its retry budget.';
+      return 'It was not retried: this client has used up its retry budget.';
     }
     return undefined;
   }

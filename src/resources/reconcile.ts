@@ -17,12 +17,12 @@ import {
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 
-/** Where to look for a Transfer that may exist. */
+/** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
   /**
-   * When this payment was tried first: a moment noted before that call, or `error.startedAt` if that was
-   * the only call. Left out, transfers of all times count, and only an input with a `description` can be
-   * `found`. @default 1970
+   * When this payment was first tried: a time recorded before that call, or `error.startedAt` if it
+   * was the only call. If omitted, all transfers are considered, and only an input with a
+   * `description` can be `found`. @default 1970
    */
   since?: Date | string | undefined;
   /**
@@ -43,8 +43,8 @@ export type Reconciliation =
     }
   | {
       /**
-       * Several match, or one that may be older than the creation, or of which not everything can be
-       * told: a person has to look.
+       * Several match, or one may be older than `since` or cannot be compared in every field: a
+       * person has to decide.
        */
       readonly result: 'ambiguous';
       /** All that match or may match. */
@@ -94,7 +94,7 @@ export async function reconcileTransfer(
       scanned += 1;
       // With `validation: 'report'` a page comes as it is.
       if (!isObject(transfer)) {
-        throw new PaymentsError('The list holds what is no transfer.', {
+        throw new PaymentsError('The list contains an item that is not a transfer.', {
           ...call,
           outcome: 'unknown',
         });
@@ -164,7 +164,7 @@ function sought(
   if (start > now + clockSkew) {
     issues.push({
       path: 'options.since',
-      message: 'expected a moment that has passed; this one is yet to come, so check its time zone',
+      message: 'expected a time in the past; this one is in the future, so check its time zone',
     });
   }
   if (wanted === undefined || issues.length > 0) {
@@ -182,8 +182,8 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   const said = error.message.replace(/\nNothing was sent\.$/, '');
   const [what, remedy] =
     error instanceof ValidationError
-      ? ['it could not be looked for', 'mend the arguments and look again']
-      : ['the look for it broke off', 'look again'];
+      ? ['the search could not start', 'fix the arguments and try again']
+      : ['the search failed', 'try again'];
   return retold(error, {
     operation: call.operation,
     outcome: 'unknown',

@@ -6,7 +6,7 @@ import type { QueryValue } from '../request-options.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
- * with. It has to answer at once, not with a promise.
+ * with. It must be synchronous.
  */
 export interface AnswerSchema<T> {
   /** What Standard Schema asks for; your schema library has filled it in. */
@@ -58,7 +58,7 @@ type SchemaResult<T> =
 
 /** A call that the SDK does not cover. */
 export interface AnyRequest<T = unknown> {
-  /** GET is retried as a read; POST is sent once, as a creation. */
+  /** GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a creation. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative, encoded, without a query: `/transfers/txfr_1`. */
   path: string;
@@ -68,7 +68,10 @@ export interface AnyRequest<T = unknown> {
   query?: Readonly<Record<string, QueryValue>> | undefined;
   /** The JSON body; a GET may have one, too. */
   body?: unknown;
-  /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
+  /**
+   * Validates and types the response; without one it is `unknown`. If a write's accepted response
+   * does not match, it is returned unvalidated and `hooks.onDrift` is called.
+   */
   schema?: AnswerSchema<T> | undefined;
 }
 
@@ -146,7 +149,7 @@ function following<T>(schema: AnswerSchema<T>): Checker<T> {
         return verdict(schema['~standard'].validate(value));
       } catch {
         // Neither what the schema throws nor what it answers may hide what became of the call.
-        return refused([{ message: 'the schema failed', path: [] }]);
+        return refused([{ message: 'the schema threw an error', path: [] }]);
       }
     },
   };
@@ -157,9 +160,7 @@ function verdict<T>(
 ): ReturnType<Checker<T>['safeParse']> {
   if ('then' in result) {
     result.then(undefined, () => undefined);
-    return refused([
-      { message: 'the schema answers with a promise; give one that does not', path: [] },
-    ]);
+    return refused([{ message: 'the schema is asynchronous; pass a synchronous one', path: [] }]);
   }
   if (result.issues === undefined) return { success: true, data: result.value };
   return refused(

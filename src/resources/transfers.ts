@@ -32,9 +32,10 @@ export class Transfers {
   }
 
   /**
-   * Sends money from an Account to another Account or to a Counterparty. It is sent a second time only
-   * when the first provably did not take effect (never left, or refused with 425, 429 or, for a credential
-   * that is a function, 401), or with the option `idempotencyHeader`. `error.outcome` says what is known.
+   * Sends money from an Account to another Account or to a Counterparty. It is retried only if the
+   * previous attempt provably had no effect (never sent, or refused with 425, 429 or, if the
+   * credential is a function, 401), or if `idempotencyHeader` is set. On failure, `error.outcome`
+   * says whether money may have moved.
    *
    * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
    *
@@ -63,7 +64,7 @@ export class Transfers {
         answer: compiled(transferCreatedSchema()),
         least: hasId(transferIdSchema()),
         doubt:
-          'the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).',
+          'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).',
       },
       options,
     );
@@ -103,9 +104,9 @@ export class Transfers {
    * Polls a Transfer until it is `completed`, and resolves to it.
    *
    * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-   * cancelled, `timeout` when time ran out or five looks in a row failed (which says nothing about the
-   * money), `regressed` when its status went backwards. A look that is refused throws its own error, and
-   * its `outcome` is `unknown`
+   * cancelled, `timeout` when time ran out or five polls in a row failed (which says nothing about
+   * the money), `regressed` when its status went backwards. A poll that is refused throws its own
+   * error with `outcome` `unknown`
    */
   waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
     return waitForTransfer(
@@ -122,9 +123,9 @@ export class Transfers {
    * pages through the Transfers of the source and never sends anything again.
    *
    * `not_found` proves nothing while the first request may still be on its way: look again when
-   * `totalTimeout` and some minutes have passed. `found` says that it was accepted: its `status` says
-   * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
-   * with `outcome` `unknown`: look again, and do not send.
+   * `totalTimeout` and some minutes have passed. `found` means that it was accepted; see its
+   * `status`. If the search fails, or an argument is invalid, it throws with `outcome` `unknown`:
+   * reconcile again, do not send.
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return reconcileTransfer(

@@ -18,7 +18,7 @@ import { cleaned, type Redact } from '../redactor.ts';
 import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
-/** How to wait for a Transfer. */
+/** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   /**
    * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
@@ -29,7 +29,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   timeout?: number | undefined;
   /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
   interval?: number | undefined;
-  /** Told of every Transfer that a poll has seen. */
+  /** Called with the Transfer after every successful poll. */
   onPoll?: ((transfer: Transfer) => unknown) | undefined;
 }
 
@@ -161,7 +161,7 @@ function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
 }
 
 const otherTransfer = (): PaymentsError =>
-  new PaymentsError('The platform answered with something else than the transfer asked for.', {
+  new PaymentsError('The platform answered with something other than the requested transfer.', {
     ...call,
     outcome: 'unknown',
     retryable: true,
@@ -186,7 +186,7 @@ const brokenOff = (
         outcome: 'unknown',
         retryable: false,
         startedAt,
-        message: `The wait broke off, because the transfer could not be looked at${lastStatus(last)}. This does not say that it failed: mend what is wrong and wait on.\n${error.message}`,
+        message: `Waiting stopped because the transfer could not be read${lastStatus(last)}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
       });
 
 const outOfSight = (
@@ -195,7 +195,7 @@ const outOfSight = (
   startedAt: string,
 ): WaitError =>
   new WaitError(
-    `The transfer could not be looked at ${failuresInARow} times in a row${lastStatus(last)}. This does not say that it failed: wait on, or look again later.\n${cause.message}`,
+    `Reading the transfer failed ${failuresInARow} times in a row${lastStatus(last)}. This does not mean that the transfer failed: call waitFor again, or check later.\n${cause.message}`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last, cause },
   );
 
@@ -203,7 +203,7 @@ const lastStatus = (last: Transfer | undefined): string =>
   last === undefined ? '' : `; it was ${last.status}`;
 
 const failed = (last: Transfer): WaitError =>
-  new WaitError(`The transfer ${last.id} has ended as ${last.status}; the money did not arrive.`, {
+  new WaitError(`The transfer ${last.id} ended as ${last.status}; the money did not arrive.`, {
     ...call,
     outcome: 'rejected',
     reason: 'failed',
@@ -218,6 +218,6 @@ const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string
 
 const ranOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
-    `The transfer was not where it was wanted within ${limit} ms${lastStatus(last)}. This does not say that it failed: wait on, or look again later.`,
+    `The transfer did not reach the wanted status within ${limit} ms${lastStatus(last)}. This does not mean that it failed: call waitFor again, or check later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
   );

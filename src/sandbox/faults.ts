@@ -7,7 +7,7 @@ import type { Route, SandboxOperation } from './routes.ts';
 /** Whether a fault strikes before the platform did what was asked, or after. */
 export type SandboxFaultMoment = 'before_commit' | 'after_commit';
 
-/** What goes wrong. */
+/** A fault to simulate. */
 export type SandboxFault =
   | {
       /** An error status with the documented error body, or another status for a true answer. */
@@ -75,13 +75,13 @@ export type SandboxFault =
       kind: 'empty_page';
     };
 
-/** A fault, and the requests that it is for. */
+/** A fault and the requests it applies to. */
 export interface SandboxFaultRule {
   /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
   operation: SandboxOperation | '*';
-  /** How many requests are struck; `Infinity` is all of them. @default 1 */
+  /** How many requests are affected; `Infinity` for all. @default 1 */
   times?: number | undefined;
-  /** How many requests that it is for pass untouched first. @default 0 */
+  /** How many matching requests to let through first. @default 0 */
   after?: number | undefined;
   /** What happens to them. */
   fault: SandboxFault;

@@ -20,9 +20,9 @@ import { readBody } from './validation.ts';
 
 /** How a {@link Sandbox} is set up. */
 export interface SandboxOptions {
-  /** Where every timestamp comes from. Default: the system's time. */
+  /** The source of all timestamps. Default: the system time. */
   clock?: SandboxClock | undefined;
-  /** Items a page when a request names no `limit`, 1 to 100. @default 50 */
+  /** Page size for requests without `limit`, 1 to 100. @default 50 */
   pageSize?: number | undefined;
   /** The API key that is accepted. Default: a fixed one. */
   apiKey?: string | undefined;
@@ -95,7 +95,7 @@ export class Sandbox {
   readonly instructions: SandboxInstructions;
   /** The transactions that Instructions made. */
   readonly transactions: SandboxTransactions;
-  /** What is to go wrong. */
+  /** Faults to simulate. */
   readonly faults: SandboxFaults;
   /** The API key that versioned endpoints accept. */
   readonly apiKey: string;
@@ -167,7 +167,8 @@ export class Sandbox {
   };
 
   /**
-   * The one core behind every door: does what was asked, and says what the caller gets to see.
+   * The core behind every way in (fetch, HTTP, msw): performs a request and returns what the caller
+   * sees.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxAnswer> {

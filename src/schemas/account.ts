@@ -112,7 +112,7 @@ export const accountShape = () => ({
 export const accountSchema = lazily((): Schema<Account> => z.looseObject(accountShape()));
 
 /**
- * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
  * fields are required is assumed: docs/gaps.md, row 3.
  */
 export interface AccountCreateInput {
@@ -135,7 +135,7 @@ export const accountCreateInputSchema = lazily((): Schema<AccountCreateInput> =>
   z.strictObject(accountCreateInputShape()),
 );
 
-/** What of an Account to change: a field that is absent stays as it is. */
+/** The fields of an Account to change; omitted fields stay unchanged. */
 export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
  */
 export type Integer = number | bigint;
 
-/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 export type Hex = `0x${string}`;
 
 /**
@@ -187,6 +187,6 @@ export const pageQueryShape = () => ({
 export interface PageQuery {
   /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
   cursor?: string | undefined;
-  /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+  /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
   limit?: number | undefined;
 }

@@ -106,9 +106,12 @@ export interface TransactionListInput {
   to?: Date | string | undefined;
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
-  /** Records to pass over. @default 0 */
+  /** Number of records to skip. @default 0 */
   skip?: Integer | undefined;
-  /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
+  /**
+   * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
+   * row 20.
+   */
   take?: Integer | undefined;
 }
 const skipRule = 'expected a whole number, 0 or more';

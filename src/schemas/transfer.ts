@@ -89,7 +89,7 @@ export interface Transfer extends TransferCreated {
   amount: string;
   /** `USDC` unless another was asked for. */
   currency: string;
-  /** Seen from your Platform. */
+  /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
   direction: TransferDirection;
   /** The text that was given at creation. */
   description?: string | null | undefined;
@@ -132,8 +132,8 @@ interface TransferTerms {
    */
   currency?: string | undefined;
   /**
-   * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
-   * as it was sent is assumed: docs/gaps.md, row 60.
+   * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
+   * is returned unchanged is assumed: docs/gaps.md, row 60.
    */
   description?: string | undefined;
 }
@@ -150,7 +150,7 @@ interface ToCounterparty {
   destinationAccountId?: undefined;
 }
 /**
- * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * Input for sending money: a source, an amount and exactly one destination. That source and
  * amount are required is assumed: docs/gaps.md, row 5.
  */
 export type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);

@@ -24,11 +24,11 @@ export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
 function asAnswer(given: Partial<Response> | null | undefined): Response {
   if (typeof given?.status !== 'number' || typeof given.headers?.get !== 'function') {
-    throw new TypeError('the fetch of this client has given something that is no Response');
+    throw new TypeError('the custom fetch returned something that is not a Response');
   }
   if (given.redirected === true) {
     // What the first address made of the request, nobody knows.
-    throw new TypeError('the fetch of this client has followed a redirect');
+    throw new TypeError('the custom fetch followed a redirect');
   }
   return given as Response;
 }

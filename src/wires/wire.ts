@@ -74,8 +74,8 @@ export interface Wire extends Departure {
   send(request: WireRequest, built: Request, trace: Trace): Promise<WireAnswer>;
 }
 
-/** A fetch of the user's own. */
+/** A custom fetch; receives every request except a GET with a body. */
 export type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 
-/** A function of the user's own that sends a GET request with a body. */
+/** Sends a GET request together with a body. */
 export type GetWithBody = (request: Request, body: string) => Promise<Response>;

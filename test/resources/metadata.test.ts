@@ -38,7 +38,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['bytes', { bytes: new Uint8Array(2) }, 'metadata.bytes', /plain object/],
   ['an error', { error: new Error('x') }, 'metadata.error', /plain object/],
   ['an invalid date', { when: new Date(Number.NaN) }, 'metadata.when', /invalid date/],
-  ['a hole in a list', { list: [1, undefined, 3] }, 'metadata.list[1]', /undefined in a list/],
+  ['a hole in a list', { list: [1, undefined, 3] }, 'metadata.list[1]', /undefined in an array/],
   ['half of a surrogate pair', { text: 'a\ud800' }, 'metadata.text', /surrogate/],
   ['a __proto__ key', withProto, 'metadata.a', /__proto__/],
   ['a __proto__ key on top', withProtoOnTop, 'metadata', /__proto__/],

@@ -219,7 +219,7 @@ describe('an option', () => {
     const { message } = refusal({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`no option called ${name}`);
     if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
-    else expect(message).toMatch(/did you mean|there are baseUrl, rootUrl, apiKey/);
+    else expect(message).toMatch(/did you mean|expected one of baseUrl, rootUrl, apiKey/);
     expect(message).not.toContain(mark);
   });
 

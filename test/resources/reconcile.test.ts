@@ -451,7 +451,7 @@ test.each<[string, unknown, unknown, string]>([
   // Of the creation it says nothing: whoever sent it again over this would pay twice.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(error.message).toMatch(
-    /^The transfer is still in doubt: it could not be looked for\. Do not/,
+    /^The transfer is still in doubt: the search could not start\. Do not/,
   );
   expect(error.message).not.toContain('Nothing was sent');
   expect(sent).toEqual([]);

@@ -68,7 +68,7 @@ test('a further body field takes the place of none that was checked', async () =
   expect(error.issues).toEqual([
     {
       path: 'options.body.amount',
-      message: 'the input has this field already; give it there only',
+      message: 'the input already has this field; set it only there',
     },
   ]);
   expect(sent).toEqual([]);
@@ -248,7 +248,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
 ])('the pages of a list are not turned by a further %s', async (name, list, path) => {
   const error = await refusal(list);
   expect(error.issues).toEqual([
-    { path, message: expect.stringContaining(`begin with list({ ${name} })`) },
+    { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
   ]);
 });
 
@@ -271,7 +271,10 @@ test('a body that is a list takes no further fields', async () => {
   );
   const error = await failureOf(call, ValidationError);
   expect(error.issues).toEqual([
-    { path: 'options.body', message: 'the body is no object, so no field can be added' },
+    {
+      path: 'options.body',
+      message: 'the body is not an object, so options.body cannot be merged into it',
+    },
   ]);
   expect(sent).toEqual([]);
 });

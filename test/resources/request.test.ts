@@ -190,7 +190,7 @@ test('a schema that answers with a promise is refused', async () => {
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema }),
   ).rejects.toMatchObject({
     name: 'InvalidResponseError',
-    issues: [{ message: expect.stringContaining('promise') }],
+    issues: [{ message: expect.stringContaining('synchronous') }],
   });
 });
 

@@ -114,7 +114,7 @@ test.each([
     retryable: true,
     startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
-  expect(error.message).toContain('does not say that it failed');
+  expect(error.message).toContain('does not mean that it failed');
   expect(clock.elapsed()).toBe(ms);
   expect(clock.pending).toBe(0);
 });
@@ -252,7 +252,7 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
       operation: 'transfers.waitFor',
       startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    expect(error.message).toMatch(/it was processing\. This does not say that it failed/);
+    expect(error.message).toMatch(/it was processing\. This does not mean that it failed/);
   },
 );
 

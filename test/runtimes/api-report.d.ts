@@ -1,13 +1,13 @@
 // index.d.ts
-/** The time and the timers that a client lives by. Tests hand in their own. */
+/** Time and timers for a client. Tests pass their own. */
 interface Clock {
     /** Milliseconds since 1970, as `Date.now()`. */
     now(): number;
-    /** Milliseconds from some fixed moment, never going back. Default: `now`. */
+    /** A monotonic time in milliseconds. Default: `now`. */
     elapsed?(): number;
     /** Calls back once, after so many milliseconds. Whatever it returns is handed to `clearTimeout`. */
     setTimeout(callback: () => void, ms: number): unknown;
-    /** Takes back what `setTimeout` has returned. */
+    /** Cancels a timer; takes what `setTimeout` returned. */
     clearTimeout(handle: unknown): void;
 }
 
@@ -42,7 +42,7 @@ declare class Credential {
  * row 34.
  */
 type Integer = number | bigint;
-/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
 /**
  * The documented values, and any other string that the platform may send one day: docs/gaps.md,
@@ -55,7 +55,7 @@ type Metadata = Record<string, unknown>;
 interface PageQuery {
     /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
     cursor?: string | undefined;
-    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+    /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
     limit?: number | undefined;
 }
 
@@ -242,7 +242,7 @@ interface Account extends AccountCreated {
     updatedAt: string;
 }
 /**
- * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
  * fields are required is assumed: docs/gaps.md, row 3.
  */
 interface AccountCreateInput {
@@ -253,7 +253,7 @@ interface AccountCreateInput {
     /** Free-form data of yours. */
     metadata?: Metadata | undefined;
 }
-/** What of an Account to change: a field that is absent stays as it is. */
+/** The fields of an Account to change; omitted fields stay unchanged. */
 interface AccountUpdateInput {
     /** Display name. */
     name?: string | undefined;
@@ -373,7 +373,7 @@ interface Transfer extends TransferCreated {
     amount: string;
     /** `USDC` unless another was asked for. */
     currency: string;
-    /** Seen from your Platform. */
+    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
     direction: TransferDirection;
     /** The text that was given at creation. */
     description?: string | null | undefined;
@@ -393,8 +393,8 @@ interface TransferTerms {
      */
     currency?: string | undefined;
     /**
-     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
-     * as it was sent is assumed: docs/gaps.md, row 60.
+     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
+     * is returned unchanged is assumed: docs/gaps.md, row 60.
      */
     description?: string | undefined;
 }
@@ -411,7 +411,7 @@ interface ToCounterparty {
     destinationAccountId?: undefined;
 }
 /**
- * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * Input for sending money: a source, an amount and exactly one destination. That source and
  * amount are required is assumed: docs/gaps.md, row 5.
  */
 type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
@@ -424,7 +424,7 @@ interface TransferListQuery extends PageQuery {
     accountId?: AccountId | undefined;
 }
 
-/** What is proven about a call as a whole: the worst of its attempts. */
+/** What is known about the whole call: the worst outcome of its attempts. */
 type Outcome = 'not_sent' | 'rejected' | 'unknown';
 /** One attempt of a call that failed. */
 interface Attempt {
@@ -447,8 +447,8 @@ interface Issue {
     readonly message: string;
 }
 /**
- * Where a list broke off, so that it can be continued with `list({ cursor, limit })`. How long a
- * cursor lives is not documented: docs/gaps.md, row 55.
+ * Where a list stopped; continue with `list({ cursor, limit })`. How long a cursor stays valid is
+ * not documented: docs/gaps.md, row 55.
  */
 interface ResumePoint {
     /**
@@ -512,13 +512,13 @@ declare class PaymentsError extends Error {
     /** Every attempt, in order. */
     readonly attempts: readonly Attempt[];
     /**
-     * Whether sending the same call again later may help. Never for a creation that is `unknown`; after an
-     * `unknown` change or deletion look first what others have done in between.
+     * Whether the same call may succeed later. Always false for a creation that is `unknown`; after
+     * an `unknown` update or deletion, check the current state first.
      */
     readonly retryable: boolean;
     /**
-     * When the call began, by this machine's clock, as ISO 8601 text: hand it to
-     * `transfers.reconcile` as `since`, unless the payment was tried before. Absent when the call never
+     * When the call began, by this machine's clock, as ISO 8601 text: pass it to
+     * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
      * began.
      */
     readonly startedAt?: string;
@@ -533,12 +533,15 @@ declare class PaymentsError extends Error {
     toJSON(): Record<string, unknown>;
 }
 /**
- * Options or credentials cannot be used. Nothing was sent, but for one case: a function for a
- * credential that fails before a repeat. `outcome` and `attempts` then tell of what went before.
+ * Options or credentials cannot be used. Nothing was sent, except when a credential function fails
+ * before a retry: `outcome` and `attempts` then describe the earlier attempts.
  */
 declare class ConfigurationError extends PaymentsError {
 }
-/** An argument is wrong; `issues` says which and why. Nothing was sent. */
+/**
+ * An argument is invalid; `issues` says which and why. Nothing was sent. From `transfers.reconcile`
+ * its `outcome` is `unknown`, because the payment is still in doubt.
+ */
 declare class ValidationError extends PaymentsError {
     /** Everything that was wrong, not only the first. */
     readonly issues: readonly Issue[];
@@ -565,13 +568,13 @@ declare class ApiError extends PaymentsError {
     readonly code: string | undefined;
     /** The platform's additional context, when the answer carried an Error body. */
     readonly details: unknown;
-    /** The platform's id of the request: quote it to support. */
+    /** The platform's id of the request; quote it when you contact support. */
     readonly requestId: string | undefined;
     /** The answer's headers by lower-case name, without cookies. */
     readonly headers: Readonly<Record<string, string>>;
-    /** The start of the answer's text, whatever it was. */
+    /** The response body as text: its first 2,048 characters, credentials redacted. */
     readonly body: string;
-    /** How long the platform asks to wait, in milliseconds. */
+    /** From `Retry-After`: how long to wait, in milliseconds; undefined if not sent. */
     readonly retryAfterMs: number | undefined;
     /** @hidden */
     constructor(message: string, facts: ApiErrorFacts);
@@ -585,10 +588,10 @@ declare class AuthenticationError extends ApiError {
 /** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
 declare class PermissionDeniedError extends ApiError {
 }
-/** 404: there is no such thing. */
+/** 404: no resource with this id or path. */
 declare class NotFoundError extends ApiError {
 }
-/** 409: the request conflicts with the state of things. */
+/** 409: the request conflicts with the current state. */
 declare class ConflictError extends ApiError {
 }
 /** 422: the request was understood and refused. */
@@ -597,10 +600,13 @@ declare class UnprocessableEntityError extends ApiError {
 /** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
 declare class RateLimitError extends ApiError {
 }
-/** 500 or above: something failed behind the platform's door. A write may have taken effect. */
+/**
+ * 500 or above: the platform, or a proxy in front of it, failed. A write may have taken effect,
+ * except after 501 and 505.
+ */
 declare class ServerError extends ApiError {
 }
-/** The connection failed; `code` says how, and `outcome` what that proves. */
+/** The connection failed; `code` says how, `outcome` whether the request may have arrived. */
 declare class ConnectionError extends PaymentsError {
     /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
     readonly code: string | undefined;
@@ -609,16 +615,16 @@ declare class ConnectionError extends PaymentsError {
         readonly code?: string | undefined;
     });
 }
-/** Where a call stood when its time ran out. */
+/** What a call was doing when its time ran out. */
 type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
-/** Time ran out; `phase` says while doing what. */
+/** A call or attempt timed out; `phase` says during what. */
 declare class TimeoutError extends ConnectionError {
     /**
      * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
      * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
      * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
-     * `totalTimeout`. `gate`: an earlier 429 holds calls back for longer than this call may take, or
-     * too many of them.
+     * `totalTimeout`. `gate`: after a 429, the call would have had to wait longer than its
+     * `totalTimeout`, or too many calls are waiting already.
      */
     readonly phase: TimeoutPhase;
     /** For phase `gate`: how long until calls go out again, in milliseconds. */
@@ -635,7 +641,7 @@ declare class AbortError extends PaymentsError {
 }
 /** Why an answer could not be used. */
 type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
-/** The platform answered with success, and the answer cannot be used. */
+/** The platform answered with 2xx, but the response cannot be used. */
 declare class InvalidResponseError extends PaymentsError {
     /** Why it cannot be used. */
     readonly reason: InvalidResponseReason;
@@ -656,12 +662,12 @@ declare class InvalidResponseError extends PaymentsError {
         readonly issues?: readonly Issue[] | undefined;
     });
 }
-/** The platform's paging does not lead on. What was handed out so far is valid. */
+/** The list cannot be continued. Items returned so far are valid. */
 declare class PaginationError extends PaymentsError {
     /**
-     * `missing_cursor`: more items are promised and no way to them. `cursor_loop`: a cursor that the list
-     * has been at, for `transactions.list` the third page in a row that is the same, or a thousand pages in
-     * a row without an item.
+     * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`. `cursor_loop`: a cursor came
+     * twice, or a thousand pages in a row were empty, or (`transactions.list`) three pages in a row
+     * were identical.
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
@@ -672,7 +678,7 @@ declare class PaginationError extends PaymentsError {
         readonly resume: ResumePoint;
     });
 }
-/** Waiting ended without the status that was waited for. */
+/** `transfers.waitFor` ended without reaching the wanted status. */
 declare class WaitError extends PaymentsError {
     /** What the platform last reported, if it ever did. */
     readonly last: Transfer | undefined;
@@ -686,19 +692,19 @@ declare class WaitError extends PaymentsError {
 }
 /** Tells whether a value is an error of this package, from whichever copy of it. */
 declare const isPaymentsError: (value: unknown) => value is PaymentsError;
-/** Tells whether a value is an answer of the platform with a status other than success. */
+/** Tells whether a value is an {@link ApiError}: a response with a status other than 2xx. */
 declare const isApiError: (value: unknown) => value is ApiError;
 /**
- * Tells whether a call may have taken effect: look before you send it again. Gives false for an error
- * that is not of this package, which proves nothing: around a payment take it for unknown. What is
- * unknown was begun, so `startedAt` is there.
+ * Tells whether a call may have taken effect: look before you send it again. Returns false for
+ * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. `startedAt`
+ * is always set when it returns true.
  */
 declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
     readonly startedAt: string;
 };
 
-/** What a hook is told about a call; never a credential. */
+/** The call that an event belongs to; never includes a credential. */
 interface HookCall {
     /** The SDK's name of the call, such as `transfers.create`. */
     readonly operation: string;
@@ -707,8 +713,7 @@ interface HookCall {
     /** The path as a template, without ids: `/transfers/{id}`. */
     readonly path: string;
     /**
-     * A number that all events of one call have in common, and no other call: it tells which answer
-     * belongs to which request when calls run side by side.
+     * A number unique to this call: it links the events of one call when calls run concurrently.
      */
     readonly call: number;
     /** Counts the requests of this call, from 1. */
@@ -716,7 +721,7 @@ interface HookCall {
 }
 /** A request is about to go out. */
 interface RequestEvent extends HookCall {
-    /** Where to, with ids and query. */
+    /** The full URL, with ids and query. */
     readonly url: string;
     /** The headers that go out, without `authorization`. */
     readonly headers: Readonly<Record<string, string>>;
@@ -736,14 +741,13 @@ interface ResponseEvent extends HookCall {
 }
 /** A call is about to be sent again; `attempt` is the number of the request to come. */
 interface RetryEvent extends HookCall {
-    /** Milliseconds until then. */
+    /** Milliseconds until the retry. */
     readonly delayMs: number;
     /** Why the last attempt failed. */
     readonly reason: string;
 }
 /**
- * An answer differs from the documented shape and was handed out all the same. How the platform
- * changes is not documented: docs/gaps.md, row 57.
+ * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
  */
 interface DriftEvent extends Omit<HookCall, 'attempt'> {
     /** The HTTP status. */
@@ -753,7 +757,7 @@ interface DriftEvent extends Omit<HookCall, 'attempt'> {
     /** What differs, and where. */
     readonly issues: readonly Issue[];
 }
-/** Functions that watch. What they throw or reject with is dropped: a hook never breaks a call. */
+/** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call. */
 interface Hooks {
     /** Before every request, repeated ones included. */
     onRequest?: ((event: RequestEvent) => unknown) | undefined;
@@ -761,16 +765,16 @@ interface Hooks {
     onResponse?: ((event: ResponseEvent) => unknown) | undefined;
     /** Before the wait that precedes a repeated request. */
     onRetry?: ((event: RetryEvent) => unknown) | undefined;
-    /** For every answer of another shape that was handed out all the same. */
+    /** When a response with an undocumented shape was returned anyway. */
     onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 type Kind = 'safe' | 'idempotent' | 'once';
 
-/** A fetch of the user's own. */
+/** A custom fetch; receives every request except a GET with a body. */
 type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
-/** A function of the user's own that sends a GET request with a body. */
+/** Sends a GET request together with a body. */
 type GetWithBody = (request: Request, body: string) => Promise<Response>;
 
 /** How a {@link PaymentsClient} is set up. */
@@ -796,19 +800,21 @@ interface ClientOptions {
      * @default the environment variable PAYMENTS_JWT
      */
     jwt?: CredentialSource | undefined;
-    /** Milliseconds for one attempt: headers and body. @default 30000 */
+    /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
     timeout?: number | undefined;
-    /** Milliseconds for a whole call: waits, retries and bodies. @default 120000 */
+    /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
     totalTimeout?: number | undefined;
-    /** How often a call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. @default 2 */
+    /**
+     * Maximum number of retries. Even with 0, a call is repeated once after a 401 if the credential
+     * is a function. @default 2
+     */
     maxRetries?: number | undefined;
     /** Headers for every request. `authorization` is not among them: the credentials set it. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
-     * Your own fetch, asked for everything but GET with a body. Its failures prove nothing, so a
-     * write that fails in it is reported as `unknown`. It must not repeat writes, and has to hand its
-     * second argument on to the runtime's fetch: `(request, init) => fetch(request, init)`. In a browser
-     * nothing is written without one.
+     * Your own fetch, used for everything except GET with a body. Its failures prove nothing, so a
+     * write that fails in it is `unknown`. It must not repeat writes and must pass its second
+     * argument on: `(request, init) => fetch(request, init)`. In a browser, writes require it.
      * @default the global fetch; on Node.js the dispatcher behind it
      */
     fetch?: Fetch | undefined;
@@ -818,12 +824,12 @@ interface ClientOptions {
      */
     getWithBody?: GetWithBody | undefined;
     /**
-     * What happens when a read is answered in another shape than the documented one: `strict` throws
-     * InvalidResponseError, `report` hands the answer out and calls `hooks.onDrift`.
+     * What to do when the response to a read does not have the documented shape: `strict` throws
+     * InvalidResponseError, `report` returns it and calls `hooks.onDrift`.
      * @default 'strict'
      */
     validation?: 'strict' | 'report' | undefined;
-    /** Functions that watch every call. */
+    /** Callbacks that observe every call. */
     hooks?: Hooks | undefined;
     /**
      * The name of a header that carries one key per POST, the same on every attempt, such as
@@ -853,9 +859,9 @@ interface Settled {
     readonly clock: Clock | undefined;
 }
 
-/** What one call may change. */
+/** Options of a single call. */
 interface RequestOptions {
-    /** Ends the call, its waits included. */
+    /** Aborts the call, including its waits. */
     signal?: AbortSignal | undefined;
     /** Milliseconds for one attempt: headers and body. */
     timeout?: number | undefined;
@@ -865,12 +871,12 @@ interface RequestOptions {
     maxRetries?: number | undefined;
     /** Headers for this call. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
-    /** Query parameters that the document does not name. */
+    /** Extra query parameters that the document does not name. */
     query?: Readonly<Record<string, QueryValue>> | undefined;
-    /** Body fields that the document does not name. */
+    /** Extra body fields that the document does not name. */
     body?: Readonly<Record<string, unknown>> | undefined;
 }
-/** What a query parameter may be; undefined is left out. */
+/** The value of a query parameter; undefined is omitted. */
 type QueryValue = string | number | bigint | boolean | undefined;
 
 /** One page of a list of the versioned API. */
@@ -910,6 +916,8 @@ interface SchemaIssue {
 interface Checked<T> {
     readonly schema: Checker<T>;
     readonly value: unknown;
+    /** Where the caller gave it, such as `options.since`; empty for an input itself. */
+    readonly at: string;
 }
 /** A path with its parameters still unchecked. */
 interface Path {
@@ -1039,7 +1047,7 @@ interface WithResponse<T> {
     /** The answer as a Response whose body can still be read. */
     readonly response: Response;
 }
-/** The promise of a call's result, which can also be asked for the raw response. */
+/** A promise of a call's result that also gives access to the raw response. */
 interface ApiCall<T> extends Promise<T> {
     /** The result together with the raw response: status, headers, body. */
     withResponse(): Promise<WithResponse<T>>;
@@ -1066,13 +1074,13 @@ declare class Transport {
     call<T, A = T>(call: Call<T, A>, options: RequestOptions | undefined, cancel?: AbortSignal): ApiCall<T>;
 }
 
-/** Where `toArray` stops. */
+/** Options of `toArray`. */
 interface ToArrayOptions {
     /** Items to collect at most; required, because a list has no bound of its own. */
     max: number;
 }
 /**
- * A list that has not been asked for yet.
+ * A lazy list: no request is sent before you use it.
  *
  * `await` it for the first page, `for await` it for every item. Each loop starts afresh. Once a
  * loop has asked for its second page, one page is fetched ahead; leaving the loop cancels it.
@@ -1088,7 +1096,7 @@ interface ToArrayOptions {
  * ```
  */
 interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
-    /** For the first page, as on a promise. */
+    /** Like `Promise.prototype.then`, for the first page. */
     then<A = P, B = never>(onFulfilled?: ((page: P) => A | PromiseLike<A>) | null, onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<A | B>;
     /** For the first page, as on a promise. */
     catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
@@ -1098,7 +1106,7 @@ interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
     withResponse(): Promise<WithResponse<P>>;
     /** Every page, one after the other. */
     pages(): AsyncIterable<P>;
-    /** The first items, `max` at most. */
+    /** Collects the first items, at most `max`. */
     toArray(options: ToArrayOptions): Promise<T[]>;
 }
 /** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */
@@ -1377,7 +1385,7 @@ declare class Instructions {
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
- * with. It has to answer at once, not with a promise.
+ * with. It must be synchronous.
  */
 interface AnswerSchema<T> {
     /** What Standard Schema asks for; your schema library has filled it in. */
@@ -1419,7 +1427,7 @@ type SchemaResult<T> = {
 };
 /** A call that the SDK does not cover. */
 interface AnyRequest<T = unknown> {
-    /** GET is retried as a read; POST is sent once, as a creation. */
+    /** GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a creation. */
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     /** Relative, encoded, without a query: `/transfers/txfr_1`. */
     path: string;
@@ -1429,7 +1437,10 @@ interface AnyRequest<T = unknown> {
     query?: Readonly<Record<string, QueryValue>> | undefined;
     /** The JSON body; a GET may have one, too. */
     body?: unknown;
-    /** Checks the answer and gives it its type. Without one the answer is `unknown`. */
+    /**
+     * Validates and types the response; without one it is `unknown`. If a write's accepted response
+     * does not match, it is returned unvalidated and `hooks.onDrift` is called.
+     */
     schema?: AnswerSchema<T> | undefined;
 }
 
@@ -1514,9 +1525,12 @@ interface TransactionListInput {
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
-    /** Records to pass over. @default 0 */
+    /** Number of records to skip. @default 0 */
     skip?: Integer | undefined;
-    /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
+    /**
+     * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
+     * row 20.
+     */
     take?: Integer | undefined;
 }
 
@@ -1533,17 +1547,18 @@ declare class Transactions {
     list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction>;
 }
 
-/** Where to look for a Transfer that may exist. */
+/** Options of `transfers.reconcile`. */
 interface ReconcileOptions extends RequestOptions {
     /**
-     * When this payment was tried first: a moment noted before that call, or `error.startedAt` if that was
-     * the only call. Left out, transfers of all times count, and only an input with a `description` can be
-     * `found`. @default 1970
+     * When this payment was first tried: a time recorded before that call, or `error.startedAt` if it
+     * was the only call. If omitted, all transfers are considered, and only an input with a
+     * `description` can be `found`. @default 1970
      */
     since?: Date | string | undefined;
     /**
-     * How far this machine's clock may be from the platform's, in milliseconds. A match that is
-     * earlier than `since` by no more than this is reported as `ambiguous`. @default 120000
+     * How far this machine's clock may be from the platform's, in milliseconds. Of the transfers that are
+     * earlier than `since` by no more than this, one with the `description` asked for may be `found`;
+     * without a description it is `ambiguous`. @default 120000
      */
     clockSkew?: number | undefined;
 }
@@ -1555,8 +1570,8 @@ type Reconciliation = {
     readonly transfer: Transfer;
 } | {
     /**
-     * Several match, or one that may be older than the creation, or of which not everything can be
-     * told: a person has to look.
+     * Several match, or one may be older than `since` or cannot be compared in every field: a
+     * person has to decide.
      */
     readonly result: 'ambiguous';
     /** All that match or may match. */
@@ -1568,7 +1583,7 @@ type Reconciliation = {
     readonly scanned: number;
 };
 
-/** How to wait for a Transfer. */
+/** Options of `transfers.waitFor`. */
 interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     /**
      * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
@@ -1579,7 +1594,7 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     timeout?: number | undefined;
     /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
     interval?: number | undefined;
-    /** Told of every Transfer that a poll has seen. */
+    /** Called with the Transfer after every successful poll. */
     onPoll?: ((transfer: Transfer) => unknown) | undefined;
 }
 
@@ -1588,9 +1603,10 @@ declare class Transfers {
     #private;
     constructor(versioned: Transport, clock: Required<Clock>);
     /**
-     * Sends money from an Account to another Account or to a Counterparty. It is sent a second time only
-     * when the first provably did not take effect (never left, or refused with 425, 429 or, for a credential
-     * that is a function, 401), or with the option `idempotencyHeader`. `error.outcome` says what is known.
+     * Sends money from an Account to another Account or to a Counterparty. It is retried only if the
+     * previous attempt provably had no effect (never sent, or refused with 425, 429 or, if the
+     * credential is a function, 401), or if `idempotencyHeader` is set. On failure, `error.outcome`
+     * says whether money may have moved.
      *
      * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
      *
@@ -1621,9 +1637,9 @@ declare class Transfers {
      * Polls a Transfer until it is `completed`, and resolves to it.
      *
      * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-     * cancelled, `timeout` when time ran out or five looks in a row failed (which says nothing about the
-     * money), `regressed` when its status went backwards. A look that is refused throws its own error, and
-     * its `outcome` is `unknown`
+     * cancelled, `timeout` when time ran out or five polls in a row failed (which says nothing about
+     * the money), `regressed` when its status went backwards. A poll that is refused throws its own
+     * error with `outcome` `unknown`
      */
     waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer>;
     /**
@@ -1631,9 +1647,9 @@ declare class Transfers {
      * pages through the Transfers of the source and never sends anything again.
      *
      * `not_found` proves nothing while the first request may still be on its way: look again when
-     * `totalTimeout` and some minutes have passed. `found` says that it was accepted: its `status` says
-     * what has become of it. A look that breaks off, or cannot begin because an argument is wrong, throws
-     * with `outcome` `unknown`: look again, and do not send.
+     * `totalTimeout` and some minutes have passed. `found` means that it was accepted; see its
+     * `status`. If the search fails, or an argument is invalid, it throws with `outcome` `unknown`:
+     * reconcile again, do not send.
      */
     reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation>;
 }
@@ -1667,7 +1683,7 @@ declare class PaymentsClient {
     readonly settings: PlatformSettings;
     /** On-chain automation; needs the JWT. */
     readonly instructions: Instructions;
-    /** What Instructions did on chain; needs the JWT. */
+    /** On-chain transactions of Instructions; needs the JWT. */
     readonly transactions: Transactions;
     /**
      * Reads the options and, for what they leave out, the environment, once.
@@ -1677,16 +1693,18 @@ declare class PaymentsClient {
      */
     constructor(options?: ClientOptions);
     /**
-     * A client with other options and, for the rest, the same ones. The two share their retry budget
-     * and, for a credential that stays the same, its token and the pause after a 429.
+     * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
+     * replaced as a whole. Both share the retry budget and, if the credential is unchanged, its token
+     * and the pause after a 429.
      *
      * @throws {@link ConfigurationError} as the constructor does
      */
     withOptions(options: ClientOptions): PaymentsClient;
     /**
-     * Makes a call that the SDK does not cover, with the same credentials, deadlines, retries and
-     * errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL (`'root'`). A
-     * GET is retried like every read, a POST like a creation.
+     * Calls an endpoint that the SDK does not cover, with the same credentials, deadlines, retries
+     * and errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL
+     * (`'root'`). GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a
+     * creation.
      *
      * @example
      * ```ts
@@ -1700,7 +1718,7 @@ declare class PaymentsClient {
      * ```
      */
     request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T>;
-    /** Where this client sends to; nothing secret. */
+    /** The two URLs of this client; contains no secret. */
     toJSON(): {
         baseUrl: string;
         rootUrl: string;
@@ -1732,7 +1750,7 @@ import * as z from 'zod/mini';
  * row 34.
  */
 type Integer = number | bigint;
-/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
 /**
  * The documented values, and any other string that the platform may send one day: docs/gaps.md,
@@ -1750,7 +1768,7 @@ type Schema<T> = z.ZodMiniType<T>;
 interface PageQuery {
     /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
     cursor?: string | undefined;
-    /** Items a page, 1 to 100. Default: not sent; the platform then uses 50. */
+    /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
     limit?: number | undefined;
 }
 
@@ -1919,7 +1937,7 @@ interface Account extends AccountCreated {
     updatedAt: string;
 }
 /**
- * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
  * fields are required is assumed: docs/gaps.md, row 3.
  */
 interface AccountCreateInput {
@@ -1930,7 +1948,7 @@ interface AccountCreateInput {
     /** Free-form data of yours. */
     metadata?: Metadata | undefined;
 }
-/** What of an Account to change: a field that is absent stays as it is. */
+/** The fields of an Account to change; omitted fields stay unchanged. */
 interface AccountUpdateInput {
     /** Display name. */
     name?: string | undefined;
@@ -2203,9 +2221,12 @@ interface TransactionListInput {
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
-    /** Records to pass over. @default 0 */
+    /** Number of records to skip. @default 0 */
     skip?: Integer | undefined;
-    /** Records a page. Default: not sent; the platform's own is docs/gaps.md, row 20. */
+    /**
+     * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
+     * row 20.
+     */
     take?: Integer | undefined;
 }
 
@@ -2258,7 +2279,7 @@ interface Transfer extends TransferCreated {
     amount: string;
     /** `USDC` unless another was asked for. */
     currency: string;
-    /** Seen from your Platform. */
+    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
     direction: TransferDirection;
     /** The text that was given at creation. */
     description?: string | null | undefined;
@@ -2278,8 +2299,8 @@ interface TransferTerms {
      */
     currency?: string | undefined;
     /**
-     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
-     * as it was sent is assumed: docs/gaps.md, row 60.
+     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
+     * is returned unchanged is assumed: docs/gaps.md, row 60.
      */
     description?: string | undefined;
 }
@@ -2296,7 +2317,7 @@ interface ToCounterparty {
     destinationAccountId?: undefined;
 }
 /**
- * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * Input for sending money: a source, an amount and exactly one destination. That source and
  * amount are required is assumed: docs/gaps.md, row 5.
  */
 type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
@@ -2452,7 +2473,7 @@ export type { SandboxProblem };
  * row 34.
  */
 type Integer = number | bigint;
-/** Hexadecimal text with its `0x` in front, as on-chain libraries type it. */
+/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
 /**
  * The documented values, and any other string that the platform may send one day: docs/gaps.md,
@@ -2624,7 +2645,7 @@ interface Account extends AccountCreated {
     updatedAt: string;
 }
 /**
- * What it takes to create an Account. It is provisioned on the default chain of the Settings. Which
+ * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
  * fields are required is assumed: docs/gaps.md, row 3.
  */
 interface AccountCreateInput {
@@ -2635,7 +2656,7 @@ interface AccountCreateInput {
     /** Free-form data of yours. */
     metadata?: Metadata | undefined;
 }
-/** What of an Account to change: a field that is absent stays as it is. */
+/** The fields of an Account to change; omitted fields stay unchanged. */
 interface AccountUpdateInput {
     /** Display name. */
     name?: string | undefined;
@@ -2984,7 +3005,7 @@ interface Transfer extends TransferCreated {
     amount: string;
     /** `USDC` unless another was asked for. */
     currency: string;
-    /** Seen from your Platform. */
+    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
     direction: TransferDirection;
     /** The text that was given at creation. */
     description?: string | null | undefined;
@@ -3004,8 +3025,8 @@ interface TransferTerms {
      */
     currency?: string | undefined;
     /**
-     * Text of yours: put your own reference here, for `reconcile` to find the Transfer by. That it comes back
-     * as it was sent is assumed: docs/gaps.md, row 60.
+     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
+     * is returned unchanged is assumed: docs/gaps.md, row 60.
      */
     description?: string | undefined;
 }
@@ -3022,7 +3043,7 @@ interface ToCounterparty {
     destinationAccountId?: undefined;
 }
 /**
- * What it takes to send money: a source, an amount and exactly one destination. That source and
+ * Input for sending money: a source, an amount and exactly one destination. That source and
  * amount are required is assumed: docs/gaps.md, row 5.
  */
 type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
@@ -3273,7 +3294,7 @@ type SandboxOperation = 'entities.create' | 'entities.list' | 'entities.get' | '
 
 /** Whether a fault strikes before the platform did what was asked, or after. */
 type SandboxFaultMoment = 'before_commit' | 'after_commit';
-/** What goes wrong. */
+/** A fault to simulate. */
 type SandboxFault = {
     /** An error status with the documented error body, or another status for a true answer. */
     kind: 'status';
@@ -3331,13 +3352,13 @@ type SandboxFault = {
     /** A page without items that says there are more; its cursor goes on where it should. */
     kind: 'empty_page';
 };
-/** A fault, and the requests that it is for. */
+/** A fault and the requests it applies to. */
 interface SandboxFaultRule {
     /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
     operation: SandboxOperation | '*';
-    /** How many requests are struck; `Infinity` is all of them. @default 1 */
+    /** How many requests are affected; `Infinity` for all. @default 1 */
     times?: number | undefined;
-    /** How many requests that it is for pass untouched first. @default 0 */
+    /** How many matching requests to let through first. @default 0 */
     after?: number | undefined;
     /** What happens to them. */
     fault: SandboxFault;
@@ -3478,9 +3499,9 @@ declare class SandboxTransactions {
 
 /** How a {@link Sandbox} is set up. */
 interface SandboxOptions {
-    /** Where every timestamp comes from. Default: the system's time. */
+    /** The source of all timestamps. Default: the system time. */
     clock?: SandboxClock | undefined;
-    /** Items a page when a request names no `limit`, 1 to 100. @default 50 */
+    /** Page size for requests without `limit`, 1 to 100. @default 50 */
     pageSize?: number | undefined;
     /** The API key that is accepted. Default: a fixed one. */
     apiKey?: string | undefined;
@@ -3544,7 +3565,7 @@ declare class Sandbox {
     readonly instructions: SandboxInstructions;
     /** The transactions that Instructions made. */
     readonly transactions: SandboxTransactions;
-    /** What is to go wrong. */
+    /** Faults to simulate. */
     readonly faults: SandboxFaults;
     /** The API key that versioned endpoints accept. */
     readonly apiKey: string;
@@ -3567,7 +3588,8 @@ declare class Sandbox {
      */
     readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
     /**
-     * The one core behind every door: does what was asked, and says what the caller gets to see.
+     * The core behind every way in (fetch, HTTP, msw): performs a request and returns what the caller
+     * sees.
      * @throws the signal's reason when it aborts during a `delay` fault.
      */
     handle(request: SandboxRequest): Promise<SandboxAnswer>;

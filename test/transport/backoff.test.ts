@@ -203,7 +203,7 @@ test('a Retry-After that the total timeout does not allow is told at once', asyn
   const { error, gaps, elapsed } = await course(503, { 'retry-after': '10' }, options);
   expect(error).toBeInstanceOf(ServerError);
   expect(error).toMatchObject({ retryAfterMs: 10_000 });
-  expect(error.message).toContain('outlast totalTimeout');
+  expect(error.message).toContain('exceed totalTimeout');
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 

@@ -313,7 +313,7 @@ test.each<[string, () => string | Promise<string>]>([
     failureOf(payments.transfers.create(newTransfer), AuthenticationError),
   );
   expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
-  expect(error.message).toContain('gave no other one');
+  expect(error.message).toContain('did not return a new credential');
   expect(requests).toHaveLength(1);
   expect(clock.pending).toBe(0);
 });

@@ -70,7 +70,10 @@ test('a JWT of three characters takes no words apart', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
-  for (const call of [payments.transfers.create(newTransfer), payments.instructions.list({ address: '0x1' })]) {
+  for (const call of [
+    payments.transfers.create(newTransfer),
+    payments.instructions.list({ address: '0x1' }),
+  ]) {
     expect(await failureOf(call, UnprocessableEntityError)).toMatchObject({ code: 'bad_day' });
   }
 });

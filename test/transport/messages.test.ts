@@ -48,7 +48,7 @@ test('ConfigurationError', async () => {
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
   expect(error.message).toMatchInlineSnapshot(`
     "The function in the option apiKey failed: vault.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     Nothing was sent."
   `);
 });
@@ -68,9 +68,9 @@ test('ApiError: a redirect of a creation', async () => {
   const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 302.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     Redirects are not followed; check the option baseUrl (rootUrl).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
 });
 
@@ -78,7 +78,7 @@ test('BadRequestError', async () => {
   const call = answered(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(newTransfer);
   expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
     "The platform answered 400 (refused): No.
-    Asked: POST /transfers (transfers.create), request req_1.
+    Request: POST /transfers (transfers.create), request req_1.
     It did not take effect."
   `);
 });
@@ -87,7 +87,7 @@ test('AuthenticationError', async () => {
   const call = answered(401, errorBody).transfers.get('txfr_1');
   expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
     "The platform answered 401 (refused): No.
-    Asked: GET /transfers/{id} (transfers.get).
+    Request: GET /transfers/{id} (transfers.get).
     Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions."
   `);
 });
@@ -96,8 +96,8 @@ test('PermissionDeniedError, from something that answers with a page', async () 
   const call = answered(403, html).transfers.get('txfr_1');
   expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
     "The platform answered 403: Bad gateway.
-    Asked: GET /transfers/{id} (transfers.get).
-    The credential is valid and does not allow this."
+    Request: GET /transfers/{id} (transfers.get).
+    The credential is valid, but does not permit this."
   `);
 });
 
@@ -105,7 +105,7 @@ test('NotFoundError', async () => {
   const call = answered(404, errorBody).counterparties.delete('cpty_1');
   expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
     "The platform answered 404 (refused): No.
-    Asked: DELETE /counterparties/{id} (counterparties.delete).
+    Request: DELETE /counterparties/{id} (counterparties.delete).
     Check the id, and that the credential belongs to the Platform that holds it.
     It did not take effect."
   `);
@@ -115,7 +115,7 @@ test('ConflictError', async () => {
   const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
   expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
     "The platform answered 409 (refused): No.
-    Asked: PATCH /accounts/{id} (accounts.update).
+    Request: PATCH /accounts/{id} (accounts.update).
     It did not take effect."
   `);
 });
@@ -125,7 +125,7 @@ test('UnprocessableEntityError', async () => {
   const call = answered(422, body).transfers.create(newTransfer);
   expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
     "The platform answered 422 (insufficient_funds): Insufficient funds.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     It did not take effect."
   `);
 });
@@ -135,7 +135,7 @@ test('RateLimitError', async () => {
   const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 429 (refused): No.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     Send fewer requests, or wait for retryAfterMs.
     The platform asks to wait 3600000 ms; the SDK waits 60000 ms at most.
     It did not take effect."
@@ -146,8 +146,8 @@ test('ServerError: a creation that may have happened', async () => {
   const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 502: Bad gateway.
-    Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
+    Request: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
 });
 
@@ -157,7 +157,7 @@ test('ServerError: a read that was tried three times', async () => {
   const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 503.
-    Asked: GET /transfers/{id} (transfers.get), 3 attempts."
+    Request: GET /transfers/{id} (transfers.get), 3 attempts."
   `);
 });
 
@@ -167,7 +167,7 @@ test('ConnectionError: nothing was sent', async () => {
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.message.replace(String(port), 'PORT')).toMatchInlineSnapshot(`
     "The connection to the platform failed (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1:PORT.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     Check the option baseUrl (rootUrl), and that the host is up.
     Nothing was sent."
   `);
@@ -180,7 +180,7 @@ test('ConnectionError: nobody knows', async () => {
   const call = clientAt(server).counterparties.delete('cpty_1');
   expect((await failureOf(call, ConnectionError)).message).toMatchInlineSnapshot(`
     "The connection to the platform failed (UND_ERR_SOCKET): other side closed.
-    Asked: DELETE /counterparties/{id} (counterparties.delete).
+    Request: DELETE /counterparties/{id} (counterparties.delete).
     Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is."
   `);
 });
@@ -210,19 +210,19 @@ test('TimeoutError: headers, body, total, credential', async () => {
   }
   expect(messages).toMatchInlineSnapshot(`
     {
-      "body": "The platform began to answer and did not finish within 30000 ms (option timeout).
-    Asked: POST /transfers (transfers.create).
+      "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
+    Request: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
-      "credential": "The function for the credential did not answer within 30000 ms.
-    Asked: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
+      "credential": "The credential function did not return within 30000 ms.
+    Request: POST /transfers (transfers.create).
     Nothing was sent.",
       "headers": "The platform did not answer within 30000 ms (option timeout).
-    Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
-      "total": "The call was not done within 10000 ms (option totalTimeout).
-    Asked: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it).",
+    Request: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
+      "total": "The call did not finish within 10000 ms (option totalTimeout).
+    Request: POST /transfers (transfers.create).
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
     }
   `);
 });
@@ -235,8 +235,8 @@ test('TimeoutError: gate', async () => {
   await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
   const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
   expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
-    "The platform has asked this client to slow down (429), and this call would have waited for too long; try again in 50000 ms.
-    Asked: POST /transfers (transfers.create).
+    "The platform asked this client to slow down (429), and this call would have had to wait too long; try again in 50000 ms.
+    Request: POST /transfers (transfers.create).
     Nothing was sent."
   `);
 });
@@ -253,7 +253,7 @@ test('AbortError', async () => {
   controller.abort();
   expect((await call).message).toMatchInlineSnapshot(`
     "The call was aborted by its signal.
-    Asked: PATCH /platform/settings (settings.update).
+    Request: PATCH /platform/settings (settings.update).
     Outcome unknown: the Settings may have been changed. Send the same change again to be sure."
   `);
 });
@@ -262,19 +262,19 @@ test('InvalidResponseError', async () => {
   const write = answered(201, html).transfers.create(newTransfer);
   expect((await failureOf(write, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 201, but its answer is not JSON.
-    Asked: POST /transfers (transfers.create).
+    Request: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before you have looked: payments.transfers.reconcile(input, { since }) searches for it, where since is the time of your first try for this payment (error.startedAt if this was it)."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
   const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
   expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 200, but its answer does not have the documented shape (amount): expected a string, got a number.
-    Asked: GET /transfers/{id} (transfers.get)."
+    Request: GET /transfers/{id} (transfers.get)."
   `);
   const root = answered(200, { instructions: [] }).instructions.list({ address });
   expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 200, but its answer does not have the documented shape: expected an array, got an object.
-    Asked: GET /instructions/all (instructions.list)."
+    Request: GET /instructions/all (instructions.list)."
   `);
 });
 
@@ -300,6 +300,6 @@ test('PaginationError', async () => {
 test('WaitError', async () => {
   const call = answered(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
   expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
-    `"The transfer txfr_1 has ended as failed; the money did not arrive."`,
+    `"The transfer txfr_1 ended as failed; the money did not arrive."`,
   );
 });

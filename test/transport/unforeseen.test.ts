@@ -41,7 +41,7 @@ test('a clock that fails after the request has left: nobody knows, and the error
     operation: 'transfers.create',
     retryable: false,
   });
-  expect(error.message).toContain('not foreseen: no time for [redacted]');
+  expect(error.message).toContain('unexpected error: no time for [redacted]');
   expect(error.message).toContain('Outcome unknown');
   expect(inspect(error)).not.toContain(apiKey);
   expect(server.arrivals).toHaveLength(1);

@@ -82,8 +82,8 @@ test('the message says why and names the ways out', async () => {
   }
   expect(messages).toMatchInlineSnapshot(`
     [
-      "transfers.create is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own, or set the option idempotencyHeader if the platform honours such a header. Nothing was sent.",
-      "counterparties.delete is not sent from a browser: browsers repeat a request by themselves when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own. Nothing was sent.",
+      "transfers.create is not sent from a browser: browsers silently resend a request when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own, or set the option idempotencyHeader if the platform honours such a header. Nothing was sent.",
+      "counterparties.delete is not sent from a browser: browsers silently resend a request when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own. Nothing was sent.",
     ]
   `);
 });

@@ -359,9 +359,9 @@ test('an abort reaches the connection', async () => {
 });
 
 test.each<[string, unknown, RegExp]>([
-  ['gives nothing', undefined, /no Response/],
-  ['gives text', '{"id":"txfr_1"}', /no Response/],
-  ['gives an object without headers', { ok: true, status: 200 }, /no Response/],
+  ['gives nothing', undefined, /not a Response/],
+  ['gives text', '{"id":"txfr_1"}', /not a Response/],
+  ['gives an object without headers', { ok: true, status: 200 }, /not a Response/],
   [
     'has followed a redirect',
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
