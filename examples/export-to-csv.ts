@@ -1,6 +1,6 @@
-// Writes every transfer into a CSV file, and goes on after a crash where it stopped. The cursor is
-// noted after each page is on the disk, so that no row is missing; a crash between the two is undone
-// by cutting the file back to the length that was noted with the cursor.
+// Writes every transfer into a CSV file, and goes on after a crash where it stopped. When a page has
+// arrived, its cursor is noted with the length of the file before it; a new start cuts the file back to
+// that length and asks for that page again. So no row is missing, and none is there twice.
 import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,14 +26,18 @@ async function exportTransfers(payments: PaymentsClient): Promise<void> {
   const csv = await open(file, 'a');
   try {
     await csv.truncate(bytes);
+    let next = cursor;
     for await (const page of payments.transfers.list({ limit: 100, cursor }).pages()) {
+      if (next !== undefined) {
+        const progress: Progress = { cursor: next, bytes: (await csv.stat()).size };
+        // A rename is all or nothing; a note that is half written would be worse than none.
+        await writeFile(`${notes}.new`, JSON.stringify(progress));
+        await rename(`${notes}.new`, notes);
+      }
       await csv.write(page.data.map(row).join(''));
       await csv.sync();
-      if (page.nextCursor === null) break;
-      const progress = { cursor: page.nextCursor, bytes: (await csv.stat()).size };
-      // A rename is all or nothing; a note that is half written would be worse than none.
-      await writeFile(`${notes}.new`, JSON.stringify(progress));
-      await rename(`${notes}.new`, notes);
+      // Noted only once it has led to a page: after a PaginationError it leads nowhere.
+      next = page.nextCursor ?? undefined;
     }
   } finally {
     await csv.close();
@@ -48,20 +52,22 @@ sandbox.accounts.fund(source.id, '1000.00');
 const terms = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
 for (let count = 0; count < 450; count += 1) sandbox.transfers.create({ ...terms, amount: '1.00' });
 
-// The third page fails, and so does every retry of it.
-sandbox.faults.add({
-  operation: 'transfers.list',
-  after: 2,
-  times: 1,
-  fault: { kind: 'status', status: 503 },
-});
-const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
-try {
-  await exportTransfers(payments);
-} catch (error) {
-  console.log('it broke off:', error instanceof Error ? error.name : error);
+// The third page fails. After the new start, one leads back to itself.
+for (const [after, fault] of [
+  [2, { kind: 'status', status: 503 }],
+  [4, { kind: 'repeated_cursor' }],
+] as const) {
+  sandbox.faults.add({ operation: 'transfers.list', after, fault });
 }
-await exportTransfers(payments);
+const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
+for (let start = 1; start <= 3; start += 1) {
+  try {
+    await exportTransfers(payments);
+    break;
+  } catch (error) {
+    console.log('it broke off:', error instanceof Error ? error.name : error);
+  }
+}
 
 const lines = (await readFile(file, 'utf8')).trim().split('\n');
 console.log(`${lines.length} rows, ${new Set(lines).size} of them different`);

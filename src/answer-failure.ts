@@ -10,7 +10,7 @@ import { seenOutcome, timedOut, timeoutSentences, type Failure } from './failure
 import { parseJson } from './json.ts';
 import type { Kind } from './outcome.ts';
 import { redactValue, shown } from './redact.ts';
-import { cleaned, type Redact } from './redactor.ts';
+import { cleaned, headerShown, type Redact } from './redactor.ts';
 import { isTransientStatus, retryAfter } from './retry.ts';
 import { compose, factsOf, type Story } from './story.ts';
 
@@ -183,7 +183,9 @@ function excerpt(body: string): string {
 function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (name !== 'set-cookie') record[name] = shown(value, redact);
+    if (name !== 'set-cookie') {
+      record[name] = shown(value, (text) => headerShown(name, text, redact));
+    }
   });
   return Object.freeze(record);
 }

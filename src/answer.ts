@@ -32,6 +32,7 @@ export function judge<T, A>(
   if (answer.status < 200 || answer.status > 299) {
     return { failure: statusFailure(answer, call.kind, reading) };
   }
+  call.onHeaders?.(answer.headers);
   // The type of such a call is void.
   if (call.answer === 'nothing') return { data: undefined as T };
   if (answer.fault === 'stalled') return { failure: stalledBody(answer, reading.timeout, redact) };

@@ -194,7 +194,8 @@ export function jsonIssues(
       else if (isUnsafe(value)) refuse(unsafeRule);
       return;
     case 'string':
-      if (!value.isWellFormed()) refuse('this text holds half of a surrogate pair');
+      if (!value.isWellFormed())
+        refuse('expected well-formed Unicode; this text has an unpaired surrogate');
       return;
     case 'function':
     case 'symbol':

@@ -24,6 +24,8 @@ export interface Call<T, A = T> {
   readonly least?: (answer: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
   readonly into?: (answer: A) => T;
+  /** Shown the headers of each success. */
+  readonly onHeaders?: ((headers: Headers) => void) | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly doubt?: string;
 }

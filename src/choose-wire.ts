@@ -19,7 +19,10 @@ export function chooseWire<T, A>(call: Call<T, A>, prepared: Prepared, given: Gi
   const { fetch, getWithBody } = given;
   if (call.method !== 'GET' || prepared.body === undefined) {
     const global = fetch === undefined || fetch === globalThis.fetch;
-    return (global ? dispatcherWire() : undefined) ?? fetchWire(fetch, call.kind);
+    // Looked up at each call, so that one installed later (a test stub) is seen.
+    const send = fetch ?? globalThis.fetch;
+    if (typeof send !== 'function') throw noFetch(call);
+    return (global ? dispatcherWire() : undefined) ?? fetchWire(send, call.kind);
   }
   const wire =
     getWithBody === undefined
@@ -31,6 +34,13 @@ export function chooseWire<T, A>(call: Call<T, A>, prepared: Prepared, given: Gi
     { ...identity(call), outcome: 'not_sent' },
   );
 }
+
+/** Where a test environment has taken it away, such as jest-environment-jsdom. */
+const noFetch = <T, A>(call: Call<T, A>): ConfigurationError =>
+  new ConfigurationError(
+    `${call.operation} cannot be sent: there is no global fetch here. Run it where there is one, or give the client the option fetch. Nothing was sent.`,
+    { ...identity(call), outcome: 'not_sent' },
+  );
 
 /**
  * Browsers send a request again whose connection was reset, a POST too, and neither tell of it nor

@@ -20,7 +20,10 @@ export interface HookCall {
 export interface RequestEvent extends HookCall {
   /** The full URL, with ids and query. */
   readonly url: string;
-  /** The headers that go out, without `authorization`. */
+  /**
+   * The headers that go out, without `authorization`. The values of `cookie`, `proxy-authorization` and of
+   * names with `token`, `secret` or `api-key` in them are redacted.
+   */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,12 @@ import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
-import { settleCall, type RequestOptions, type SettledCall } from './request-options.ts';
+import {
+  settleCall,
+  type QueryValue,
+  type RequestOptions,
+  type SettledCall,
+} from './request-options.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
@@ -153,12 +158,12 @@ function queryProblem(value: unknown): string | undefined {
     return 'expected a string, a number or a boolean';
   }
   if (isUnsafe(value)) return unsafeRule;
-  return String(value).isWellFormed()
-    ? undefined
-    : 'expected well-formed Unicode; this text has an unpaired surrogate';
+  return typeof value === 'string' && !value.isWellFormed()
+    ? 'expected well-formed Unicode; this text has an unpaired surrogate'
+    : undefined;
 }
 
-function searchParams(query: Readonly<Record<string, unknown>>): string {
+function searchParams(query: Readonly<Record<string, QueryValue>>): string {
   let search: URLSearchParams | undefined;
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;

@@ -106,6 +106,13 @@ const literal = (character: string): string =>
     ? character
     : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+/** Headers in which others keep their secrets: a proxy, a gateway, a session. */
+const secretHeader = /^cookie|authorization$|token|secret|api-?key/i;
+
+/** A header's value as others may see it. */
+export const headerShown = (name: string, value: string, redact: Redact): string =>
+  secretHeader.test(name) ? mark : redact(value);
+
 /** A copy of a value without credentials; nothing is cut. */
 export function cleaned<T>(value: T, redact: Redact): T;
 export function cleaned(value: unknown, redact: Redact): unknown {

@@ -14,7 +14,7 @@ import { notify } from './hooks.ts';
 import { credentialError, unforeseen, whileWaiting } from './interruption.ts';
 import type { Settled } from './options.ts';
 import { prepare } from './prepare.ts';
-import { cleaned, redactor, type Redact } from './redactor.ts';
+import { headerShown, redactor, type Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
 
@@ -212,7 +212,12 @@ export class Transport {
       notify(hooks.onRequest, () => ({
         ...event,
         url: redact(course.prepared.url),
-        headers: cleaned(course.prepared.headers, redact),
+        headers: Object.fromEntries(
+          Object.entries(course.prepared.headers).map(([name, value]) => [
+            name,
+            headerShown(name, value, redact),
+          ]),
+        ),
       }));
       begun = this.#clock.elapsed();
       ending = await this.#exchange(course, token, redact);

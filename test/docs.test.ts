@@ -137,7 +137,10 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /a list in a circle: PaginationError/,
     /status 429: RateLimitError, outcome rejected/,
   ],
-  'export-to-csv.ts': [/it broke off: ServerError/, /450 rows, 450 of them different/],
+  'export-to-csv.ts': [
+    /it broke off: ServerError\nit broke off: PaginationError/,
+    /450 rows, 450 of them different/,
+  ],
   'instructions.ts': [/built with salt 9007199254740993n/, /Refuel has run 1/, /executed: Success/],
   'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
   'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],

@@ -1,5 +1,5 @@
-import { check, isObject, type Checker, type Path } from '../arguments.ts';
-import { isPage } from '../call.ts';
+import { check, isObject, type Checker } from '../arguments.ts';
+import { identity, isPage, type Call } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -10,7 +10,7 @@ import type { Transport } from '../transport.ts';
 /** A list of the versioned API: the same query on every page, only the cursor moves on. */
 export function listOf<T, Q extends PageQuery>(
   api: Transport,
-  target: { readonly operation: string; readonly path: Path },
+  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
   item: Schema<T>,
   querySchema: Checker<Q>,
   query: Q | undefined,
@@ -20,26 +20,22 @@ export function listOf<T, Q extends PageQuery>(
   // Copied now: the caller may change the objects while the list is being read.
   const asked = asOfNow(options);
   const filters = query === undefined ? {} : isObject(query) ? { ...query } : query;
-  const call = { operation: target.operation, method: 'GET' as const, path: target.path };
-  return cursorPager<T>(
-    { ...call, path: target.path.template },
-    filters,
-    api.redactOwn,
-    (cursor, cancel) =>
-      api.call<Page<T>, PageBody<T>>(
-        {
-          ...call,
-          kind: 'safe',
-          turnsPagesBy: 'cursor',
-          query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
-          answer,
-          // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-          ...(cancel === undefined ? {} : { least: isPage }),
-          into: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
-        },
-        asked,
-        cancel,
-      ),
+  const call = { ...target, method: 'GET' as const };
+  return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, cancel) =>
+    api.call<Page<T>, PageBody<T>>(
+      {
+        ...call,
+        kind: 'safe',
+        turnsPagesBy: 'cursor',
+        query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+        answer,
+        // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
+        ...(cancel === undefined ? {} : { least: isPage }),
+        into: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
+      },
+      asked,
+      cancel,
+    ),
   );
 }
 

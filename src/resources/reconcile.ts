@@ -71,7 +71,11 @@ const ever = 0;
  * (docs/gaps.md, row 54).
  */
 export async function reconcileTransfer(
-  list: (query: TransferListQuery, options: RequestOptions) => Pager<Transfer>,
+  list: (
+    query: TransferListQuery,
+    options: RequestOptions,
+    onHeaders: (headers: Headers) => void,
+  ) => Pager<Transfer>,
   now: number,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
@@ -88,9 +92,16 @@ export async function reconcileTransfer(
   const incoming = new Map<string, Transfer>();
   let showsDescriptions = false;
   const matches = new Set<string>();
+  /** How far this machine's clock is ahead of the platform's, as its answers show. */
+  let ahead = 0;
+  const compareClocks = (headers: Headers): void => {
+    const theirs = Date.parse(headers.get('date') ?? '');
+    if (theirs < now) ahead = Math.max(ahead, now - theirs);
+  };
+  const query = { accountId: wanted.sourceAccountId, limit: 100 };
   let scanned = 0;
   try {
-    for await (const transfer of list({ accountId: wanted.sourceAccountId, limit: 100 }, paging)) {
+    for await (const transfer of list(query, paging, compareClocks)) {
       scanned += 1;
       // With `validation: 'report'` a page comes as it is.
       if (!isObject(transfer)) {
@@ -103,7 +114,7 @@ export async function reconcileTransfer(
       if (isDescribed) showsDescriptions = true;
       const likeness = compare(transfer, wanted);
       const created = timeOf(transfer.createdAt);
-      if (likeness === 'other' || created < start - clockSkew) continue;
+      if (likeness === 'other' || created < start - clockSkew - ahead) continue;
       if (transfer.direction === 'incoming') {
         incoming.set(transfer.id, transfer);
         continue;

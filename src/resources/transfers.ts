@@ -72,9 +72,17 @@ export class Transfers {
 
   /** Lists Transfers: `await` one page, or `for await` all of them. */
   list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer> {
+    return this.#list(query, options);
+  }
+
+  #list(
+    query: TransferListQuery | undefined,
+    options: RequestOptions | undefined,
+    onHeaders?: (headers: Headers) => void,
+  ): Pager<Transfer> {
     return listOf(
       this.#api,
-      { operation: 'transfers.list', path: path`/transfers` },
+      { operation: 'transfers.list', path: path`/transfers`, onHeaders },
       transferSchema(),
       transferListQuerySchema(),
       query,
@@ -129,7 +137,7 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return reconcileTransfer(
-      (query, polling) => this.list(query, polling),
+      (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
       this.#clock.now(),
       input,
       options,

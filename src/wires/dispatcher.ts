@@ -22,7 +22,9 @@ let checked: { readonly fetch: unknown; readonly own: boolean } | undefined;
 export function dispatcherWire(): Wire | undefined {
   const { fetch } = globalThis;
   if (runtime() !== 'node' || builtin('node:zlib') === undefined) return undefined;
-  if (checked?.fetch !== fetch) checked = { fetch, own: isRuntimesOwn(fetch) };
+  if (checked === undefined || checked.fetch !== fetch) {
+    checked = { fetch, own: isRuntimesOwn(fetch) };
+  }
   return checked.own && currentDispatcher() !== undefined ? wire : undefined;
 }
 

@@ -2,13 +2,9 @@ import type { Kind } from '../outcome.ts';
 import { host, isRuntimesOwn, runtime, type Runtime } from '../runtime.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
 
-/**
- * The wire for everything but GET with a body. `given` is the user's own fetch; without one, the
- * global fetch is looked up at each call, so that one installed later (a test stub) is seen.
- */
-export function fetchWire(given: Fetch | undefined, kind: Kind): Wire {
+/** The wire for everything but GET with a body, over the user's own fetch or the global one. */
+export function fetchWire(send: Fetch, kind: Kind): Wire {
   const here = runtime();
-  const send = given ?? globalThis.fetch;
   return {
     // Node's own fetch is on this wire only when the global one was replaced. It hands its requests to a
     // dispatcher, which may be anybody's, and tells of the last time only.

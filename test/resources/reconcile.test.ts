@@ -114,6 +114,31 @@ test('how far the clocks may differ can be chosen', async () => {
   });
 });
 
+test.each([3, 600])(
+  'where the answers show that the clock here is %i minutes ahead, an older match is ambiguous',
+  async (ahead) => {
+    const now = Date.parse(since) + 5 * 60_000;
+    const platform = (age: number, date: string) =>
+      observed(
+        () =>
+          Response.json(page([{ ...match, description: 'Invoice 7', createdAt: minutes(age) }]), {
+            headers: { date },
+          }),
+        { clock: { now: () => now, setTimeout, clearTimeout } },
+      ).payments.transfers;
+    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const theirs = new Date(now - ahead * 60_000).toUTCString();
+    const late = platform(-ahead - 1, theirs);
+    expect(await late.reconcile(wanted, { since })).toMatchObject({ result: 'ambiguous' });
+    const older = platform(-ahead - 2.1, theirs);
+    expect(await older.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+    for (const date of [new Date(now + ahead * 60_000).toUTCString(), 'soon', '']) {
+      const agreed = platform(-ahead - 1, date);
+      expect(await agreed.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+    }
+  },
+);
+
 test('a match whose time cannot be read is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });

@@ -139,11 +139,13 @@ test('the headers are there by lower-case name, without cookies and credentials'
     'X-Trace': 'T1',
     'Set-Cookie': 'session=1',
     'X-Echo': `Bearer ${apiKey}`,
+    'X-Auth-Token': 'somebody',
   });
   expect(error.headers).toEqual({
     'content-type': 'application/json',
     'x-trace': 'T1',
     'x-echo': '[redacted]',
+    'x-auth-token': '[redacted]',
   });
   expect(Object.isFrozen(error.headers)).toBe(true);
 });

@@ -174,6 +174,32 @@ test('no hook sees a credential', async () => {
   }
 });
 
+test("no hook sees what is secret in the caller's own headers", async () => {
+  const { told, hooks } = listening();
+  const { payments, requests } = clientOf(() => respond(200, transfer), {
+    hooks,
+    headers: { cookie: 'session=C4N4RY', 'x-team': 'payouts', 'idempotency-key': 'k1' },
+  });
+  const own = {
+    'proxy-authorization': 'Basic C4N4RY',
+    'X-Api-Key': 'C4N4RY',
+    apikey: 'C4N4RY',
+    'x-amz-security-token': 'C4N4RY',
+    'client-secret': 'C4N4RY',
+  };
+  await payments.transfers.get('txfr_1', { headers: own });
+  expect(JSON.stringify(told)).not.toContain('C4N4RY');
+  expect(told[0]?.[1]).toMatchObject({
+    headers: {
+      'proxy-authorization': '[redacted]',
+      'x-api-key': '[redacted]',
+      'x-team': 'payouts',
+      'idempotency-key': 'k1',
+    },
+  });
+  expect(requests[0]?.headers.get('x-api-key')).toBe('C4N4RY');
+});
+
 test('what a hook changes in its event changes nothing else', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {

@@ -2,6 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import {
   AbortError,
   ApiError,
+  ConfigurationError,
   ConnectionError,
   PaymentsClient,
   ServerError,
@@ -346,6 +347,16 @@ test('a runtime that refuses the cache option is not given it', async () => {
   });
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
+});
+
+test('where there is no fetch at all, nothing is sent, and the error says so', async () => {
+  const { payments: sandboxed } = clientOf(() => respond(200, transfer));
+  const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
+  vi.stubGlobal('fetch', undefined);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+  expect(error.message).toContain('there is no global fetch');
+  expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.create' });
+  expect(await sandboxed.transfers.get('txfr_1')).toEqual(transfer);
 });
 
 test('an abort reaches the connection', async () => {
