@@ -18,6 +18,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/runtimes/**', 'test/bench/**'],
+    // Tests of types are what the compiler says of them.
+    typecheck: { enabled: true, include: ['test/**/*.test-d.ts', 'test/types/*.test.ts'] },
     testTimeout: 20_000,
     // Stubbed environments would change what a client reads at construction.
     unstubEnvs: true,

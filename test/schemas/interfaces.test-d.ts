@@ -1,7 +1,7 @@
 /*
  * Each noun has an interface, which editors show, and a shape, which zod checks. The compiler holds
- * the two together here: `tsc` fails when one of them has a field, a type or a question mark that
- * the other lacks. The expectations do nothing when the tests run.
+ * the two together here: a test fails when one of them has a field, a type or a question mark that
+ * the other lacks. Nothing is run.
  */
 import { expectTypeOf, test } from 'vitest';
 import type * as z from 'zod/mini';
