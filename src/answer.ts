@@ -44,11 +44,11 @@ export function judge<T, A>(
     return { failure: unusableAnswer(answer, body.reason, redact, body.explanation) };
   }
   const { parsed } = body;
-  // Without `into`, T is A: see Call.
-  const into = call.into ?? ((value: A) => value as unknown as T);
+  // Without `transform`, T is A: see Call.
+  const transform = call.transform ?? ((value: A) => value as unknown as T);
   const checked = call.answer.safeParse(parsed);
-  const least = call.least?.(parsed) ?? true;
-  if (checked.success && least) return { data: into(checked.data) };
+  const isUsable = call.isUsable?.(parsed) ?? true;
+  if (checked.success && isUsable) return { data: transform(checked.data) };
 
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
@@ -56,7 +56,7 @@ export function judge<T, A>(
   // A write that was accepted must not fail over a field: whoever asked for it could think that no
   // money moved. A read may, unless the client was told to report only.
   const accepted = call.kind === 'safe' ? reading.validation === 'report' : isObject(parsed);
-  if (!least || !accepted) {
+  if (!isUsable || !accepted) {
     const [first] = issues;
     const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
     const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
@@ -70,7 +70,7 @@ export function judge<T, A>(
     issues: cleaned(issues, redact),
   }));
   // The type promises the documented shape; the hook has been told where the answer differs.
-  return { data: into(parsed as A) };
+  return { data: transform(parsed as A) };
 }
 
 interface Unusable {

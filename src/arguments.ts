@@ -97,14 +97,14 @@ export function invalidArguments(
   redact: Redact,
 ): ValidationError {
   const clean = cleaned(issues, redact);
-  const told = clean
+  const lines = clean
     .slice(0, toldAtMost)
     .map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
   if (clean.length > toldAtMost) {
-    told.push(`  and ${clean.length - toldAtMost} more, which are in error.issues`);
+    lines.push(`  and ${clean.length - toldAtMost} more, which are in error.issues`);
   }
   return new ValidationError(
-    `The arguments of ${call.operation} are not valid.\n${told.join('\n')}\nNothing was sent.`,
+    `The arguments of ${call.operation} are not valid.\n${lines.join('\n')}\nNothing was sent.`,
     { ...call, outcome: 'not_sent', issues: clean },
   );
 }

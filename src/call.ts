@@ -12,22 +12,19 @@ export interface Call<T, A = T> {
   readonly query?: Checked<object>;
   readonly body?: Checked<unknown>;
   /** The field of the query or the body that the SDK itself sets from page to page. */
-  readonly turnsPagesBy?: string;
+  readonly pageParameter?: string;
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Checker<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly mayBeEmpty?: boolean;
-  /**
-   * The least that a success must have to be handed out although its shape differs: docs/gaps.md,
-   * row 36.
-   */
-  readonly least?: (answer: unknown) => boolean;
+  /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
+  readonly isUsable?: (answer: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
-  readonly into?: (answer: A) => T;
+  readonly transform?: (answer: A) => T;
   /** Shown the headers of each success. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
-  readonly doubt?: string;
+  readonly ifUnknown?: string;
 }
 
 /** For writes: the answer names what was written, so that it can be looked up. */

@@ -56,7 +56,7 @@ export function storyOf<T, A>(
   return {
     ...identity(call),
     kind: call.kind,
-    doubt: call.doubt ?? 'it may have taken effect. Look before you send it again.',
+    ifUnknown: call.ifUnknown ?? 'it may have taken effect. Look before you send it again.',
     attempts,
     outcome: worstOutcome(attempts),
     startedAt: Number.isNaN(began.getTime()) ? undefined : began.toISOString(),

@@ -16,14 +16,14 @@ export class GateTooLong extends Error {
  * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
  * a 429 how long to send nothing.
  */
-export type Report = (answered: boolean, throttledForMs?: number) => void;
+export type Release = (answered: boolean, throttledForMs?: number) => void;
 
 /** A call that stands at the closed gate. */
 interface Waiter {
   readonly deadline: Deadline;
-  readonly goOut: (leave: Report) => void;
-  readonly goAway: (reason: GateTooLong) => void;
-  leave?: Report;
+  readonly admit: (release: Release) => void;
+  readonly refuse: (reason: GateTooLong) => void;
+  release?: Release;
 }
 
 /** So many calls may stand in line for each one that the gate would let out at once. */
@@ -43,16 +43,16 @@ export class Gate {
   /** Undefined while the gate stands open. */
   #closedUntil: number | undefined;
   #isProbing = false;
-  /** How many may be out at once after the probe. */
-  #width = Number.POSITIVE_INFINITY;
-  /** How many are out that were let out since the last 429. */
-  #out = 0;
-  /** Which 429 was the last one. */
-  #closing = 0;
+  /** How many may be in flight at once after the probe. */
+  #limit = Number.POSITIVE_INFINITY;
+  /** How many are in flight that were let through since the last 429. */
+  #inFlight = 0;
+  /** Counts the 429s: what was let through before the last one belongs to an earlier epoch. */
+  #epoch = 0;
   #lastPause = 0;
   readonly #line = new Set<Waiter>();
   #timer: unknown;
-  readonly #report: Report = (_, ms) => {
+  readonly #noteThrottle: Release = (_, ms) => {
     if (ms !== undefined) this.#close(ms);
   };
 
@@ -60,40 +60,40 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Lets a call out at once; undefined while the gate is closed, when it has to `enter`. */
-  pass(deadline: Deadline): Report | undefined {
+  /** Lets a call through at once; undefined while the gate is closed, when it has to `acquire`. */
+  tryAcquire(deadline: Deadline): Release | undefined {
     if (this.#closedUntil !== undefined) return undefined;
     deadline.check();
-    return this.#report;
+    return this.#noteThrottle;
   }
 
-  /** Waits until a call may go out. The returned function must be called when it has gone. */
-  async enter(deadline: Deadline): Promise<Report> {
+  /** Waits until a call may go out. The returned function must be called when the attempt has ended. */
+  async acquire(deadline: Deadline): Promise<Release> {
     deadline.check();
-    if (this.#closedUntil === undefined) return this.#report;
+    if (this.#closedUntil === undefined) return this.#noteThrottle;
     const wait = this.#closedUntil - this.#clock.elapsed();
     if (wait > deadline.remaining || this.#line.size >= this.#room) throw this.#tooLong();
     let waiter: Waiter | undefined;
     try {
-      const turn = new Promise<Report>((resolve, reject) => {
-        waiter = { deadline, goOut: resolve, goAway: reject };
+      const turn = new Promise<Release>((resolve, reject) => {
+        waiter = { deadline, admit: resolve, refuse: reject };
         this.#line.add(waiter);
       });
-      this.#letOut();
-      const leave = await deadline.race(turn);
+      this.#admitNext();
+      const release = await deadline.race(turn);
       deadline.check();
-      return leave;
+      return release;
     } catch (error) {
       if (waiter !== undefined) this.#line.delete(waiter);
       // Its turn and its end may have come in one moment; then the next one has to hear of it.
-      waiter?.leave?.(false);
+      waiter?.release?.(false);
       if (this.#line.size === 0) this.#clock.clearTimeout(this.#timer);
       throw error;
     }
   }
 
   get #room(): number {
-    return pausesInLine * this.#width;
+    return pausesInLine * this.#limit;
   }
 
   #tooLong(): GateTooLong {
@@ -101,51 +101,51 @@ export class Gate {
     return new GateTooLong(wait > 0 ? wait : this.#lastPause);
   }
 
-  #letOut(): void {
+  #admitNext(): void {
     this.#clock.clearTimeout(this.#timer);
     if (this.#closedUntil === undefined) return;
     const wait = this.#closedUntil - this.#clock.elapsed();
     if (wait > 0) {
       if (this.#line.size > 0) {
         this.#timer = this.#clock.setTimeout(() => {
-          this.#letOut();
+          this.#admitNext();
         }, wait);
       }
       return;
     }
-    const most = this.#isProbing ? 1 : this.#width;
+    const most = this.#isProbing ? 1 : this.#limit;
     for (const waiter of this.#line) {
-      if (this.#out >= most) return;
+      if (this.#inFlight >= most) return;
       this.#line.delete(waiter);
-      waiter.leave = this.#startOne();
-      waiter.goOut(waiter.leave);
+      waiter.release = this.#start();
+      waiter.admit(waiter.release);
     }
     if (this.#isProbing) return;
-    if (this.#out === 0) {
+    if (this.#inFlight === 0) {
       this.#closedUntil = undefined;
-      this.#width = Number.POSITIVE_INFINITY;
-    } else if (this.#width === Number.POSITIVE_INFINITY) {
-      this.#width = this.#out;
+      this.#limit = Number.POSITIVE_INFINITY;
+    } else if (this.#limit === Number.POSITIVE_INFINITY) {
+      this.#limit = this.#inFlight;
     }
   }
 
-  #startOne(): Report {
-    const closing = this.#closing;
-    this.#out += 1;
+  #start(): Release {
+    const epoch = this.#epoch;
+    this.#inFlight += 1;
     return (answered, ms) => {
       // What was sent before the last 429 says nothing of the time after it.
-      const isRecent = closing === this.#closing;
-      if (isRecent) this.#out -= 1;
+      const isRecent = epoch === this.#epoch;
+      if (isRecent) this.#inFlight -= 1;
       if (ms !== undefined) {
-        this.#width = Math.max(1, this.#width - 1);
+        this.#limit = Math.max(1, this.#limit - 1);
         this.#close(ms);
         return;
       }
       if (answered) {
-        this.#width += 1;
+        this.#limit += 1;
         if (isRecent) this.#isProbing = false;
       }
-      this.#letOut();
+      this.#admitNext();
     };
   }
 
@@ -154,16 +154,16 @@ export class Gate {
     this.#lastPause = Math.min(ms, longestWait);
     this.#closedUntil = Math.max(this.#closedUntil ?? 0, now + this.#lastPause);
     this.#isProbing = true;
-    this.#closing += 1;
-    this.#out = 0;
+    this.#epoch += 1;
+    this.#inFlight = 0;
     let place = 0;
     for (const waiter of this.#line) {
       place += 1;
       if (place > this.#room || waiter.deadline.remaining < this.#closedUntil - now) {
         this.#line.delete(waiter);
-        waiter.goAway(this.#tooLong());
+        waiter.refuse(this.#tooLong());
       }
     }
-    this.#letOut();
+    this.#admitNext();
   }
 }

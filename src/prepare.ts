@@ -39,7 +39,7 @@ export function prepare<T, A>(
   const settled = settleCall(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query && validate(call.query, issues);
-  refusePaging(call.turnsPagesBy, settled, issues);
+  refusePaging(call.pageParameter, settled, issues);
   queryIssues(query, call.query?.at ?? '', issues);
   queryIssues(settled.query, 'options.query', issues);
   let payload: unknown;
@@ -92,16 +92,16 @@ export function prepare<T, A>(
 
 /** A further field by which the SDK turns the pages would make every page the same. */
 function refusePaging(
-  turnsPagesBy: string | undefined,
+  pageParameter: string | undefined,
   { query, body }: SettledCall,
   issues: Issue[],
 ): void {
-  if (turnsPagesBy === undefined) return;
+  if (pageParameter === undefined) return;
   for (const [name, further] of Object.entries({ query, body })) {
-    if (!isObject(further) || !Object.hasOwn(further, turnsPagesBy)) continue;
+    if (!isObject(further) || !Object.hasOwn(further, pageParameter)) continue;
     issues.push({
-      path: `options.${name}.${turnsPagesBy}`,
-      message: `the SDK sets this field for each page; to choose the first page, use list({ ${turnsPagesBy} })`,
+      path: `options.${name}.${pageParameter}`,
+      message: `the SDK sets this field for each page; to choose the first page, use list({ ${pageParameter} })`,
     });
   }
 }

@@ -5,7 +5,7 @@ import type { Kind } from './outcome.ts';
 export interface Story extends CallIdentity {
   readonly kind: Kind;
   /** What may have happened, and how to find out: for a write whose outcome is unknown. */
-  readonly doubt: string;
+  readonly ifUnknown: string;
   readonly attempts: readonly Attempt[];
   readonly outcome: Outcome;
   readonly startedAt: string | undefined;
@@ -44,7 +44,7 @@ export function compose(
     story.kind === 'safe'
       ? ''
       : story.outcome === 'unknown'
-        ? `Outcome unknown: ${story.doubt}`
+        ? `Outcome unknown: ${story.ifUnknown}`
         : story.outcome === 'rejected'
           ? 'It did not take effect.'
           : 'Nothing was sent.';

@@ -9,7 +9,7 @@ import { credentialName, type Credential } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { silentFailure, timedOut, type Failure } from './failure.ts';
-import type { Gate, Report } from './gate.ts';
+import type { Gate, Release } from './gate.ts';
 import { notify } from './hooks.ts';
 import { credentialError, unforeseen, whileWaiting } from './interruption.ts';
 import type { Settled } from './options.ts';
@@ -88,7 +88,7 @@ export class Transport {
     cancel?: AbortSignal,
   ): ApiCall<T> {
     const settled = this.#run(
-      call.operation === 'request' ? told(call, this.redact) : call,
+      call.operation === 'request' ? redacted(call, this.redact) : call,
       options,
       cancel,
     );
@@ -149,15 +149,15 @@ export class Transport {
 
     for (;;) {
       let token: string;
-      let leave: Report;
+      let release: Release;
       try {
         total.check();
         token = credential.fixed ?? (await this.#token(course));
-        leave = gate.pass(total) ?? (await gate.enter(total));
+        release = gate.tryAcquire(total) ?? (await gate.acquire(total));
       } catch (error) {
         throw whileWaiting(error, course);
       }
-      const ending = await this.#attempt(course, token, leave, retries + 1);
+      const ending = await this.#attempt(course, token, release, retries + 1);
       if (!hasFailed(ending)) {
         budget.refund(lastCost);
         return ending;
@@ -195,7 +195,7 @@ export class Transport {
   async #attempt<T, A>(
     course: Course<T, A>,
     token: string,
-    leave: Report,
+    release: Release,
     retry: number,
   ): Promise<Ending<T>> {
     const { hooks } = this.#setup;
@@ -225,7 +225,7 @@ export class Transport {
       const failed = ending !== undefined && hasFailed(ending) ? ending.failure : undefined;
       const answered =
         ending !== undefined && (failed === undefined || failed.status !== undefined);
-      leave(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
+      release(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
     }
     const durationMs = Math.round(this.#clock.elapsed() - begun);
     const failure = hasFailed(ending) ? ending.failure : undefined;
@@ -351,7 +351,7 @@ const holdBack = (failed: Failure, retry: number): number =>
   failed.retryAfterMs ?? delayBefore(retry, 429, undefined);
 
 /** A call as errors and hooks tell of it: the path of `request` is the caller's own text. */
-const told = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
+const redacted = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
   ...call,
   method: redact(call.method) as typeof call.method,
   path: { ...call.path, template: redact(call.path.template) },

@@ -43,8 +43,8 @@ export class Accounts {
         path: path`/accounts`,
         body: check(accountCreateInputSchema(), input),
         answer: compiled(accountCreatedSchema()),
-        least: hasId(accountIdSchema()),
-        doubt:
+        isUsable: hasId(accountIdSchema()),
+        ifUnknown:
           'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
       },
       options,
@@ -95,8 +95,8 @@ export class Accounts {
         path: path`/accounts/${check(accountIdSchema(), id)}`,
         body: check(accountUpdateInputSchema(), patch),
         answer: compiled(accountSchema()),
-        least: hasId(accountIdSchema()),
-        doubt:
+        isUsable: hasId(accountIdSchema()),
+        ifUnknown:
           'the Account may have been changed. Compare it with payments.accounts.get(id), or send the same change again.',
       },
       options,

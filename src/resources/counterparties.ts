@@ -67,7 +67,7 @@ export class Counterparties {
         method: 'DELETE',
         path: path`/counterparties/${check(counterpartyIdSchema(), id)}`,
         answer: 'nothing',
-        doubt:
+        ifUnknown:
           'the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.',
       },
       options,

@@ -40,8 +40,8 @@ export class Entities {
         path: path`/entities`,
         body: check(entityCreateInputSchema(), input),
         answer: compiled(entityCreatedSchema()),
-        least: hasId(entityIdSchema()),
-        doubt:
+        isUsable: hasId(entityIdSchema()),
+        ifUnknown:
           'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
       },
       options,

@@ -67,7 +67,7 @@ export class Ibans {
         method: 'DELETE',
         path: path`/ibans/${check(ibanIdSchema(), id)}`,
         answer: 'nothing',
-        doubt:
+        ifUnknown:
           'the IBAN may be deleted, and deposits to it rejected. payments.ibans.get(id) throws NotFoundError if it is.',
       },
       options,

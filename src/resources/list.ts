@@ -26,12 +26,12 @@ export function listOf<T, Q extends PageQuery>(
       {
         ...call,
         kind: 'safe',
-        turnsPagesBy: 'cursor',
+        pageParameter: 'cursor',
         query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
         answer,
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-        ...(cancel === undefined ? {} : { least: isPage }),
-        into: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
+        ...(cancel === undefined ? {} : { isUsable: isPage }),
+        transform: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
       },
       asked,
       cancel,

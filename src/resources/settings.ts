@@ -34,7 +34,7 @@ export class PlatformSettings {
         path: path`/platform/settings`,
         body: check(settingsUpdateInputSchema(), patch),
         answer: compiled(settingsSchema()),
-        doubt: 'the Settings may have been changed. Send the same change again to be sure.',
+        ifUnknown: 'the Settings may have been changed. Send the same change again to be sure.',
       },
       options,
     );

@@ -45,15 +45,15 @@ export class Transactions {
           ...call,
           kind: 'safe',
           path: target,
-          turnsPagesBy: 'skip',
+          pageParameter: 'skip',
           body: check(
             transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },
           ),
           answer: compiled(transactionsSchema()),
           // As for any list: one page that was asked for is handed out as it is.
-          ...(cancel === undefined ? {} : { least: Array.isArray }),
-          into: (data) => ({
+          ...(cancel === undefined ? {} : { isUsable: Array.isArray }),
+          transform: (data) => ({
             data,
             nextSkip:
               !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,

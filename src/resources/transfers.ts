@@ -62,8 +62,8 @@ export class Transfers {
         path: path`/transfers`,
         body: check(transferCreateInputSchema(), input),
         answer: compiled(transferCreatedSchema()),
-        least: hasId(transferIdSchema()),
-        doubt:
+        isUsable: hasId(transferIdSchema()),
+        ifUnknown:
           'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).',
       },
       options,

@@ -30,11 +30,11 @@ const ours: Policy = {
     const attempts = async (kind: Kind, total: Deadline): Promise<boolean> => {
       let lastCost: number | undefined;
       for (let retries = 0; ; retries += 1) {
-        const leave = gate.pass(total) ?? (await gate.enter(total));
+        const release = gate.tryAcquire(total) ?? (await gate.acquire(total));
         const attempted = await world.request();
         const { retryAfterMs } = attempted;
         const status = attempted.status === 'timeout' ? undefined : attempted.status;
-        leave(
+        release(
           status !== undefined,
           status === 429
             ? (retryAfterMs ?? delayBefore(retries + 1, 429, undefined, random))

@@ -123,8 +123,8 @@ export const variants: readonly Variant[] = [
     everywhere,
     change(
       'gate.ts',
-      'this.#closedUntil === undefined) return this.#report',
-      'this.#clock !== undefined) return this.#report',
+      'this.#closedUntil === undefined) return this.#noteThrottle',
+      'this.#clock !== undefined) return this.#noteThrottle',
     ),
   ),
   mutant(

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clockFrom } from '../../src/clock.ts';
 import { Deadline, Stopped } from '../../src/deadline.ts';
-import { Gate, GateTooLong, type Report } from '../../src/gate.ts';
+import { Gate, GateTooLong, type Release } from '../../src/gate.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 // The gate alone, in virtual time, with calls that come, stay and leave as fast-check likes.
@@ -38,9 +38,9 @@ interface Course {
 }
 
 /** What a gate is told of an attempt; a wrong policy tells it something else. */
-type Policy = (leave: Report, answered: boolean, throttledForMs?: number) => void;
-const right: Policy = (leave, answered, ms) => {
-  leave(answered, ms);
+type Policy = (release: Release, answered: boolean, throttledForMs?: number) => void;
+const right: Policy = (release, answered, ms) => {
+  release(answered, ms);
 };
 
 /** Plays the plans on a gate and watches what it lets out. */
@@ -60,7 +60,7 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
       else clock.setTimeout(resolve, ms);
     });
   const attempt = async (
-    leave: Report,
+    release: Release,
     { takes, ends: end }: Plan,
     stop: Deadline,
   ): Promise<void> => {
@@ -82,10 +82,10 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
       closedUntil = Math.max(closedUntil, clock.elapsed() + end);
       out = 0;
       proven = false;
-      tell(leave, true, end);
+      tell(release, true, end);
     } else {
       if (answered && isRecent) proven = true;
-      tell(leave, answered);
+      tell(release, answered);
     }
   };
   const call = async (each: Plan): Promise<Course['ends'][number]> => {
@@ -101,8 +101,8 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
             caller.abort();
           }, each.leaves);
     try {
-      const leave = gate.pass(deadline) ?? (await gate.enter(deadline));
-      await attempt(leave, each, deadline);
+      const release = gate.tryAcquire(deadline) ?? (await gate.acquire(deadline));
+      await attempt(release, each, deadline);
       return 'out';
     } catch (error) {
       if (error instanceof GateTooLong) {
@@ -154,17 +154,17 @@ test('whatever calls come to, nobody is let out too early, and everybody comes t
 });
 
 const mutants: Readonly<Record<string, Policy>> = {
-  'opens on a failed probe': (leave, _, ms) => {
-    leave(true, ms);
+  'opens on a failed probe': (release, _, ms) => {
+    release(true, ms);
   },
-  'does not hear a 429': (leave, answered) => {
-    leave(answered);
+  'does not hear a 429': (release, answered) => {
+    release(answered);
   },
-  'undercuts a 429': (leave, answered, ms) => {
-    leave(answered, ms === undefined ? ms : ms / 2);
+  'undercuts a 429': (release, answered, ms) => {
+    release(answered, ms === undefined ? ms : ms / 2);
   },
-  'never hears of a probe that failed': (leave, answered, ms) => {
-    if (answered) leave(answered, ms);
+  'never hears of a probe that failed': (release, answered, ms) => {
+    if (answered) release(answered, ms);
   },
 };
 
@@ -187,17 +187,17 @@ test('a call that leaves in the moment of its turn leaves the turn to the next',
   );
   const [first, second] = deadlines;
   if (first === undefined || second === undefined) throw new Error('there are two');
-  gate.pass(first)?.(true, 0);
-  const probe = await gate.enter(first);
-  const waiting = gate.enter(second).catch((error: unknown) => error);
+  gate.tryAcquire(first)?.(true, 0);
+  const probe = await gate.acquire(first);
+  const waiting = gate.acquire(second).catch((error: unknown) => error);
   await Promise.resolve();
   probe(false);
   callers[1].abort();
   expect(await waiting).toBeInstanceOf(Stopped);
   // Were the turn lost, this one would wait for ever.
-  const next = await gate.enter(first);
+  const next = await gate.acquire(first);
   next(true);
-  expect(gate.pass(first)).toBeDefined();
+  expect(gate.tryAcquire(first)).toBeDefined();
 });
 
 test('an answer to what went out before the last 429 does not open the gate', async () => {
@@ -205,17 +205,17 @@ test('an answer to what went out before the last 429 does not open the gate', as
   const clock = clockFrom(virtual);
   const gate = new Gate(clock);
   const deadline = new Deadline(clock, 60_000, 'total');
-  gate.pass(deadline)?.(true, 0);
-  const probe = await gate.enter(deadline);
-  const both = [gate.enter(deadline), gate.enter(deadline)];
+  gate.tryAcquire(deadline)?.(true, 0);
+  const probe = await gate.acquire(deadline);
+  const both = [gate.acquire(deadline), gate.acquire(deadline)];
   probe(true);
   const [one, other] = await Promise.all(both);
   one?.(true, 10);
   virtual.jump(10);
   other?.(true);
-  await gate.enter(deadline);
+  await gate.acquire(deadline);
   let followed = false;
-  void gate.enter(deadline).then(() => {
+  void gate.acquire(deadline).then(() => {
     followed = true;
   });
   await settle();
