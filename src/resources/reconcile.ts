@@ -247,10 +247,10 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
   if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
   // A platform may put words of its own around it, or cut it off; a number in it has to be whole.
   const [shown, asked] = [loosely(seen), loosely(wanted)];
+  // As from a platform that masks what others wrote.
+  if (shown === '') return 'unclear';
   const isCut =
-    shown !== '' &&
-    asked.startsWith(shown) &&
-    !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
+    asked.startsWith(shown) && !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
   return isCut || ` ${shown} `.includes(` ${asked} `) ? 'unclear' : 'other';
 }
 

@@ -59,8 +59,11 @@ export class Reply implements WireAnswer {
 
   whole(limit: number): Body | undefined {
     this.#limit = limit;
-    if (this.#size > limit) this.#overflow();
-    return this.#done === undefined ? undefined : { bytes: this.soFar(), fault: this.#done.fault };
+    // All of it may have come before anybody said how much is wanted.
+    const tooLarge = this.#size > limit || this.#arrived > limit;
+    if (tooLarge) this.#overflow();
+    if (this.#done === undefined) return undefined;
+    return { bytes: this.soFar(), fault: tooLarge ? 'too_large' : this.#done.fault };
   }
 
   collect(limit: number): Promise<Body> {

@@ -228,3 +228,14 @@ test('a take that is nothing of the kind rejects, and does not throw at once', a
   await failureOf(list, ValidationError);
   expect(asked).toEqual([]);
 });
+
+test('toArray without a bound sends nothing, and names the list', async () => {
+  const { payments, asked } = platformOf(100);
+  const call = payments.transactions.list({ address }).toArray({} as { max: number });
+  expect(await failureOf(call, ValidationError)).toMatchObject({
+    outcome: 'not_sent',
+    operation: 'transactions.list',
+    issues: [{ path: 'max' }],
+  });
+  expect(asked).toEqual([]);
+});

@@ -14,6 +14,7 @@ import {
   respond,
   transferNumber,
 } from '../support/answers.ts';
+import { PageWalk } from '../../src/walk.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { settle } from '../support/virtual-clock.ts';
 
@@ -303,4 +304,24 @@ test('an iterator can be used in for await, too', async () => {
   await settle();
   await asked[1]?.give(true);
   expect(await pages).toBe(1);
+});
+
+test('a page that arrives in spite of its cancellation is handed to nobody', async () => {
+  const page = Promise.withResolvers<{ data: number[] }>();
+  const walk = new PageWalk<number, { data: number[] }, object>({
+    operation: 'x',
+    method: 'GET',
+    path: '/x',
+    start: {},
+    limit: undefined,
+    fetch: () => Object.assign(page.promise, { withResponse: () => Promise.reject(new Error()) }),
+    next: () => undefined,
+    cursorOf: () => undefined,
+    redact: (text) => text,
+  });
+  const waiting = walk.next();
+  await settle();
+  await walk.return();
+  page.resolve({ data: [1] });
+  expect(await waiting).toEqual({ done: true, value: undefined });
 });

@@ -70,6 +70,14 @@ test('two matches are ambiguous: a person has to look', async () => {
   expect(answer).toHaveProperty('candidates', [match, twin]);
 });
 
+test('two certain ones and a doubtful one are three candidates', async () => {
+  const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
+  expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
+    result: 'ambiguous',
+    candidates: { length: 3 },
+  });
+});
+
 test('a match that may be older than the creation is ambiguous', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
@@ -155,12 +163,16 @@ test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
   },
 );
 
-test.each(['2026-01-01', '01/01/2026 00:01', 'Thu, 01 Jan 2026 00:01:00'])(
-  'a match whose time is told as %s is ambiguous',
-  async (createdAt) => {
-    expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
-  },
-);
+test.each([
+  '2026-01-01',
+  '01/01/2026 00:01',
+  'Thu, 01 Jan 2026 00:01:00',
+  '2025-12-31T16:01:00 -08:00',
+  '2025-12-31T16:01:00 PST',
+  'UTC-8 2025-12-31T16:01:00',
+])('a match whose time is told as %s is ambiguous', async (createdAt) => {
+  expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
+});
 
 test.each<[string, Partial<TransferCreateInput>, object]>([
   ['white space was taken off', { description: ' Invoice  7' }, { description: 'Invoice 7' }],
@@ -168,6 +180,15 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['letters were put together', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
   ['signs were replaced', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
+  [
+    'the end was cut off after a number',
+    { description: 'Invoice 12, June' },
+    { description: 'Invoice 12' },
+  ],
+  ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
+  ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
+  ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
+  ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
   ['no destination is shown', {}, { counterpartyId: null, destinationAccountId: undefined }],
   ['an empty destination is shown', {}, { counterpartyId: '', destinationAccountId: '' }],

@@ -320,8 +320,14 @@ test('aborting ends a poll', async () => {
 
 test('a signal that is aborted already lets nothing out', async () => {
   const { payments, sent } = scripted(['completed']);
-  const signal = AbortSignal.abort();
-  await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
+  const signal = AbortSignal.abort('enough');
+  const error = await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
+  expect(error).toMatchObject({
+    outcome: 'unknown',
+    operation: 'transfers.waitFor',
+    cause: 'enough',
+    message: 'Waiting for the transfer was aborted by its signal.',
+  });
   expect(sent).toEqual([]);
 });
 
@@ -388,6 +394,14 @@ test.each<[string, unknown, string]>([
   expect(error.issues.map(({ path }) => path)).toEqual([at]);
   expect(error.outcome).toBe('not_sent');
   expect(sent).toEqual([]);
+});
+
+test('an option that is misspelt is told the right one', async () => {
+  const options = { intervall: 5 } as WaitOptions;
+  const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
+  expect((await failureOf(waiting, ValidationError)).issues).toEqual([
+    { path: 'options.intervall', message: 'unknown option; did you mean interval?' },
+  ]);
 });
 
 test('refuses an id that is none', async () => {

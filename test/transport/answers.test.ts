@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import {
+  ApiError,
   InvalidResponseError,
   type ClientOptions,
   type DriftEvent,
@@ -353,4 +354,13 @@ test('a reason phrase that no Response can carry does not hide that a write was 
   const { data, response } = await clientAt(server).transfers.create(newTransfer).withResponse();
   expect(data).toEqual(transferCreated);
   expect(response.status).toBe(201);
+});
+
+test.each([300, 304, 399])('a %i is no success, whatever comes with it', async (status) => {
+  const answered = (body: unknown) => () =>
+    new Response(status === 304 ? null : JSON.stringify(body), { status });
+  const read = clientOf(answered(transfer)).payments.transfers.get('txfr_1');
+  expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
+  const write = clientOf(answered(transferCreated)).payments.transfers.create(newTransfer);
+  expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
 });

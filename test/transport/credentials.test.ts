@@ -405,3 +405,20 @@ test('a clone shares the token as long as the source of it stays the same', asyn
     'Bearer sk_number_1',
   ]);
 });
+
+test('the tokens of a function are remembered for redaction, the latest four of them', async () => {
+  const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
+  let count = 0;
+  const { payments } = clientOf(() => respond(401, { error: words }), {
+    clock: new VirtualClock(),
+    jwt: () => {
+      count += 1;
+      return `token-${count - 1}`;
+    },
+  });
+  const messages: string[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    messages.push((await failureOf(payments.instructions.list(list))).message);
+  }
+  expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
+});

@@ -1,18 +1,21 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import {
   AbortError,
   BadRequestError,
   ConnectionError,
+  PaymentsClient,
   PaymentsError,
   ServerError,
   TimeoutError,
   type ClientOptions,
   type Clock,
 } from 'payments-platform-sdk';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   address,
   answer,
+  apiKey,
   calls,
   clientAt,
   clientOf,
@@ -24,6 +27,8 @@ import {
   transfer,
 } from '../support/answers.ts';
 import { deadPort, headersReceived, rawServer, type RawServer } from '../support/raw-server.ts';
+import { clockFrom } from '../../src/clock.ts';
+import { Deadline, Stopped } from '../../src/deadline.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const stalled = (status: number): Promise<RawServer> =>
@@ -84,6 +89,23 @@ test.each([
   await clock.advance(30_000);
   expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
   await server.closed(0);
+});
+
+test('a timeout before the connection stands says so, and that nothing was sent', async () => {
+  // It takes connections and says nothing, so that no TLS comes about.
+  const server = createServer((socket) => socket.on('error', () => undefined));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const payments = new PaymentsClient({ baseUrl: `https://127.0.0.1:${port}/v0`, apiKey });
+  const options = { timeout: 200, maxRetries: 0 };
+  const error = await failureOf(payments.transfers.create(newTransfer, options), TimeoutError);
+  expect(error).toMatchObject({
+    phase: 'connect',
+    outcome: 'not_sent',
+    attempts: [{ reason: 'time-out (connect)' }],
+  });
+  expect(error.message).toContain('No connection to the platform within 200 ms');
 });
 
 test('totalTimeout covers attempts and the waits between them', async () => {
@@ -412,4 +434,12 @@ test('a call that was given up while its connection failed is one error, not two
     failureOf(call.withResponse()),
   ]);
   expect(both[0]).toBe(both[1]);
+});
+
+test('nothing is waited for once a deadline is over', async () => {
+  const over = [AbortSignal.abort('enough')];
+  const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', undefined, over);
+  await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
+  await expect(deadline.sleep(1)).rejects.toBeInstanceOf(Stopped);
+  deadline.close();
 });

@@ -471,23 +471,30 @@ test('who turns up while the gate is ajar and the line is full is told the last 
   await Promise.all([...next, fourth]);
 });
 
-test('those who cannot wait for a second pause are told when it begins', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, answerNext, open } = held;
-  await close(held, '10');
-  const probe = failureOf(get(payments), RateLimitError);
-  const hasty = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 15_000 }), TimeoutError);
-  const patient = get(payments);
-  await clock.advance(10_000);
-  await answerNext(throttled('10'));
-  await probe;
-  expect(await hasty).toMatchObject({ phase: 'gate', retryAfterMs: 10_000, outcome: 'not_sent' });
-  expect(clock.elapsed()).toBe(10_000);
-  await clock.advance(10_000);
-  await open();
-  await patient;
-  expect(clock.pending).toBe(0);
-});
+test.each([0, 3_600_000])(
+  'those who cannot wait for a second pause are told when it begins, after %i ms of life',
+  async (age) => {
+    const held = heldClient({ maxRetries: 0 });
+    const { clock, payments, answerNext, open } = held;
+    await clock.advance(age);
+    await close(held, '10');
+    const probe = failureOf(get(payments), RateLimitError);
+    const hasty = failureOf(
+      payments.transfers.get('txfr_1', { totalTimeout: 15_000 }),
+      TimeoutError,
+    );
+    const patient = get(payments);
+    await clock.advance(10_000);
+    await answerNext(throttled('10'));
+    await probe;
+    expect(await hasty).toMatchObject({ phase: 'gate', retryAfterMs: 10_000, outcome: 'not_sent' });
+    expect(clock.elapsed()).toBe(age + 10_000);
+    await clock.advance(10_000);
+    await open();
+    await patient;
+    expect(clock.pending).toBe(0);
+  },
+);
 
 test('a machine that slept past a deadline does not send what stood at the gate', async () => {
   const held = heldClient({ maxRetries: 0 });

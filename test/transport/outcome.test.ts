@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectionOutcome, statusOutcome, type Departure, type Kind } from '../../src/outcome.ts';
 import { worstOutcome } from '../../src/errors.ts';
+import { seenOutcome } from '../../src/failure.ts';
+import { mayResend } from '../../src/retry.ts';
 
 const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
 const span = (from: number, to: number): number[] =>
@@ -60,6 +62,13 @@ const certificates = [
   'CERT_NOT_YET_VALID',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ];
 const reset = failure({ code: 'ECONNRESET', syscall: 'read', message: 'read ECONNRESET' });
 
@@ -68,6 +77,8 @@ const proofs: readonly [Departure['runtime'], string, Error][] = [
     'ECONNREFUSED',
     'EHOSTUNREACH',
     'ENETUNREACH',
+    'EHOSTDOWN',
+    'ENETDOWN',
     'ETIMEDOUT',
     'EADDRNOTAVAIL',
     'ECONNRESET',
@@ -76,6 +87,7 @@ const proofs: readonly [Departure['runtime'], string, Error][] = [
   ),
   ['node', 'no such host', failure({ code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
   ['node', 'no answer to the lookup', failure({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
+  ['node', 'a lookup without a free file', failure({ code: 'EMFILE', syscall: 'getaddrinfo' })],
   ['node', 'connect timeout', coded('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error')],
   [
     'node',
@@ -119,15 +131,45 @@ test.each(['node', 'bun'] as const)(
   '%s: a refused certificate is final, and proves it',
   (runtime) => {
     for (const code of certificates) {
-      expect(connectionOutcome(wrapped(coded(code)), departure(runtime))).toEqual({
+      const error = wrapped(coded(code));
+      expect(connectionOutcome(error, departure(runtime))).toEqual({
         outcome: 'not_sent',
         code,
         transient: false,
         connectTimedOut: false,
       });
+      // A fetch of the user's own, or another's dispatcher, may have sent it elsewhere before.
+      expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
+      expect(connectionOutcome(error, departure(runtime, false)).outcome).toBe('unknown');
+      expect(connectionOutcome(error, departure(runtime), { foreign: true }).outcome).toBe(
+        'unknown',
+      );
     }
   },
 );
+
+test('one refused certificate among several addresses is final', () => {
+  const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
+  expect(connectionOutcome(mixed, departure('node'))).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+  });
+});
+
+test("deno: a refused connection has the code that Node's has", () => {
+  const refused = 'client error (Connect): tcp connect error: Connection refused (os error 111)';
+  expect(connectionOutcome(new Error(refused), departure('deno')).code).toBe('ECONNREFUSED');
+});
+
+test('a 425 or 429 lets a write go again only if it refused the only request', () => {
+  for (const status of [425, 429]) {
+    for (const kind of ['once', 'idempotent'] as const) {
+      const failed = { status, transient: true };
+      expect(mayResend(kind, { ...failed, outcome: 'rejected' })).toBe(true);
+      expect(mayResend(kind, { ...failed, outcome: seenOutcome(status, kind, true) })).toBe(false);
+    }
+  }
+});
 
 test('deno: a refused certificate is final, and proves it', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');

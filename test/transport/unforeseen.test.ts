@@ -47,6 +47,24 @@ test('a clock that fails after the request has left: nobody knows, and the error
   expect(server.arrivals).toHaveLength(1);
 });
 
+test('a clock that fails before anything has left: nothing was sent, and the error says so', async () => {
+  const server = await serving();
+  let reads = 0;
+  const clock = {
+    ...systemClock,
+    elapsed: () => {
+      reads += 1;
+      if (reads > 1) throw new Error('no time');
+      return 0;
+    },
+  };
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+  expect(error.message).toContain('Nothing was sent.');
+  expect(server.arrivals).toHaveLength(0);
+});
+
 test('a clock that tells no time and fails later: a request that has left is not called unsent', async () => {
   const server = await serving();
   const clock: Clock = {

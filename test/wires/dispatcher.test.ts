@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { runInThisContext } from 'node:vm';
 import {
   ConnectionError,
+  InvalidResponseError,
   NotFoundError,
   PaymentsClient,
   TimeoutError,
@@ -244,6 +245,90 @@ test("nor does an installed undici whose names a bundler has kept, as Node's are
   const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
   expect(server.arrivals).toHaveLength(1);
+});
+
+test("nor does one that reads like Node's and puts up with anything", async () => {
+  const make = runInThisContext(`(__name, kDispatch, send) => new (class Agent {
+    static { __name(this, "Agent"); }
+    dispatch(opts, handler) { return this[kDispatch](opts, handler); }
+    [kDispatch](opts, handler) { return send(handler); }
+  })()`) as (...given: unknown[]) => Dispatcher;
+  const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const send = (
+    handler: { onResponseError(controller: object, error: Error): void } | undefined,
+  ) => {
+    handler?.onResponseError({}, refused);
+    return true;
+  };
+  replace(() => make(() => undefined, Symbol('dispatch'), send));
+  const error = await failureOf(clientFor('http://127.0.0.1:9').transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+});
+
+/** What a dispatcher of the test's own does with a request. */
+type Deed = (handler: {
+  onRequestStart(controller: object): void;
+  onResponseStart(controller: object, status: number, headers: object, text: string): void;
+  onResponseData(controller: object, chunk: Uint8Array): void;
+  onResponseEnd(): void;
+}) => void;
+const act = (deed: Deed): void => {
+  replace(() => ({
+    dispatch(_, handler) {
+      deed(handler as unknown as Parameters<Deed>[0]);
+      return true;
+    },
+  }));
+};
+
+test.each<[string, Deed]>([
+  [
+    'throws',
+    () => {
+      throw new Error('the dispatcher is closed');
+    },
+  ],
+  [
+    'ends an answer that has not begun',
+    (handler) => {
+      handler.onRequestStart({ abort: () => undefined });
+      handler.onResponseEnd();
+    },
+  ],
+])('a dispatcher that %s lets nobody wait', async (_, deed) => {
+  act(deed);
+  const payments = clientFor('http://127.0.0.1:9');
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).not.toBeInstanceOf(TimeoutError);
+  expect(error.outcome).toBe('unknown');
+});
+
+const mebibyte = 2 ** 20;
+/** The head of a gzip file whose name follows, and never ends. */
+const endlessName = Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]);
+
+test.each<[string, object, readonly Uint8Array[], end?: true]>([
+  ['is there before anybody reads', {}, [Buffer.alloc(16 * mebibyte + 1, 0x20)]],
+  ['is there to its end before anybody reads', {}, [Buffer.alloc(16 * mebibyte + 1, 0x20)], true],
+  [
+    'unpacks to nothing',
+    { 'content-encoding': 'gzip' },
+    [endlessName, ...Array.from({ length: 17 }, () => Buffer.alloc(mebibyte, 'a'))],
+  ],
+])('more than can be read that %s is too large, and stopped', async (_, headers, chunks, end) => {
+  const abort = vi.fn();
+  act((handler) => {
+    handler.onRequestStart({ abort });
+    handler.onResponseStart({ abort }, 201, headers, 'Created');
+    for (const chunk of chunks) handler.onResponseData({ abort }, chunk);
+    if (end) handler.onResponseEnd();
+  });
+  const call = clientFor('http://127.0.0.1:9').transfers.create(newTransfer);
+  expect(await failureOf(call, InvalidResponseError)).toMatchObject({
+    reason: 'too_large',
+    outcome: 'unknown',
+  });
+  expect(abort).toHaveBeenCalledOnce();
 });
 
 test("nor does Node's fetch over one, given as an option", async () => {

@@ -303,6 +303,14 @@ test.each([
   vi.resetModules();
   const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
   if (runtime !== undefined) vi.stubGlobal(name, runtime);
+  let blobs = 0;
+  class CountedBlob extends Blob {
+    constructor(...given: ConstructorParameters<typeof Blob>) {
+      super(...given);
+      blobs += 1;
+    }
+  }
+  vi.stubGlobal('Blob', CountedBlob);
   const payments = new Fresh({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -322,6 +330,7 @@ test.each([
   const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
   expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
   // Deno gets a Blob, which must not bring a type of its own.
+  expect(blobs).toBe(name === 'Deno' ? 1 : 0);
   expect(types).toEqual(['application/json', null]);
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
 });
@@ -390,4 +399,20 @@ test.each<[string, unknown, RegExp]>([
   expect(error.outcome).toBe('unknown');
   expect(error.message).toMatch(says);
   expect(calls).toBe(1);
+});
+
+test('what fails before fetch is asked was not sent, and is not tried again', async () => {
+  const asked = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: asked,
+  });
+  vi.stubGlobal('Request', () => {
+    throw new TypeError('no request');
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+  expect(error.attempts).toHaveLength(1);
+  expect(asked).not.toHaveBeenCalled();
 });
