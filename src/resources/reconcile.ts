@@ -245,10 +245,9 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
   if (seen === undefined) return wanted === '' ? 'same' : 'unclear';
   const likeness = compareTexts(seen, wanted);
   if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
-  // A platform may put words of its own around it, or cut it off; a number in it has to be whole.
+  // A platform may put words of its own around it, cut it off or mask all of it; a number in it has to
+  // be whole.
   const [shown, asked] = [loosely(seen), loosely(wanted)];
-  // As from a platform that masks what others wrote.
-  if (shown === '') return 'unclear';
   const isCut =
     asked.startsWith(shown) && !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
   return isCut || ` ${shown} `.includes(` ${asked} `) ? 'unclear' : 'other';

@@ -723,7 +723,10 @@ interface HookCall {
 interface RequestEvent extends HookCall {
     /** The full URL, with ids and query. */
     readonly url: string;
-    /** The headers that go out, without `authorization`. */
+    /**
+     * The headers that go out, without `authorization`. The values of `cookie`, `proxy-authorization` and of
+     * names with `token`, `secret` or `api-key` in them are redacted.
+     */
     readonly headers: Readonly<Record<string, string>>;
 }
 /** A request has ended, with an answer or without. */
@@ -937,20 +940,19 @@ interface Call<T, A = T> {
     readonly query?: Checked<object>;
     readonly body?: Checked<unknown>;
     /** The field of the query or the body that the SDK itself sets from page to page. */
-    readonly turnsPagesBy?: string;
+    readonly pageParameter?: string;
     /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
     readonly answer: Checker<A> | 'nothing';
     /** Whether a success without a body is a result too: undefined. */
     readonly mayBeEmpty?: boolean;
-    /**
-     * The least that a success must have to be handed out although its shape differs: docs/gaps.md,
-     * row 36.
-     */
-    readonly least?: (answer: unknown) => boolean;
+    /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
+    readonly isUsable?: (answer: unknown) => boolean;
     /** Makes of the answer what the caller gets; absent when it is the same. */
-    readonly into?: (answer: A) => T;
+    readonly transform?: (answer: A) => T;
+    /** Shown the headers of each success. */
+    readonly onHeaders?: ((headers: Headers) => void) | undefined;
     /** For writes: what may have happened when the outcome is unknown, and how to find out. */
-    readonly doubt?: string;
+    readonly ifUnknown?: string;
 }
 
 /** Why something was stopped before it was done. */
@@ -997,7 +999,7 @@ declare class Deadline {
  * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
  * a 429 how long to send nothing.
  */
-type Report = (answered: boolean, throttledForMs?: number) => void;
+type Release = (answered: boolean, throttledForMs?: number) => void;
 /**
  * After a 429, one client sends nothing until the platform's time has come, then lets one call
  * through as a probe. Only an answer opens the gate: a probe that was aborted, or got none, proves
@@ -1010,10 +1012,10 @@ type Report = (answered: boolean, throttledForMs?: number) => void;
 declare class Gate {
     #private;
     constructor(clock: Required<Clock>);
-    /** Lets a call out at once; undefined while the gate is closed, when it has to `enter`. */
-    pass(deadline: Deadline): Report | undefined;
-    /** Waits until a call may go out. The returned function must be called when it has gone. */
-    enter(deadline: Deadline): Promise<Report>;
+    /** Lets a call through at once; undefined while the gate is closed, when it has to `acquire`. */
+    tryAcquire(deadline: Deadline): Release | undefined;
+    /** Waits until a call may go out. The returned function must be called when the attempt has ended. */
+    acquire(deadline: Deadline): Promise<Release>;
 }
 
 /** What the policy has to know of a failed attempt. */
