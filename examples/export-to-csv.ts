@@ -25,6 +25,7 @@ async function exportTransfers(payments: PaymentsClient): Promise<void> {
   const { cursor, bytes } = JSON.parse(noted) as Progress;
   const csv = await open(file, 'a');
   try {
+    if ((await csv.stat()).size < bytes) throw new Error('the file is shorter than was noted');
     await csv.truncate(bytes);
     let next = cursor;
     for await (const page of payments.transfers.list({ limit: 100, cursor }).pages()) {
@@ -34,7 +35,7 @@ async function exportTransfers(payments: PaymentsClient): Promise<void> {
         await writeFile(`${notes}.new`, JSON.stringify(progress));
         await rename(`${notes}.new`, notes);
       }
-      await csv.write(page.data.map(row).join(''));
+      await csv.appendFile(page.data.map(row).join(''));
       await csv.sync();
       // Noted only once it has led to a page: after a PaginationError it leads nowhere.
       next = page.nextCursor ?? undefined;

@@ -184,7 +184,7 @@ function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string,
   const record: Record<string, string> = {};
   headers.forEach((value, name) => {
     if (name !== 'set-cookie') {
-      record[name] = shown(value, (text) => headerShown(name, text, redact));
+      record[redact(name)] = shown(value, (text) => headerShown(name, text, redact));
     }
   });
   return Object.freeze(record);

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { shortestSecret } from './redactor.ts';
 
 /** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 export type CredentialSource = string | (() => string | Promise<string>);
@@ -124,7 +125,7 @@ export class Credential {
   }
 
   #remember(value: string): void {
-    if (this.#seen.includes(value)) return;
+    if (value.length < shortestSecret || this.#seen.includes(value)) return;
     this.#seen.push(value);
     if (this.#seen.length > 4) this.#seen.shift();
   }

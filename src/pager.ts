@@ -226,6 +226,6 @@ const lost = (
   resume: ResumePoint,
 ): PaginationError =>
   new PaginationError(
-    `The platform ${sentence}.\nAsked: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.\nThe items so far are valid; resume says where the list broke off.`,
+    `The platform ${sentence}.\nRequest: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.\nThe items so far are valid; resume says where the list broke off.`,
     { ...identityOf(call), outcome: 'rejected', reason, resume },
   );

@@ -40,15 +40,20 @@ export function prepare<T, A>(
   const path = call.path.resolve(issues);
   const query = call.query && validate(call.query, issues);
   refusePaging(call.pageParameter, settled, issues);
-  queryIssues(query, call.query?.at ?? '', issues);
-  queryIssues(settled.query, 'options.query', issues);
+  // Merged before it is looked at: a getter is asked once, and what was checked is what is sent.
+  const queried = { ...query, ...settled.query };
+  for (const [name, value] of Object.entries(queried)) {
+    const message = queryProblem(value);
+    const at = Object.hasOwn(settled.query, name) ? 'options.query' : (call.query?.at ?? '');
+    if (message !== undefined) issues.push({ path: join(at, [name]), message });
+  }
   let payload: unknown;
   if (call.body !== undefined || settled.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, issues);
     payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
-    jsonIssues(body, call.body?.at ?? '', issues);
+    issues.push(...bodyIssues(payload, call.body?.at ?? '', settled.body));
   }
-  const search = issues.length === 0 ? searchParams({ ...query, ...settled.query }) : '';
+  const search = issues.length === 0 ? searchParams(queried) : '';
   let url = `${standing.baseUrl}${path}${search}`;
   if (issues.length === 0 && !plainPath.test(path)) {
     url = new URL(url).href;
@@ -141,14 +146,20 @@ const plainPath = /^(?:\/[\w~-]+)+$/;
 const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
-/** What of a query a URL cannot carry. */
-function queryIssues(query: object | undefined, at: string, issues: Issue[]): void {
-  for (const [name, value] of Object.entries(query ?? {})) {
-    const message = queryProblem(value);
-    if (message !== undefined) issues.push({ path: join(at, [name]), message });
-  }
+/** What of a body JSON cannot carry, each under the name of the argument that brought it. */
+function bodyIssues(payload: unknown, at: string, further: unknown): Issue[] {
+  const issues: Issue[] = [];
+  jsonIssues(payload, at, issues);
+  const added = isObject(further) ? Object.keys(further) : [];
+  return issues.map((issue) => {
+    const inside = at === '' ? issue.path : issue.path.slice(at.length + 1);
+    const isAdded = (name: string): boolean =>
+      inside === name || ['.', '['].some((next) => inside.startsWith(`${name}${next}`));
+    return added.some(isAdded) ? { ...issue, path: `options.body.${inside}` } : issue;
+  });
 }
 
+/** What keeps a value out of a query. */
 function queryProblem(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (

@@ -4,7 +4,7 @@ export type Redact = (text: string) => string;
 const mark = '[redacted]';
 
 /** Whatever is shorter would take other words apart. */
-const shortest = 4;
+export const shortestSecret = 4;
 
 /** What may precede a credential: anything but a word that happens to end in the same letters. */
 const before = String.raw`(?<![A-Za-z0-9]|(?<=[A-Za-z0-9])_)|(?<=%[0-9A-Fa-f]{2}|\\[bfnrt]|\\u[0-9A-Fa-f]{4})`;
@@ -31,7 +31,7 @@ export function redactor(
   return (text) => {
     patterns ??= [
       ...secrets
-        .filter(({ length }) => length >= shortest)
+        .filter(({ length }) => length >= shortestSecret)
         .toSorted((a, b) => b.length - a.length)
         .map(anySpelling),
       ...others,
@@ -107,7 +107,8 @@ const literal = (character: string): string =>
     : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Headers in which others keep their secrets: a proxy, a gateway, a session. */
-const secretHeader = /^cookie|authorization$|token|secret|api-?key/i;
+const secretHeader =
+  /cookie|authorization|(?:^|[^a-z])auth(?:$|[^a-z])|passw|session|token|secret|jwt|dpop|(?:api|access|private|subscription|functions)[^a-z0-9]*key/i;
 
 /** A header's value as others may see it. */
 export const headerShown = (name: string, value: string, redact: Redact): string =>

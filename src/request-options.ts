@@ -1,4 +1,4 @@
-import { isObject, jsonIssues } from './arguments.ts';
+import { isObject } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import { checkHeaders, checkMilliseconds, checkRetries, suggestion } from './option-checks.ts';
 
@@ -84,8 +84,6 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
     // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
     if (part !== undefined && (!isObject(part) || Symbol.iterator in part)) {
       issues.push({ path: `options.${name}`, message: 'expected a plain object' });
-    } else if (name === 'body') {
-      jsonIssues(part, 'options.body', issues);
     }
   }
   return {

@@ -214,7 +214,7 @@ export class Transport {
         url: redact(course.prepared.url),
         headers: Object.fromEntries(
           Object.entries(course.prepared.headers).map(([name, value]) => [
-            name,
+            redact(name),
             headerShown(name, value, redact),
           ]),
         ),

@@ -66,96 +66,130 @@ const call: CallIdentity = {
 /** Before every Transfer: 1970. */
 const ever = 0;
 
+/** The Transfers of one source, page by page; `onHeaders` is shown what each page came with. */
+type ListOfSource = (
+  query: TransferListQuery,
+  options: RequestOptions,
+  onHeaders: (headers: Headers) => void,
+) => Pager<Transfer>;
+
 /**
  * Looks through the source's Transfers, all of them: the order of the list is not documented
  * (docs/gaps.md, row 54).
  */
 export async function reconcileTransfer(
-  list: (
-    query: TransferListQuery,
-    options: RequestOptions,
-    onHeaders: (headers: Headers) => void,
-  ) => Pager<Transfer>,
-  now: number,
+  list: ListOfSource,
+  now: () => number,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const { wanted, start, clockSkew, paging } = sought(input, options, now, redact);
+  const search = sought(input, options, now(), redact);
+  try {
+    return verdict(await look(list, now, search), search);
+  } catch (error) {
+    throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
+  }
+}
+
+/** What to look for, and since when. */
+interface Search {
+  readonly wanted: TransferCreateInput;
+  readonly start: number;
+  readonly clockSkew: number;
+  readonly paging: RequestOptions;
+}
+
+/** What one look at the whole list has brought. */
+interface Findings {
+  readonly scanned: number;
+  /** What may be the Transfer, whenever it was created. */
+  readonly fitting: readonly { readonly transfer: Transfer; readonly likeness: Likeness }[];
+  /** Whether any Transfer has a description that can be read. */
+  readonly showsDescriptions: boolean;
+  /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
+  readonly ahead: number;
+}
+
+async function look(
+  list: ListOfSource,
+  now: () => number,
+  { wanted, paging }: Search,
+): Promise<Findings> {
+  const query = { accountId: wanted.sourceAccountId, limit: 100 };
+  const fitting: { transfer: Transfer; likeness: Likeness }[] = [];
+  let scanned = 0;
+  let showsDescriptions = false;
+  let ahead = 0;
+  const compareClocks = (headers: Headers): void => {
+    const difference = now() - Date.parse(headers.get('date') ?? '');
+    if (difference > ahead) ahead = difference;
+  };
+  for await (const transfer of list(query, paging, compareClocks)) {
+    scanned += 1;
+    // With `validation: 'report'` a page comes as it is.
+    if (!isObject(transfer)) {
+      throw new PaymentsError('The list contains an item that is not a transfer.', {
+        ...call,
+        outcome: 'unknown',
+      });
+    }
+    const { description } = transfer;
+    if (typeof description === 'string' && loosely(description) !== '') showsDescriptions = true;
+    const likeness = compare(transfer, wanted);
+    if (likeness !== 'other') fitting.push({ transfer, likeness });
+  }
+  return { scanned, fitting, showsDescriptions, ahead };
+}
+
+/** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
+function verdict(
+  { scanned, fitting, showsDescriptions, ahead }: Findings,
+  { wanted, start, clockSkew }: Search,
+): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
   // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
   const certainFrom = hasReference ? start - clockSkew : start > ever ? start : Infinity;
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
-  /** What fits but for a description, which is not shown. */
-  const undescribed: Transfer[] = [];
   const incoming = new Map<string, Transfer>();
-  let showsDescriptions = false;
-  const matches = new Set<string>();
-  /** How far this machine's clock is ahead of the platform's, as its answers show. */
-  let ahead = 0;
-  const compareClocks = (headers: Headers): void => {
-    const theirs = Date.parse(headers.get('date') ?? '');
-    if (theirs < now) ahead = Math.max(ahead, now - theirs);
-  };
-  const query = { accountId: wanted.sourceAccountId, limit: 100 };
-  let scanned = 0;
-  try {
-    for await (const transfer of list(query, paging, compareClocks)) {
-      scanned += 1;
-      // With `validation: 'report'` a page comes as it is.
-      if (!isObject(transfer)) {
-        throw new PaymentsError('The list contains an item that is not a transfer.', {
-          ...call,
-          outcome: 'unknown',
-        });
-      }
-      const isDescribed = shownText(transfer.description) !== undefined;
-      if (isDescribed) showsDescriptions = true;
-      const likeness = compare(transfer, wanted);
-      const created = timeOf(transfer.createdAt);
-      if (likeness === 'other' || created < start - clockSkew - ahead) continue;
-      if (transfer.direction === 'incoming') {
-        incoming.set(transfer.id, transfer);
-        continue;
-      }
-      // A list that grows while it is read may show one Transfer on two pages.
-      if (matches.has(transfer.id)) continue;
-      matches.add(transfer.id);
-      if (!isDescribed && hasReference) undescribed.push(transfer);
-      else if (created >= certainFrom && likeness === 'same') certain.push(transfer);
-      else doubtful.push(transfer);
+  const outgoing = new Set<string>();
+  for (const { transfer, likeness } of fitting) {
+    const created = timeOf(transfer.createdAt);
+    if (created < start - clockSkew - ahead) continue;
+    if (transfer.direction === 'incoming') {
+      incoming.set(transfer.id, transfer);
+      continue;
     }
-  } catch (error) {
-    throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
+    const isDescribed = shownText(transfer.description) !== undefined;
+    // Where others have a description, one that has none was made without.
+    if (!isDescribed && hasReference && showsDescriptions) continue;
+    // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
+    if (outgoing.has(transfer.id)) continue;
+    if (typeof transfer.id === 'string') outgoing.add(transfer.id);
+    if (created >= certainFrom && likeness === 'same') certain.push(transfer);
+    else doubtful.push(transfer);
   }
-  // Where others have a description, one that has none was made without.
-  if (!showsDescriptions) doubtful.push(...undescribed);
   const [only] = certain;
   if (only !== undefined && certain.length + doubtful.length === 1) {
     return { result: 'found', transfer: only };
   }
-  const outgoing = [...certain, ...doubtful];
   // A book transfer may be listed once as it arrives: that one alone is the transfer itself, or its
   // other side. How `direction` is set is not documented: docs/gaps.md, row 42.
-  const candidates = outgoing.length > 0 ? outgoing : [...incoming.values()];
+  const candidates =
+    outgoing.size > 0 || doubtful.length > 0 ? [...certain, ...doubtful] : [...incoming.values()];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
     : { result: 'not_found', scanned };
 }
 
-/** What to look for, and since when, out of checked arguments. */
+/** The search that checked arguments ask for. */
 function sought(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   now: number,
   redact: Redact,
-): {
-  wanted: TransferCreateInput;
-  start: number;
-  clockSkew: number;
-  paging: RequestOptions;
-} {
+): Search {
   const issues: Issue[] = [];
   if (options !== undefined && !isObject(options)) {
     issues.push({ path: 'options', message: 'expected an object' });
@@ -171,8 +205,7 @@ function sought(
   const start = new Date(begun ?? Number.NaN).getTime();
   if (typeof clockSkew !== 'number' || !(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
-  }
-  if (start > now + clockSkew) {
+  } else if (start > now + clockSkew) {
     issues.push({
       path: 'options.since',
       message: 'expected a time in the past; this one is in the future, so check its time zone',
@@ -258,13 +291,19 @@ function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): L
   const counterparty = shownText(transfer.counterpartyId);
   // Money goes somewhere, so this one is only not shown.
   if (account === undefined && counterparty === undefined) return 'unclear';
-  const fits = [account === wanted.destinationAccountId, counterparty === wanted.counterpartyId];
-  if (fits.every(Boolean)) return 'same';
-  // The one asked for, and another besides, which the platform may have added.
-  return account !== undefined && counterparty !== undefined && fits.some(Boolean)
-    ? 'unclear'
-    : 'other';
+  const pairs = [
+    [account, wanted.destinationAccountId],
+    [counterparty, wanted.counterpartyId],
+  ];
+  if (pairs.every(([seen, asked]) => seen === asked)) return 'same';
+  // Only with `validation: 'report'`: otherwise the page was refused.
+  if (pairs.some(([seen]) => seen !== undefined && !isText(seen))) return 'unclear';
+  // The one asked for, but written otherwise, or beside another that the platform may have added.
+  const mayFit = pairs.some(([seen, asked]) => seen && asked && loosely(seen) === loosely(asked));
+  return mayFit ? 'unclear' : 'other';
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** A field of the list; some platforms write an empty text where there is nothing. */
 const shownText = (field: string | null | undefined): string | undefined =>
@@ -289,7 +328,8 @@ const loosely = (text: string): string =>
  */
 const timeOf = (createdAt: unknown): number => {
   const [time, offset] =
-    /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(String(createdAt)) ?? [];
+    /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(isText(createdAt) ? createdAt : '') ??
+    [];
   if (time === undefined) return Number.NaN;
   return Date.parse(offset === undefined ? `${time}Z` : time);
 };

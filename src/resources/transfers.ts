@@ -138,7 +138,7 @@ export class Transfers {
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return reconcileTransfer(
       (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
-      this.#clock.now(),
+      () => this.#clock.now(),
       input,
       options,
       this.#api.redact,

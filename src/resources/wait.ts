@@ -17,6 +17,7 @@ import { checkMilliseconds } from '../option-checks.ts';
 import { cleaned, type Redact } from '../redactor.ts';
 import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
+import { asOfNow } from './list.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -64,7 +65,10 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const { until, onPoll, signal, limit, interval, polling } = settleWait(options, redact);
+  const settled = settleWait(options, redact);
+  const { until, onPoll, signal, limit, interval } = settled;
+  // Copied: the caller may change the objects while the polls go on.
+  const polling = asOfNow(settled.polling);
   let pause = interval;
   const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);
   const begun = clock.elapsed();

@@ -147,6 +147,43 @@ test.each([3, 600])(
   },
 );
 
+test('the clocks are compared when an answer comes, and for all pages alike', async () => {
+  const clock = new VirtualClock(Date.parse(since) + 300_000);
+  const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
+  const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
+  const { payments, sent } = observed(
+    async () => {
+      // The second answer takes longer than the clocks are apart, and is the first to tell the time.
+      if (sent.length === 1) return Response.json(page([older], 'next'));
+      await clock.advance(20_000);
+      const date = new Date(clock.now() - 12 * 60_000).toUTCString();
+      return Response.json(page([other]), { headers: { date } });
+    },
+    { clock },
+  );
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  expect(await payments.transfers.reconcile(wanted, { since, clockSkew: 0 })).toEqual({
+    result: 'ambiguous',
+    candidates: [older],
+  });
+});
+
+test('one transfer shown twice, the first time without its description, is found', async () => {
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const shown = { ...match, description: 'Invoice 7' };
+  const bare = { ...match, description: null };
+  for (const list of [listing(bare, shown), listing(shown, bare)]) {
+    expect(await list.look(wanted)).toEqual({ result: 'found', transfer: shown });
+  }
+});
+
+test('where every description is masked, a match without one may be it', async () => {
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const bare = { ...match, description: null };
+  const masked = { ...match, id: 'txfr_2', amount: '99', description: '***' };
+  expect(await listing(masked, bare).look(wanted)).toMatchObject({ result: 'ambiguous' });
+});
+
 test('a match whose time cannot be read is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
@@ -189,6 +226,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
   ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
+  ['the destination is in capitals', {}, { destinationAccountId: 'ACC_2' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
   ['no destination is shown', {}, { counterpartyId: null, destinationAccountId: undefined }],
   ['an empty destination is shown', {}, { counterpartyId: '', destinationAccountId: '' }],
@@ -267,6 +305,19 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
     expect(await again.transfers.reconcile(newTransfer, { since })).toMatchObject({
       result: 'not_found',
     });
+  },
+);
+
+test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
+  'where drift is only reported, a destination or a time that is %j may be the one',
+  async (odd) => {
+    for (const field of ['destinationAccountId', 'createdAt']) {
+      const { payments } = observed(() => Response.json(page([{ ...match, [field]: odd }])), {
+        validation: 'report',
+      });
+      const answer = await payments.transfers.reconcile(newTransfer, { since });
+      expect(answer.result).toBe('ambiguous');
+    }
   },
 );
 
@@ -481,6 +532,7 @@ test.each<[string, unknown, unknown, string]>([
     'options.clockSkew',
   ],
   ['a clockSkew of null', newTransfer, { since, clockSkew: null }, 'options.clockSkew'],
+  ['a clockSkew that is a bigint', newTransfer, { since, clockSkew: 5n }, 'options.clockSkew'],
   ['a clockSkew that is none', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
   ['an unknown option', newTransfer, { since, until: since }, 'options.until'],
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],

@@ -1,6 +1,6 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
+import { account, failureOf } from '../support/answers.ts';
 import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
 import { observed, observedSandbox } from '../support/recorder.ts';
 import { refusal } from './refusal.ts';
@@ -277,4 +277,23 @@ test('a body that is a list takes no further fields', async () => {
     },
   ]);
   expect(sent).toEqual([]);
+});
+
+test('what was checked is what is sent: a getter is asked once', async () => {
+  const { payments, sent } = observed(() => Response.json(account));
+  /** Good when it is looked at first, and bad ever after. */
+  const shifting = (name: string): object => {
+    let reads = 0;
+    return Object.defineProperty({}, name, {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return reads === 1 ? 1 : Number.NaN;
+      },
+    });
+  };
+  await payments.accounts.update('acc_1', { name: 'x' }, { query: shifting('q') as { q: number } });
+  await payments.accounts.update('acc_1', { name: 'x' }, { body: shifting('b') as { b: number } });
+  expect(new URL(sent[0]?.url ?? '').searchParams.get('q')).toBe('1');
+  expect(JSON.parse(sent[1]?.body ?? '')).toEqual({ name: 'x', b: 1 });
 });

@@ -186,6 +186,11 @@ test("no hook sees what is secret in the caller's own headers", async () => {
     apikey: 'C4N4RY',
     'x-amz-security-token': 'C4N4RY',
     'client-secret': 'C4N4RY',
+    x_api_key: 'C4N4RY',
+    'x-auth': 'C4N4RY',
+    'x-access-key': 'C4N4RY',
+    'ocp-apim-subscription-key': 'C4N4RY',
+    'x-session-id': 'C4N4RY',
   };
   await payments.transfers.get('txfr_1', { headers: own });
   expect(JSON.stringify(told)).not.toContain('C4N4RY');
@@ -198,6 +203,9 @@ test("no hook sees what is secret in the caller's own headers", async () => {
     },
   });
   expect(requests[0]?.headers.get('x-api-key')).toBe('C4N4RY');
+  told.length = 0;
+  await payments.transfers.get('txfr_1', { headers: { [apiKey]: 'a key for a name' } });
+  expect(JSON.stringify(told)).not.toContain(apiKey);
 });
 
 test('what a hook changes in its event changes nothing else', async () => {

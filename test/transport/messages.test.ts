@@ -284,7 +284,7 @@ test('PaginationError', async () => {
     .toArray({ max: 5 });
   expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform says that more items follow, and names no cursor to them.
-    Asked: GET /transfers (transfers.list), items handed out: 1.
+    Request: GET /transfers (transfers.list), items handed out: 1.
     The items so far are valid; resume says where the list broke off."
   `);
   const round = answered(200, page([transfer], 'c1'))
@@ -292,7 +292,7 @@ test('PaginationError', async () => {
     .toArray({ max: 5 });
   expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform names a cursor that this list has been at already.
-    Asked: GET /transfers (transfers.list), items handed out: 2.
+    Request: GET /transfers (transfers.list), items handed out: 2.
     The items so far are valid; resume says where the list broke off."
   `);
 });
