@@ -185,10 +185,10 @@ export function declarations(installed) {
 const hovered = {
   'transfer./*1*/amount': /decimal string/,
   'payments./*2*/transfers': /Movements of funds/,
-  'payments.transfers./*3*/create': /sent a second time only/,
+  'payments.transfers./*3*/create': /retried only if/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
   '({} as ClientOptions)./*5*/baseUrl': /versioned root/,
-  '({} as RequestOptions)./*6*/signal': /Ends the call/,
+  '({} as RequestOptions)./*6*/signal': /Aborts the call/,
   '({} as PaymentsError)./*7*/outcome': /nothing reached the platform/,
   'isOutcomeUnknown/*8*/': /may have taken effect/,
   'PaymentsClient/*9*/': /client of the Payments Platform/,
