@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { ConnectionError, PaymentsClient } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Handler } from '../../src/wires/undici.ts';
 import { apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
 import { settle } from '../support/virtual-clock.ts';
 
@@ -8,18 +9,7 @@ import { settle } from '../support/virtual-clock.ts';
 // the real ones are in test/runtimes.
 
 /** The half of undici's handler that its version 6 knows. */
-interface OlderHandler {
-  onConnect(abort: (reason?: Error) => void): void;
-  onHeaders(
-    status: number,
-    headers: readonly Uint8Array[],
-    resume: () => void,
-    statusText: string,
-  ): boolean;
-  onData(chunk: Uint8Array): boolean;
-  onComplete(): void;
-  onError(error: Error): void;
-}
+type OlderHandler = Pick<Handler, 'onConnect' | 'onHeaders' | 'onData' | 'onComplete' | 'onError'>;
 
 /** A client over a dispatcher that does this with its requests. */
 function clientOver(deed: (handler: OlderHandler) => void): PaymentsClient {
