@@ -56,6 +56,7 @@ export class PaymentsClient {
   readonly transactions: Transactions;
 
   readonly #options: ClientOptions;
+  readonly #urls: { readonly baseUrl: string; readonly rootUrl: string };
   readonly #shared: Shared;
   readonly #versioned: Transport;
   readonly #root: Transport;
@@ -70,6 +71,7 @@ export class PaymentsClient {
     const from = inherited.get(options);
     this.#options = from === undefined ? withEnvironment(options) : options;
     const settled = settle(this.#options);
+    this.#urls = { baseUrl: settled.baseUrl, rootUrl: settled.rootUrl };
     const clock = clockFrom(settled.clock);
     this.#shared = {
       budget: from?.budget ?? new RetryBudget(),
@@ -83,7 +85,6 @@ export class PaymentsClient {
     // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
     this.#versioned = new Transport({
       ...settled,
-      baseUrl: settled.baseUrl,
       credentialKind: 'apiKey',
       credential: apiKey,
       credentials,
@@ -157,8 +158,7 @@ export class PaymentsClient {
 
   /** The two URLs of this client; contains no secret. */
   toJSON(): { baseUrl: string; rootUrl: string } {
-    const { baseUrl, rootUrl } = settle(this.#options);
-    return { baseUrl, rootUrl };
+    return { ...this.#urls };
   }
 
   /** For `console.log` in Node.js, Bun and Deno. */

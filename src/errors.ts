@@ -519,10 +519,10 @@ function plain(value: unknown): unknown {
 
 function describeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : plain(cause);
-  const { code } = cause as { code?: unknown };
+  const [name, code] = [fieldOf(cause, 'name'), fieldOf(cause, 'code')];
   return {
-    name: cause.name,
-    message: cause.message,
+    name: typeof name === 'string' ? name : 'Error',
+    message: messageOf(cause),
     ...(typeof code === 'string' ? { code } : {}),
   };
 }

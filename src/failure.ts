@@ -138,9 +138,7 @@ export const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => str
  * a write was begun again behind our back, nothing is known of the first time.
  */
 export const seenOutcome = (status: number, kind: Kind, repeated: boolean): Outcome =>
-  (status >= 200 && status < 300) || (repeated && kind !== 'safe')
-    ? 'unknown'
-    : statusOutcome(status, kind);
+  repeated && kind !== 'safe' ? 'unknown' : statusOutcome(status, kind);
 
 const connectionRemedy = (code: string | undefined): string =>
   code === 'ENOTFOUND' || code === 'ECONNREFUSED'

@@ -168,10 +168,9 @@ export class Transport {
       if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        if (await this.#renewed(course, token)) continue;
-        throw failure.toError(
-          storyOf(course, 'The credential function did not return a new credential.'),
-        );
+        const refusal = await this.#renew(course, token);
+        if (refusal === undefined) continue;
+        throw failure.toError(storyOf(course, refusal));
       }
       const delay = delayBefore(retries + 1, failure.status, failure.retryAfterMs);
       const refusal = this.#refusalToResend(course, failure, retries, delay);
@@ -332,16 +331,17 @@ export class Transport {
     }
   }
 
-  /** Whether the credential's function gave a token to replace one that was refused. */
-  async #renewed<T, A>(course: Course<T, A>, refused: string): Promise<boolean> {
+  /** Asks the credential's function to replace a refused token. Returns why it could not. */
+  async #renew<T, A>(course: Course<T, A>, refused: string): Promise<string | undefined> {
     course.credential.refused(refused);
     try {
       await this.#token(course);
-      return true;
+      return undefined;
     } catch (error) {
-      // The caller leaving is theirs to hear of; anything else is told beside the refusal itself.
-      if (error instanceof Stopped) throw whileWaiting(error, course);
-      return false;
+      // The caller's abort ends the call. Anything else is reported together with the 401.
+      if (!(error instanceof PaymentsError)) throw whileWaiting(error, course);
+      const [why = ''] = error.message.split('\n');
+      return `The credential function did not return a new credential: ${why}`;
     }
   }
 }

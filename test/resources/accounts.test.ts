@@ -34,9 +34,12 @@ test('gets an account with its four balances', async () => {
   const { payments } = start();
   const account = await payments.accounts.get('acc_000001');
   // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
-  expect(account).toMatchObject({ availableBalance: '997.00', lockedBalance: '3.00' });
-  expect(typeof account.pendingBalance).toBe('string');
-  expect(typeof account.holdingBalance).toBe('string');
+  expect(account).toMatchObject({
+    availableBalance: '997.00',
+    pendingBalance: '0.00',
+    lockedBalance: '3.00',
+    holdingBalance: '0.00',
+  });
 });
 
 test('brings metadata back as it was given', async () => {

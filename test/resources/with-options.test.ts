@@ -319,3 +319,13 @@ test('options of a client may change afterwards without a trace', async () => {
   expect(sent[0]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer sk_base' });
   expect(sent[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
+
+test('a client can be printed whatever becomes of its options', () => {
+  const hooks: Record<string, unknown> = {};
+  const payments = new PaymentsClient({ ...base, hooks });
+  hooks['onRequests'] = () => undefined;
+  expect(payments.toJSON()).toEqual({
+    baseUrl: 'https://api.example.com/v0',
+    rootUrl: 'https://api.example.com',
+  });
+});

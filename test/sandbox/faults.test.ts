@@ -246,11 +246,11 @@ test('a delay takes effect at once and answers late', async () => {
 });
 
 test('a delay that is over listens no more', async () => {
-  const { inject, raw } = world();
+  const { sandbox, inject, raw } = world();
   inject({ kind: 'delay', ms: 200 });
   const { signal } = controller();
   const pending = raw(signal);
-  await sleep(1);
+  await expect.poll(() => sandbox.log.length).toBe(1);
   const during = getEventListeners(signal, 'abort').length;
   await pending;
   expect(getEventListeners(signal, 'abort')).toHaveLength(during - 1);
@@ -261,7 +261,7 @@ test('a delay ends when it is called off', async () => {
   inject({ kind: 'delay', ms: 60_000 });
   const { signal, abort } = controller();
   const pending = raw(signal);
-  await sleep(10);
+  await expect.poll(() => sandbox.log.length).toBe(1);
   abort(new Error('enough'));
   await expect(pending).rejects.toThrow('enough');
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });

@@ -305,7 +305,7 @@ test.each<[string, () => string | Promise<string>]>([
   ['rejects', () => Promise.reject(new Error('sealed'))],
   ['gives rubbish', () => 'rubbish'],
   ['never answers', () => new Promise(() => undefined)],
-])('when the function %s after a refusal, the refusal is told', async (_, give) => {
+])('when the function %s after a refusal, the refusal is told', async (what, give) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
@@ -313,7 +313,8 @@ test.each<[string, () => string | Promise<string>]>([
     failureOf(payments.transfers.create(newTransfer), AuthenticationError),
   );
   expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
-  expect(error.message).toContain('did not return a new credential');
+  expect(error.message).toContain('did not return a new credential: The ');
+  if (what === 'rejects') expect(error.message).toContain('sealed');
   expect(requests).toHaveLength(1);
   expect(clock.pending).toBe(0);
 });

@@ -348,13 +348,18 @@ test('no listener stays on the caller’s signal', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('no listener stays after a timeout or an abort, on either wire', async () => {
+const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
+
+test.each([
+  ['the dispatcher', {}],
+  ['fetch', { fetch: ownFetch }],
+] as const)('no listener stays after a timeout or an abort, over %s', async (_, wire) => {
   for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
     const timedOut = new AbortController();
     const options = { signal: timedOut.signal, maxRetries: 0 };
-    const call = failureOf(send(clientAt(server, { clock }), options), TimeoutError);
+    const call = failureOf(send(clientAt(server, { clock, ...wire }), options), TimeoutError);
     await server.arrived(1);
     expect(listeners(timedOut.signal)).toBe(1);
     await clock.advance(30_000);
@@ -362,7 +367,7 @@ test('no listener stays after a timeout or an abort, on either wire', async () =
     expect(listeners(timedOut.signal)).toBe(0);
 
     const aborted = new AbortController();
-    const second = failureOf(send(clientAt(server), { signal: aborted.signal }), AbortError);
+    const second = failureOf(send(clientAt(server, wire), { signal: aborted.signal }), AbortError);
     await server.arrived(2);
     aborted.abort();
     await second;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';
 
 const server = createServer((request, response) => {
-  const found = request.url?.includes('txfr_1') === true || request.method === 'POST';
+  const found = request.url?.endsWith('/txfr_2') !== true;
   response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
   response.end(
     JSON.stringify(
@@ -29,7 +29,7 @@ const address = '0x52908400098527886e0f7030069857d2e4169ee7';
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 const before = timers();
-await Promise.allSettled([
+const results = await Promise.allSettled([
   payments.transfers.get('txfr_1', { signal }),
   payments.transfers.get('txfr_2', { signal }),
   payments.counterparties.delete('cpty_1', { signal }),
@@ -42,4 +42,5 @@ await Promise.allSettled([
 const after = timers();
 server.close();
 server.closeAllConnections();
-console.log(JSON.stringify({ before, after, doneAt: Date.now() }));
+const settled = results.map(({ status }) => status);
+console.log(JSON.stringify({ before, after, settled, doneAt: Date.now() }));

@@ -37,8 +37,10 @@ test.each(['dispatcher', 'fetch', 'node:http'])(
 );
 
 test('no timer outlives its call, and the process ends by itself', async () => {
-  const { before, after, doneAt } = await run('finished.ts');
+  const { before, after, settled, doneAt } = await run('finished.ts');
   // The deadlines of those calls were 30 s and 120 s.
   expect(Date.now() - Number(doneAt)).toBeLessThan(5_000);
   expect({ before, after }).toEqual({ before: 0, after: 0 });
+  // Otherwise no call got as far as setting a timer.
+  expect(settled).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
 });
