@@ -6,13 +6,13 @@ import {
   type InvalidResponseReason,
   type Issue,
 } from './errors.ts';
-import { seenOutcome, timedOut, timeoutSentences, type Failure } from './failure.ts';
+import { outcomeOfStatus, timedOut, timeoutSentences, type Failure } from './failure.ts';
 import { parseJson } from './json.ts';
 import type { Kind } from './outcome.ts';
-import { redactValue, shown } from './redact.ts';
-import { cleaned, headerShown, type Redact } from './redactor.ts';
+import { redactBounded, redactAndCut } from './error-copy.ts';
+import { redactDeep, redactHeader, type Redact } from './redactor.ts';
 import { isTransientStatus, retryAfter } from './retry.ts';
-import { compose, factsOf, type Story } from './story.ts';
+import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 
 /** The document names none of them: docs/gaps.md, row 53. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
@@ -21,7 +21,7 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   for (const name of requestIdHeaders) {
     const value = headers.get(name);
-    if (value !== null && value !== '') return shown(value, redact);
+    if (value !== null && value !== '') return redactAndCut(value, redact);
   }
   return undefined;
 }
@@ -33,7 +33,7 @@ export function statusFailure(
   { redact, now, repeated }: { redact: Redact; now: number; repeated: boolean },
 ): Failure {
   const { status, headers } = answer;
-  const outcome = seenOutcome(status, kind, repeated);
+  const outcome = outcomeOfStatus(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
   return {
@@ -43,11 +43,11 @@ export function statusFailure(
     reason: `status ${status}`,
     transient: isTransientStatus(status),
     retryAfterMs,
-    toError(story) {
-      const body = shown(answer.text, redact);
+    toError(context) {
+      const body = redactAndCut(answer.text, redact);
       const { message, code, details } = errorBody(answer.text, redact);
       const facts = {
-        ...factsOf(story, isTransientStatus(status)),
+        ...factsOf(context, isTransientStatus(status)),
         status,
         code,
         details,
@@ -57,15 +57,11 @@ export function statusFailure(
         retryAfterMs,
       };
       const said = message ?? excerpt(body);
-      const redirected =
-        status >= 300 && status < 400
-          ? 'Redirects are not followed; check the option baseUrl (rootUrl).'
-          : '';
       return new (apiErrorClass(status))(
-        compose(
+        composeMessage(
           `The platform answered ${status}${code === undefined ? '' : ` (${code})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`,
-          story,
-          `${statusRemedy(status)}${redirected}`,
+          context,
+          statusRemedy(status),
           requestId,
         ),
         facts,
@@ -93,21 +89,21 @@ export function unusableAnswer(
     reason: `status ${status} with an unusable body (${reason})`,
     transient,
     retryAfterMs: undefined,
-    toError: (story) =>
+    toError: (context) =>
       new InvalidResponseError(
-        compose(
+        composeMessage(
           `The platform answered ${status}, but ${explanation}.`,
-          story,
-          accepted(story),
+          context,
+          accepted(context),
           requestId,
         ),
         {
-          ...factsOf(story, transient),
+          ...factsOf(context, transient),
           reason,
           status,
           requestId,
-          body: shown(answer.text, redact),
-          issues: cleaned(issues, redact),
+          body: redactAndCut(answer.text, redact),
+          issues: redactDeep(issues, redact),
         },
       ),
   };
@@ -119,26 +115,34 @@ export function stalledBody(answer: Answer, timeout: number, redact: Redact): Fa
   return {
     ...timedOut('body', 'unknown', timeout, answer.status),
     requestId,
-    toError: (story) =>
+    toError: (context) =>
       new TimeoutError(
-        compose(timeoutSentences.body(Math.round(timeout)), story, accepted(story), requestId),
-        { ...factsOf(story, true), phase: 'body' },
+        composeMessage(
+          timeoutSentences.body(Math.round(timeout)),
+          context,
+          accepted(context),
+          requestId,
+        ),
+        { ...factsOf(context, true), phase: 'body' },
       ),
   };
 }
 
 /** What a success says even when its body cannot be read. */
-const accepted = ({ kind }: Story): string =>
+const accepted = ({ kind }: ErrorContext): string =>
   kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
 
 function statusRemedy(status: number): string {
+  if (status >= 300 && status < 400) {
+    return 'Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).';
+  }
   switch (status) {
     case 401:
       return 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.';
     case 403:
-      return 'The credential is valid, but does not permit this.';
+      return 'The credential may not do this, or a proxy or firewall in front of the platform refused the request.';
     case 404:
-      return 'Check the id, and that the credential belongs to the Platform that holds it.';
+      return 'Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.';
     case 429:
       return 'Send fewer requests, or wait for retryAfterMs.';
     default:
@@ -161,12 +165,12 @@ function errorBody(
     typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, name) : undefined;
   const words = (name: string): string | undefined => {
     const value = field(name);
-    return typeof value === 'string' && value !== '' ? shown(value, redact) : undefined;
+    return typeof value === 'string' && value !== '' ? redactAndCut(value, redact) : undefined;
   };
   return {
     message: words('error'),
     code: words('code'),
-    details: redactValue(field('details'), redact),
+    details: redactBounded(field('details'), redact),
   };
 }
 
@@ -184,7 +188,7 @@ function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string,
   const record: Record<string, string> = {};
   headers.forEach((value, name) => {
     if (name !== 'set-cookie') {
-      record[redact(name)] = shown(value, (text) => headerShown(name, text, redact));
+      record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
     }
   });
   return Object.freeze(record);

@@ -1,10 +1,8 @@
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
-import { maxDepth } from './json.ts';
-import { cleaned, type Redact } from './redactor.ts';
-import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
+import { redactDeep, type Redact } from './redactor.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
-export interface Checker<T> {
+export interface Validator<T> {
   safeParse(
     value: unknown,
   ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
@@ -18,14 +16,14 @@ interface SchemaIssue {
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** A value and what it has to be; nothing is checked before the call runs. */
-export interface Checked<T> {
-  readonly schema: Checker<T>;
+/** A value of the caller's and the schema that it must match; validated when the call runs. */
+export interface Argument<T> {
+  readonly schema: Validator<T>;
   readonly value: unknown;
   /** Where the caller gave it, such as `options.since`; empty for an input itself. */
   readonly at: string;
 }
-export const check = <T>(schema: Checker<T>, value: unknown, at = ''): Checked<T> => ({
+export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argument<T> => ({
   schema,
   value,
   at,
@@ -39,8 +37,8 @@ export interface Path {
   resolve(issues: Issue[]): string;
 }
 
-/** Builds a path from literal text and checked ids: path`/transfers/${check(transferIdSchema(), id)}`. */
-export function path(literals: TemplateStringsArray, ...ids: readonly Checked<string>[]): Path {
+/** Builds a path from literal text and checked ids: path`/transfers/${argument(transferIdSchema(), id)}`. */
+export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
     resolve: (issues) =>
@@ -75,7 +73,7 @@ export function literalPath(given: unknown): Path {
 }
 
 /** The checked value, or undefined and what is wrong with it in `issues`. */
-export function validate<T>({ schema, value, at }: Checked<T>, issues: Issue[]): T | undefined {
+export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   for (const found of result.error.issues.flatMap((issue) => describe(issue, value, at))) {
@@ -96,7 +94,7 @@ export function invalidArguments(
   issues: readonly Issue[],
   redact: Redact,
 ): ValidationError {
-  const clean = cleaned(issues, redact);
+  const clean = redactDeep(issues, redact);
   const lines = clean
     .slice(0, toldAtMost)
     .map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
@@ -175,84 +173,6 @@ export const join = (at: string, keys: readonly PropertyKey[]): string =>
     at,
   );
 
-/**
- * What of a value JSON cannot carry. JSON.stringify would drop it, turn it into null or overflow
- * the stack; a payment must not lose a field in silence.
- */
-export function jsonIssues(
-  value: unknown,
-  at: string,
-  issues: Issue[],
-  ancestors: object[] = [],
-): void {
-  const refuse = (message: string): void => {
-    issues.push({ path: at, message });
-  };
-  switch (typeof value) {
-    case 'number':
-      if (!Number.isFinite(value)) refuse('NaN and Infinity cannot be written as JSON');
-      else if (isUnsafe(value)) refuse(unsafeRule);
-      return;
-    case 'string':
-      if (!value.isWellFormed())
-        refuse('expected well-formed Unicode; this text has an unpaired surrogate');
-      return;
-    case 'function':
-    case 'symbol':
-      refuse(`a ${typeof value} cannot be written as JSON`);
-      return;
-    case 'object':
-      break;
-    case 'undefined':
-    case 'boolean':
-    case 'bigint':
-      return;
-  }
-  if (value === null) return;
-  if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) refuse('an invalid date cannot be written as JSON');
-    return;
-  }
-  if (ancestors.includes(value)) {
-    refuse('this object contains itself');
-    return;
-  }
-  if (ancestors.length >= maxDepth) {
-    refuse(`nested deeper than ${maxDepth} levels`);
-    return;
-  }
-  if (!Array.isArray(value)) {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
-      refuse('expected a plain object; convert this one first');
-      return;
-    }
-    if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not allowed');
-  }
-  // Of a list every place counts: JSON.stringify would turn undefined and holes into null.
-  const entries: Iterable<[PropertyKey, unknown]> = Array.isArray(value)
-    ? value.entries()
-    : Object.entries(value);
-  for (const [key, inner] of entries) {
-    const place = join(at, [key]);
-    if (inner === undefined && Array.isArray(value)) {
-      issues.push({
-        path: place,
-        message: 'undefined in an array would be sent as null; remove it or use null',
-      });
-    } else {
-      jsonIssues(inner, place, issues, [...ancestors, value]);
-    }
-  }
-}
-
 /** Whether a value is an object that is no list. */
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Object.prototype of another realm, such as a vm context of a test runner. */
-const isForeignPlain = (prototype: unknown): boolean =>
-  typeof prototype === 'object' &&
-  prototype !== null &&
-  Object.getPrototypeOf(prototype) === null &&
-  Object.hasOwn(prototype, 'hasOwnProperty');

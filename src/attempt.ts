@@ -46,7 +46,7 @@ export type AttemptResult =
     };
 
 /** Sends one request through ky and reads its answer, all of it within the deadline. */
-export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
+export async function sendOnce(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
   // Until the wire is asked, nothing can have been sent.
   const trace: Trace = { started: false };
   let dispatched = false;
@@ -68,7 +68,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
   try {
     const answered: WireAnswer = await deadline.race(
       ky(outgoing.url, {
-        ...(outgoing.wire.wantsRequest ? parts(outgoing, deadline) : undefined),
+        ...(outgoing.wire.wantsRequest ? requestInit(outgoing, deadline) : undefined),
         // One attempt, no opinion: transport.ts decides on retries, deadlines and statuses.
         retry: 0,
         timeout: false,
@@ -89,7 +89,7 @@ export async function attempt(outgoing: Outgoing, deadline: Deadline): Promise<A
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What goes into a Request, for wires that send one. */
-const parts = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
+const requestInit = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
   method: outgoing.method,
   // The document names no redirect: docs/gaps.md, row 58.
   redirect: 'manual',
@@ -109,7 +109,7 @@ const withoutKy = (error: unknown): unknown =>
  * with a getter gets a hidden class of its own from V8, each time, which keeps everything around the
  * call alive until the next full collection.
  */
-class Arrived implements Answer {
+class ReceivedAnswer implements Answer {
   readonly status: number;
   readonly statusText: string;
   readonly text: string;
@@ -134,15 +134,15 @@ async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline
     // This frees the connection; that it may fail changes nothing.
     answered.discard?.();
     answered.body?.cancel().catch(() => undefined);
-    return new Arrived(answered, '', undefined);
+    return new ReceivedAnswer(answered, '', undefined);
   }
   // Any 2xx is a success: docs/gaps.md, row 28.
   const limit = answered.ok ? answerLimit.success : answerLimit.error;
   const { bytes, fault } = answered.whole?.(limit) ?? (await collect(answered, limit, deadline));
   try {
-    return new Arrived(answered, strictUtf8.decode(bytes), fault);
+    return new ReceivedAnswer(answered, strictUtf8.decode(bytes), fault);
   } catch {
-    return new Arrived(answered, new TextDecoder().decode(bytes), fault ?? 'not_text');
+    return new ReceivedAnswer(answered, new TextDecoder().decode(bytes), fault ?? 'not_text');
   }
 }
 
@@ -154,7 +154,7 @@ async function collect(answered: WireAnswer, limit: number, deadline: Deadline):
     const fault = await drain(answered.body?.getReader(), chunks, limit, deadline);
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // The status is known. Only an attempt's own time-out is a matter of this body.
+    // The status is known. Only an attempt's own timeout is a matter of this body.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
     return { bytes: answered.soFar?.() ?? concat(chunks), fault: 'stalled' };
   }

@@ -1,4 +1,4 @@
-import { isObject, type Checked, type Checker, type Path } from './arguments.ts';
+import { isObject, type Argument, type Validator, type Path } from './arguments.ts';
 import type { CallIdentity } from './errors.ts';
 import type { Kind } from './outcome.ts';
 
@@ -9,12 +9,12 @@ export interface Call<T, A = T> {
   readonly kind: Kind;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: Path;
-  readonly query?: Checked<object>;
-  readonly body?: Checked<unknown>;
+  readonly query?: Argument<object>;
+  readonly body?: Argument<unknown>;
   /** The field of the query or the body that the SDK itself sets from page to page. */
   readonly pageParameter?: string;
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
-  readonly answer: Checker<A> | 'nothing';
+  readonly answer: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly mayBeEmpty?: boolean;
   /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
@@ -29,7 +29,7 @@ export interface Call<T, A = T> {
 
 /** For writes: the answer names what was written, so that it can be looked up. */
 export const hasId =
-  (id: Checker<string>) =>
+  (id: Validator<string>) =>
   (answer: unknown): boolean =>
     isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
 

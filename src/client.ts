@@ -1,7 +1,9 @@
+import type { Call } from './call.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
-import { checkOptions, settle, withEnvironment, type ClientOptions } from './options.ts';
+import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
+import type { Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
@@ -70,13 +72,13 @@ export class PaymentsClient {
   constructor(options: ClientOptions = {}) {
     const from = inherited.get(options);
     this.#options = from === undefined ? withEnvironment(options) : options;
-    const settled = settle(this.#options);
-    this.#urls = { baseUrl: settled.baseUrl, rootUrl: settled.rootUrl };
-    const clock = clockFrom(settled.clock);
+    const resolved = resolveOptions(this.#options);
+    this.#urls = { baseUrl: resolved.baseUrl, rootUrl: resolved.rootUrl };
+    const clock = clockFrom(resolved.clock);
     this.#shared = {
       budget: from?.budget ?? new RetryBudget(),
-      apiKey: from?.apiKey ?? credentialOf('apiKey', settled.apiKey, clock),
-      jwt: from?.jwt ?? credentialOf('jwt', settled.jwt, clock),
+      apiKey: from?.apiKey ?? credentialOf('apiKey', resolved.apiKey, clock),
+      jwt: from?.jwt ?? credentialOf('jwt', resolved.jwt, clock),
       versionedGate: from?.versionedGate ?? new Gate(clock),
       rootGate: from?.rootGate ?? new Gate(clock),
     };
@@ -84,7 +86,7 @@ export class PaymentsClient {
     const credentials = [apiKey, jwt].filter((credential) => credential !== undefined);
     // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
     this.#versioned = new Transport({
-      ...settled,
+      ...resolved,
       credentialKind: 'apiKey',
       credential: apiKey,
       credentials,
@@ -92,8 +94,8 @@ export class PaymentsClient {
       gate: versionedGate,
     });
     this.#root = new Transport({
-      ...settled,
-      baseUrl: settled.rootUrl,
+      ...resolved,
+      baseUrl: resolved.rootUrl,
       credentialKind: 'jwt',
       credential: jwt,
       credentials,
@@ -112,8 +114,8 @@ export class PaymentsClient {
 
   /**
    * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
-   * replaced as a whole. Both share the retry budget and, if the credential is unchanged, its token
-   * and the pause after a 429.
+   * replaced as a whole. The copy shares the retry budget. It shares the cached token and the pause
+   * after a 429 only if the credential, the URL and `clock` are unchanged.
    *
    * @throws {@link ConfigurationError} as the constructor does
    */
@@ -153,7 +155,7 @@ export class PaymentsClient {
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
     const transport = request?.api === 'root' ? this.#root : this.#versioned;
-    return transport.call(requestCall(request), options);
+    return transport.call(redacted(requestCall(request), transport.redact), options);
   }
 
   /** The two URLs of this client; contains no secret. */
@@ -168,6 +170,13 @@ export class PaymentsClient {
   }
 }
 
+/** The call as errors and hooks tell of it: its path is the caller's own text. */
+const redacted = <T>(call: Call<T>, redact: Redact): Call<T> => ({
+  ...call,
+  method: redact(call.method) as typeof call.method,
+  path: { ...call.path, template: redact(call.path.template) },
+});
+
 const credentialOf = (
   kind: CredentialKind,
   source: CredentialSource | undefined,
@@ -175,5 +184,5 @@ const credentialOf = (
 ): Credential | undefined =>
   source === undefined ? undefined : new Credential(kind, source, clock);
 
-/** What the options of a clone bring along, out of sight of whoever prints them. */
+/** State that a clone inherits, keyed by its options so that printing them does not show it. */
 const inherited = new WeakMap<ClientOptions, Partial<Shared>>();

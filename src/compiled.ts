@@ -1,21 +1,21 @@
 import * as z from 'zod/mini';
-import type { Checker } from './arguments.ts';
+import type { Validator } from './arguments.ts';
 import type { Schema } from './schemas/primitives.ts';
 
-const checkers = new WeakMap<z.core.$ZodType, Checker<unknown>>();
+const validators = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 
 /**
- * A schema for answers as a checker that is fast from its second answer on: zod then generates a
+ * A schema for answers as a validator that is fast from its second answer on: zod then generates a
  * function for it, and the parsed JSON itself is handed out instead of a copy. Where code must not
  * be generated (Workers, strict content security policies) zod goes on as before.
  */
-export function compiled<T>(schema: Schema<T>): Checker<T> {
-  const known = checkers.get(schema);
-  // Kept under its own schema, so it is of that type.
-  if (known !== undefined) return known as Checker<T>;
+export function compiled<T>(schema: Schema<T>): Validator<T> {
+  const known = validators.get(schema);
+  // Cached under its own schema, so the type is right.
+  if (known !== undefined) return known as Validator<T>;
   let uses = 0;
   let fast: Schema<T> | undefined;
-  const checker: Checker<T> = {
+  const validator: Validator<T> = {
     safeParse(value) {
       uses += 1;
       if (uses > 1) {
@@ -27,6 +27,6 @@ export function compiled<T>(schema: Schema<T>): Checker<T> {
       return schema.safeParse(value);
     },
   };
-  checkers.set(schema, checker);
-  return checker;
+  validators.set(schema, validator);
+  return validator;
 }

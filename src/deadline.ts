@@ -16,6 +16,12 @@ export class Stopped extends Error {
 type Listener = (stopped: Stopped) => void;
 const none = [] as const;
 
+/** What besides its time ends a {@link Deadline}. */
+interface Ends {
+  readonly outer?: Deadline;
+  readonly signals?: readonly (AbortSignal | undefined)[];
+}
+
 /**
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
@@ -39,8 +45,7 @@ export class Deadline {
     clock: Required<Clock>,
     ms: number,
     by: 'attempt' | 'total',
-    outer?: Deadline,
-    signals: readonly AbortSignal[] = none,
+    { outer, signals = none }: Ends = {},
   ) {
     this.#clock = clock;
     this.#by = by;
@@ -49,7 +54,10 @@ export class Deadline {
     this.#timer = clock.setTimeout(() => {
       this.#stop({ by });
     }, ms);
-    this.#forgetSignals = signals.length === 0 ? none : signals.map((each) => this.#follow(each));
+    this.#forgetSignals =
+      signals.length === 0
+        ? none
+        : signals.filter((signal) => signal !== undefined).map((signal) => this.#follow(signal));
     this.#forgetOuter = outer?.onStop((stopped) => {
       this.#stop(stopped.why);
     });
@@ -144,8 +152,8 @@ export class Deadline {
   }
 
   /**
-   * Lets go of every timer and of the caller's signals. A clock or a signal of the caller's own that
-   * fails in this must not take the result of the call along.
+   * Clears the timer and the listeners. A clock or a signal of the caller's that throws here must not
+   * lose the result of the call.
    */
   close(): void {
     this.#forgetOuter?.();
@@ -153,7 +161,7 @@ export class Deadline {
       for (const forget of this.#forgetSignals) forget();
       this.#clock.clearTimeout(this.#timer);
     } catch {
-      // What is left behind is theirs.
+      // Theirs to fix.
     }
   }
 

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly requestId?: string | undefined;
   /** Milliseconds from dispatch to failure. */
   readonly durationMs: number;
-  /** What happened, in a few words: `status 503`, `ECONNRESET`, `time-out (headers)`. */
+  /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout (headers)`. */
   readonly reason: string;
 }
 
@@ -70,7 +70,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
  */
 const brand = Symbol.for('payments-platform-sdk.error');
 
-function named(constructor: { prototype: object }, name: string): void {
+function brandClass(constructor: { prototype: object }, name: string): void {
   Object.defineProperty(constructor.prototype, 'name', { value: name, configurable: true });
   Object.defineProperty(constructor.prototype, brand, { value: name });
 }
@@ -78,7 +78,7 @@ function named(constructor: { prototype: object }, name: string): void {
 const ownBrand = (prototype: object): unknown =>
   Object.getOwnPropertyDescriptor(prototype, brand)?.value;
 
-function carries(value: unknown, wanted: unknown): boolean {
+function hasBrand(value: unknown, wanted: unknown): boolean {
   for (
     let link: unknown = value;
     typeof link === 'object' && link !== null;
@@ -136,12 +136,12 @@ export class PaymentsError extends Error {
   declare resume?: ResumePoint;
 
   static {
-    named(this, 'PaymentsError');
+    brandClass(this, 'PaymentsError');
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     const wanted = ownBrand(this.prototype);
-    if (wanted !== undefined) return carries(value, wanted);
+    if (wanted !== undefined) return hasBrand(value, wanted);
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
@@ -176,7 +176,7 @@ export class PaymentsError extends Error {
  */
 export class ConfigurationError extends PaymentsError {
   static {
-    named(this, 'ConfigurationError');
+    brandClass(this, 'ConfigurationError');
   }
 }
 
@@ -189,7 +189,7 @@ export class ValidationError extends PaymentsError {
   readonly issues: readonly Issue[];
 
   static {
-    named(this, 'ValidationError');
+    brandClass(this, 'ValidationError');
   }
 
   /** @hidden */
@@ -228,7 +228,7 @@ export class ApiError extends PaymentsError {
   readonly retryAfterMs: number | undefined;
 
   static {
-    named(this, 'ApiError');
+    brandClass(this, 'ApiError');
   }
 
   /** @hidden */
@@ -247,49 +247,49 @@ export class ApiError extends PaymentsError {
 /** 400: the platform could not make sense of the request. */
 export class BadRequestError extends ApiError {
   static {
-    named(this, 'BadRequestError');
+    brandClass(this, 'BadRequestError');
   }
 }
 
 /** 401: the credential is missing, wrong or expired. */
 export class AuthenticationError extends ApiError {
   static {
-    named(this, 'AuthenticationError');
+    brandClass(this, 'AuthenticationError');
   }
 }
 
 /** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
 export class PermissionDeniedError extends ApiError {
   static {
-    named(this, 'PermissionDeniedError');
+    brandClass(this, 'PermissionDeniedError');
   }
 }
 
 /** 404: no resource with this id or path. */
 export class NotFoundError extends ApiError {
   static {
-    named(this, 'NotFoundError');
+    brandClass(this, 'NotFoundError');
   }
 }
 
 /** 409: the request conflicts with the current state. */
 export class ConflictError extends ApiError {
   static {
-    named(this, 'ConflictError');
+    brandClass(this, 'ConflictError');
   }
 }
 
 /** 422: the request was understood and refused. */
 export class UnprocessableEntityError extends ApiError {
   static {
-    named(this, 'UnprocessableEntityError');
+    brandClass(this, 'UnprocessableEntityError');
   }
 }
 
 /** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
 export class RateLimitError extends ApiError {
   static {
-    named(this, 'RateLimitError');
+    brandClass(this, 'RateLimitError');
   }
 }
 
@@ -299,7 +299,7 @@ export class RateLimitError extends ApiError {
  */
 export class ServerError extends ApiError {
   static {
-    named(this, 'ServerError');
+    brandClass(this, 'ServerError');
   }
 }
 
@@ -309,7 +309,7 @@ export class ConnectionError extends PaymentsError {
   readonly code: string | undefined;
 
   static {
-    named(this, 'ConnectionError');
+    brandClass(this, 'ConnectionError');
   }
 
   /** @hidden */
@@ -336,7 +336,7 @@ export class TimeoutError extends ConnectionError {
   readonly retryAfterMs: number | undefined;
 
   static {
-    named(this, 'TimeoutError');
+    brandClass(this, 'TimeoutError');
   }
 
   /** @hidden */
@@ -357,11 +357,14 @@ export class TimeoutError extends ConnectionError {
 /** The caller's signal was aborted; `cause` is its reason. */
 export class AbortError extends PaymentsError {
   static {
-    named(this, 'AbortError');
+    brandClass(this, 'AbortError');
   }
 }
 
-/** Why an answer could not be used. */
+/**
+ * Why an answer could not be used. `truncated`: cut off; `shape`: not the documented fields;
+ * `too_large`: over 16 MiB, or nested more than 64 levels deep.
+ */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
 /** The platform answered with 2xx, but the response cannot be used. */
@@ -378,7 +381,7 @@ export class InvalidResponseError extends PaymentsError {
   readonly issues: readonly Issue[];
 
   static {
-    named(this, 'InvalidResponseError');
+    brandClass(this, 'InvalidResponseError');
   }
 
   /** @hidden */
@@ -413,7 +416,7 @@ export class PaginationError extends PaymentsError {
   declare resume: ResumePoint;
 
   static {
-    named(this, 'PaginationError');
+    brandClass(this, 'PaginationError');
   }
 
   /** @hidden */
@@ -434,11 +437,14 @@ export class PaginationError extends PaymentsError {
 export class WaitError extends PaymentsError {
   /** What the platform last reported, if it ever did. */
   readonly last: Transfer | undefined;
-  /** `timeout` says nothing about failure: the money may still move. */
+  /**
+   * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
+   * failed; the money may still move. `regressed`: its status went backwards.
+   */
   readonly reason: 'timeout' | 'failed' | 'regressed';
 
   static {
-    named(this, 'WaitError');
+    brandClass(this, 'WaitError');
   }
 
   /** @hidden */
@@ -455,8 +461,8 @@ export class WaitError extends PaymentsError {
   }
 }
 
-/** An error that nobody has seen yet, told as one of another call. */
-export function retold(
+/** Rewrites an error in place to name the method that the user called. Only for errors not yet thrown to the user. */
+export function reattribute(
   error: PaymentsError,
   facts: Pick<PaymentsError, 'operation' | 'message'> &
     Partial<Pick<PaymentsError, 'outcome' | 'retryable' | 'startedAt'>>,

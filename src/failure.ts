@@ -9,10 +9,10 @@ import {
   type PaymentsError,
   type TimeoutPhase,
 } from './errors.ts';
-import { connectionOutcome, statusOutcome, type Departure, type Kind } from './outcome.ts';
-import { redactError, shown } from './redact.ts';
+import { connectionOutcome, statusOutcome, type WireFacts, type Kind } from './outcome.ts';
+import { redactError, redactAndCut } from './error-copy.ts';
 import type { Redact } from './redactor.ts';
-import { compose, factsOf, type Story } from './story.ts';
+import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 
 /** A failed attempt: what it proves, and the error to throw if it is the last one. */
 export interface Failure {
@@ -24,13 +24,13 @@ export interface Failure {
   /** Whether it may pass by itself. */
   readonly transient: boolean;
   readonly retryAfterMs: number | undefined;
-  toError(story: Story): PaymentsError;
+  toError(context: ErrorContext): PaymentsError;
 }
 
 /** The failure of an attempt that got no answer. */
-export function silentFailure(
+export function noAnswerFailure(
   result: Exclude<AttemptResult, { type: 'answer' }>,
-  departure: Departure,
+  wire: WireFacts,
   kind: Kind,
   redact: Redact,
   limits: { readonly timeout: number; readonly totalTimeout: number },
@@ -41,7 +41,7 @@ export function silentFailure(
         ? result.trace.started === false
           ? 'not_sent'
           : 'unknown'
-        : seenOutcome(result.status, kind, result.trace.repeated === true);
+        : outcomeOfStatus(result.status, kind, result.trace.repeated === true);
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome, result.status);
@@ -56,10 +56,10 @@ export function silentFailure(
         return timedOut('total', outcome, limits.totalTimeout, result.status);
     }
   }
-  const verdict = connectionOutcome(result.error, departure, result.trace);
+  const verdict = connectionOutcome(result.error, wire, result.trace);
   const transient = verdict.transient && result.dispatched;
   const cause = redactError(result.error, redact);
-  const text = result.error instanceof Error ? shown(innermost(result.error), redact) : '';
+  const text = result.error instanceof Error ? redactAndCut(innermost(result.error), redact) : '';
   const code = verdict.code === undefined ? undefined : redact(verdict.code);
   return {
     outcome: verdict.outcome,
@@ -68,15 +68,15 @@ export function silentFailure(
     reason: code ?? (text === '' ? 'connection failed' : `connection failed: ${text}`),
     transient,
     retryAfterMs: undefined,
-    toError(story) {
-      const message = compose(
+    toError(context) {
+      const message = composeMessage(
         `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${text === '' || text === code ? '' : `: ${text}`}.`,
-        story,
+        context,
         transient
           ? connectionRemedy(code)
           : 'Retrying will not help: fix the certificate or the request first.',
       );
-      const facts = { ...factsOf(story, transient), code, cause };
+      const facts = { ...factsOf(context, transient), code, cause };
       return verdict.connectTimedOut
         ? new TimeoutError(message, { ...facts, phase: 'connect' })
         : new ConnectionError(message, facts);
@@ -92,9 +92,9 @@ export const aborted = (reason: unknown, outcome: Outcome, status?: number): Fai
   reason: 'aborted by the caller',
   transient: false,
   retryAfterMs: undefined,
-  toError: (story) =>
-    new AbortError(compose('The call was aborted by its signal.', story, ''), {
-      ...factsOf(story, false),
+  toError: (context) =>
+    new AbortError(composeMessage('The call was aborted by its signal.', context, ''), {
+      ...factsOf(context, false),
       cause: reason,
     }),
 });
@@ -110,21 +110,21 @@ export const timedOut = (
   outcome,
   status,
   requestId: undefined,
-  reason: phase === 'total' ? 'total time-out' : `time-out (${phase})`,
+  reason: `timeout (${phase})`,
   transient: true,
   retryAfterMs,
-  toError: (story) =>
-    new TimeoutError(compose(timeoutSentences[phase](Math.round(ms)), story, ''), {
-      ...factsOf(story, true),
+  toError: (context) =>
+    new TimeoutError(composeMessage(timeoutSentences[phase](Math.round(ms)), context, ''), {
+      ...factsOf(context, true),
       phase,
       retryAfterMs,
     }),
 });
 
-/** What is said of a time-out, by where the call stood. */
+/** What is said of a timeout, by where the call stood. */
 export const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
   credential: (ms) => `The credential function did not return within ${ms} ms.`,
-  connect: (ms) => `No connection to the platform within ${ms} ms.`,
+  connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout).`,
   headers: (ms) => `The platform did not answer within ${ms} ms (option timeout).`,
   body: (ms) =>
     `The platform started to answer but did not finish within ${ms} ms (option timeout).`,
@@ -137,12 +137,12 @@ export const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => str
  * What a status proves of a call that failed. A refusal is one of the request that it answers: where
  * a write was begun again behind our back, nothing is known of the first time.
  */
-export const seenOutcome = (status: number, kind: Kind, repeated: boolean): Outcome =>
+export const outcomeOfStatus = (status: number, kind: Kind, repeated: boolean): Outcome =>
   repeated && kind !== 'safe' ? 'unknown' : statusOutcome(status, kind);
 
 const connectionRemedy = (code: string | undefined): string =>
   code === 'ENOTFOUND' || code === 'ECONNREFUSED'
-    ? 'Check the option baseUrl (rootUrl), and that the host is up.'
+    ? 'Check the option baseUrl (for instructions and transactions: rootUrl), and that the host is up.'
     : '';
 
 function innermost(error: Error, depth = 0): string {

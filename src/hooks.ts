@@ -21,8 +21,8 @@ export interface RequestEvent extends HookCall {
   /** The full URL, with ids and query. */
   readonly url: string;
   /**
-   * The headers that go out, without `authorization`. The values of `cookie`, `proxy-authorization` and of
-   * names with `token`, `secret` or `api-key` in them are redacted.
+   * The headers that go out, without `authorization`. The values of headers whose names suggest a secret
+   * (cookie, auth, session, token, password, secret, API key and the like) are redacted.
    */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -73,12 +73,12 @@ export interface Hooks {
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
 
-/** Tells a hook; whatever it does stays its own. */
+/** Calls a hook, and ignores what it throws or rejects with. */
 export function notify<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
   if (hook === undefined) return;
   try {
     const result = hook(event());
-    // Whatever it waits for, of whatever realm its promise is.
+    // The rejection of an async hook must not become unhandled.
     Promise.resolve(result).catch(() => undefined);
   } catch {
     // Watching a payment must not break it.

@@ -23,6 +23,18 @@ export function checkRetries(value: unknown, path: string, issues: Issue[]): num
   return undefined;
 }
 
+/** The signal, or undefined and what is wrong with it in `issues`. */
+export function checkSignal(
+  value: AbortSignal | undefined,
+  issues: Issue[],
+): AbortSignal | undefined {
+  if (value === undefined) return undefined;
+  if (typeof (value as unknown as Partial<AbortSignal> | null)?.addEventListener === 'function')
+    return value;
+  issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
+  return undefined;
+}
+
 /** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
@@ -30,6 +42,7 @@ export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 const reservedHeaders = new Set([
   'authorization',
   'content-length',
+  'content-type',
   'transfer-encoding',
   'host',
   'connection',
@@ -38,10 +51,9 @@ const reservedHeaders = new Set([
   'upgrade',
 ]);
 
-/** Whether a header has a meaning already, so that nobody else can have it. */
+/** Whether a header already has a standard meaning, so that it cannot carry idempotency keys. */
 export const isTaken = (name: string): boolean =>
-  reservedHeaders.has(name) ||
-  ['accept', 'accept-encoding', 'content-type', 'cookie', 'user-agent'].includes(name);
+  reservedHeaders.has(name) || ['accept', 'accept-encoding', 'cookie', 'user-agent'].includes(name);
 
 /** The headers by lower-case name, without those that are wrong: what, is in `issues`. */
 export function checkHeaders(

@@ -18,7 +18,7 @@ import type { Fetch, GetWithBody } from './wires/wire.ts';
 /** How a {@link PaymentsClient} is set up. */
 export interface ClientOptions {
   /**
-   * The versioned root; ends in `/v0`. https, or http on a loopback address.
+   * URL of the versioned API; must end in `/v0`. https, or http on a loopback address.
    * @default the environment variable PAYMENTS_BASE_URL
    */
   baseUrl?: string | undefined;
@@ -81,7 +81,7 @@ export interface ClientOptions {
 }
 
 /** Options after the environment was read and everything was checked. */
-export interface Settled {
+export interface ResolvedOptions {
   readonly baseUrl: string;
   readonly rootUrl: string;
   readonly apiKey: CredentialSource | undefined;
@@ -120,9 +120,16 @@ const hookNames = ['onRequest', 'onResponse', 'onRetry', 'onDrift'] as const;
 const variables = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
-  apiKey: 'PAYMENTS_API_KEY',
-  jwt: 'PAYMENTS_JWT',
+  apiKey: credentialName('apiKey').variable,
+  jwt: credentialName('jwt').variable,
 } as const;
+
+const variableNames = [
+  'baseUrl',
+  'rootUrl',
+  'apiKey',
+  'jwt',
+] as const satisfies readonly (keyof typeof variables)[];
 
 /** Throws ConfigurationError for options that are no object: spreading one would hide it. */
 export function checkOptions(options: unknown): void {
@@ -134,7 +141,7 @@ export function checkOptions(options: unknown): void {
 export function withEnvironment(options: ClientOptions): ClientOptions {
   checkOptions(options);
   const filled: ClientOptions = { ...options };
-  for (const name of ['baseUrl', 'rootUrl', 'apiKey', 'jwt'] as const) {
+  for (const name of variableNames) {
     const value = host.process?.env?.[variables[name]];
     if (filled[name] === undefined && value !== undefined && value !== '') filled[name] = value;
   }
@@ -142,7 +149,7 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
 }
 
 /** Checks every option. Throws ConfigurationError, which names the option and never its value. */
-export function settle(options: ClientOptions): Settled {
+export function resolveOptions(options: ClientOptions): ResolvedOptions {
   refuseUnknown(options, optionNames, 'option');
   const baseUrl = checkUrl('baseUrl', options.baseUrl);
   if (!baseUrl.endsWith('/v0')) {
@@ -156,7 +163,7 @@ export function settle(options: ClientOptions): Settled {
       : checkUrl('rootUrl', options.rootUrl);
   if (options.apiKey === undefined && options.jwt === undefined) {
     throw refusal(
-      `No API key was given. Pass the option apiKey, or set the environment variable ${variables.apiKey}.`,
+      `No credential was given. Pass the option apiKey (environment variable ${variables.apiKey}) or, for instructions and transactions only, jwt (${variables.jwt}).`,
     );
   }
   checkCredential('apiKey', options.apiKey);
@@ -170,7 +177,7 @@ export function settle(options: ClientOptions): Settled {
   checkIdempotencyHeader(idempotencyHeader);
   checkClock(clock);
   const issues: Issue[] = [];
-  const settled = {
+  const resolved = {
     baseUrl,
     rootUrl,
     apiKey: options.apiKey,
@@ -190,7 +197,7 @@ export function settle(options: ClientOptions): Settled {
   if (issue !== undefined) {
     throw refusal(`The option ${issue.path} cannot be used: ${issue.message}.`);
   }
-  return settled;
+  return resolved;
 }
 
 const refusal = (message: string): ConfigurationError =>
@@ -204,7 +211,9 @@ function checkUrl(name: 'baseUrl' | 'rootUrl', value: unknown): string {
     );
   }
   if (typeof value !== 'string' || !URL.canParse(value)) {
-    throw refusal(`${named} is not an absolute URL, such as https://api.example.com/v0.`);
+    throw refusal(
+      `${named} is not an absolute URL, such as https://api.example.com${name === 'baseUrl' ? '/v0' : ''}.`,
+    );
   }
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {

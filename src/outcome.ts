@@ -22,14 +22,14 @@ export function statusOutcome(status: number, kind: Kind): Outcome {
 }
 
 /** What is known of the way a request went out; decides which errors are believed. */
-export interface Departure {
+export interface WireFacts {
   /**
    * `node`, `bun` and `deno` have known errors. `other` is any other runtime, and every fetch that
    * was given or replaced: what such a function did before it failed is not known.
    */
   readonly runtime: 'node' | 'bun' | 'deno' | 'other';
   /** Whether the runtime cannot have sent the request again by itself. */
-  readonly sealed: boolean;
+  readonly sendsOnce: boolean;
 }
 
 /** What the wire itself saw, when it can tell; its own word outranks every error code. */
@@ -97,18 +97,18 @@ const isLookup = (code: string, syscall: unknown): boolean =>
  */
 export function connectionOutcome(
   error: unknown,
-  departure: Departure,
+  wire: WireFacts,
   evidence: Evidence = {},
 ): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((found) => found !== undefined);
-  const refusedCertificate = leaves.some((leaf) => isCertificateRefusal(leaf, departure.runtime));
+  const refusedCertificate = leaves.some((leaf) => isCertificateRefusal(leaf, wire.runtime));
   const proven =
     evidence.started === undefined
-      ? departure.runtime !== 'other' &&
-        departure.sealed &&
+      ? wire.runtime !== 'other' &&
+        wire.sendsOnce &&
         evidence.foreign !== true &&
-        leaves.every((leaf) => provesNothingSent(leaf, departure.runtime))
+        leaves.every((leaf) => provesNothingSent(leaf, wire.runtime))
       : !evidence.started;
   return {
     outcome: proven ? 'not_sent' : 'unknown',
@@ -122,7 +122,7 @@ const isConnectTimeout = (leaf: unknown): boolean =>
   codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||
   (codeOf(leaf) === 'ETIMEDOUT' && leaf instanceof Error && fieldOf(leaf, 'syscall') === 'connect');
 
-function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolean {
+function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
   if (isCertificateRefusal(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
@@ -149,7 +149,7 @@ function provesNothingSent(leaf: unknown, runtime: Departure['runtime']): boolea
   }
 }
 
-function isCertificateRefusal(leaf: unknown, runtime: Departure['runtime']): boolean {
+function isCertificateRefusal(leaf: unknown, runtime: WireFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
   if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
     return true;

@@ -2,7 +2,7 @@ import { PaginationError, ValidationError, type CallIdentity, type ResumePoint }
 import type { Page } from './schemas/page.ts';
 import type { Integer } from './schemas/primitives.ts';
 import type { ApiCall, WithResponse } from './transport.ts';
-import { ItemWalk, PageWalk, type Route } from './walk.ts';
+import { ItemIterator, PageIterator, type PageSource } from './iterators.ts';
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
@@ -59,11 +59,11 @@ export interface OffsetPage<T> {
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
 class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
-  readonly #route: Route<P, Position>;
+  readonly #source: PageSource<P, Position>;
   #first: ApiCall<P> | undefined;
 
-  constructor(route: Route<P, Position>) {
-    this.#route = route;
+  constructor(route: PageSource<P, Position>) {
+    this.#source = route;
   }
 
   then<A = P, B = never>(
@@ -86,11 +86,11 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   }
 
   pages(): AsyncIterable<P> {
-    return { [Symbol.asyncIterator]: () => new PageWalk<T, P, Position>(this.#route) };
+    return { [Symbol.asyncIterator]: () => new PageIterator<T, P, Position>(this.#source) };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return new ItemWalk(new PageWalk<T, P, Position>(this.#route));
+    return new ItemIterator(new PageIterator<T, P, Position>(this.#source));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
@@ -100,7 +100,7 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
         'toArray needs max, a whole number above 0: a list has no bound of its own. Nothing was sent.',
         {
           outcome: 'not_sent',
-          ...identityOf(this.#route),
+          ...this.#source.call,
           issues: [{ path: 'max', message: 'expected a whole number above 0' }],
         },
       );
@@ -114,7 +114,7 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   }
 
   #firstPage(): ApiCall<P> {
-    this.#first ??= this.#route.fetch(this.#route.start);
+    this.#first ??= this.#source.fetch(this.#source.start);
     return this.#first;
   }
 }
@@ -123,16 +123,10 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
  * A filter may leave pages empty, so one proves nothing. So many in a row are more likely a platform
  * that makes up cursors, which would be asked for ever: docs/gaps.md, row 59.
  */
-const longestDrought = 1_000;
+const maxEmptyPages = 1_000;
 
 /** A page that comes so often is all that there ever will be. */
 const sameInARow = 3;
-
-const identityOf = ({ operation, method, path }: CallIdentity): CallIdentity => ({
-  operation,
-  method,
-  path,
-});
 
 /** A list by cursor. `fetch` asks for the page at a cursor, the first one without. */
 export function cursorPager<T>(
@@ -143,7 +137,7 @@ export function cursorPager<T>(
 ): Pager<T> {
   type Start = { readonly cursor: string | undefined };
   return new Paged<T, Page<T>, Start>({
-    ...call,
+    call,
     redact,
     start: { cursor: query?.cursor },
     limit: query?.limit,
@@ -153,25 +147,25 @@ export function cursorPager<T>(
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
       if (typeof cursor !== 'string' || cursor === '') {
-        return lost(
+        return paginationError(
           'missing_cursor',
-          'says that more items follow, and names no cursor to them',
+          'says that more items follow but gives no cursor for them',
           call,
           resume(),
         );
       }
       if (seen.has(cursor)) {
-        return lost(
+        return paginationError(
           'cursor_loop',
-          'names a cursor that this list has been at already',
+          'returned a cursor that this list has already used',
           call,
           resume(),
         );
       }
-      if (emptyInARow >= longestDrought) {
-        return lost(
+      if (emptyInARow >= maxEmptyPages) {
+        return paginationError(
           'cursor_loop',
-          `sent ${longestDrought} pages in a row without an item, and names another`,
+          `sent ${maxEmptyPages} empty pages in a row, and another cursor`,
           call,
           resume(),
         );
@@ -194,7 +188,7 @@ export function offsetPager<T>(
     readonly times?: number;
   };
   return new Paged<T, OffsetPage<T>, Start>({
-    ...call,
+    call,
     // A count.
     redact: (text) => text,
     start: { skip: query?.skip },
@@ -209,7 +203,12 @@ export function offsetPager<T>(
       const records = fingerprint(page.data);
       const times = records === position.before ? (position.times ?? 1) + 1 : 1;
       if (times >= sameInARow) {
-        return lost('cursor_loop', `sent the same page ${times} times in a row`, call, resume());
+        return paginationError(
+          'cursor_loop',
+          `sent the same page ${times} times in a row`,
+          call,
+          resume(),
+        );
       }
       return { skip: page.nextSkip, before: records, times };
     },
@@ -219,7 +218,7 @@ export function offsetPager<T>(
 const fingerprint = (records: readonly unknown[]): string =>
   JSON.stringify(records, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 
-const lost = (
+const paginationError = (
   reason: 'missing_cursor' | 'cursor_loop',
   sentence: string,
   call: CallIdentity,
@@ -227,5 +226,5 @@ const lost = (
 ): PaginationError =>
   new PaginationError(
     `The platform ${sentence}.\nRequest: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.\nThe items so far are valid; resume says where the list broke off.`,
-    { ...identityOf(call), outcome: 'rejected', reason, resume },
+    { ...call, outcome: 'rejected', reason, resume },
   );

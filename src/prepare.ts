@@ -1,13 +1,14 @@
-import { invalidArguments, isObject, join, jsonIssues, validate } from './arguments.ts';
+import { invalidArguments, isObject, join, validate } from './arguments.ts';
 import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
+import { jsonIssues } from './json-issues.ts';
 import { stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
 import {
-  settleCall,
+  resolveCallOptions,
   type QueryValue,
   type RequestOptions,
-  type SettledCall,
+  type ResolvedCallOptions,
 } from './request-options.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
@@ -17,12 +18,12 @@ export interface Prepared {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
-  readonly options: SettledCall;
+  readonly options: ResolvedCallOptions;
   readonly idempotencyKey: string | undefined;
 }
 
 /** What a client says with every request. */
-interface Standing {
+interface ClientDefaults {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly idempotencyHeader: string | undefined;
@@ -32,44 +33,44 @@ interface Standing {
 export function prepare<T, A>(
   call: Call<T, A>,
   options: RequestOptions | undefined,
-  standing: Standing,
+  defaults: ClientDefaults,
   redact: Redact,
 ): Prepared {
   const issues: Issue[] = [];
-  const settled = settleCall(options, issues);
+  const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query && validate(call.query, issues);
-  refusePaging(call.pageParameter, settled, issues);
+  refusePaging(call.pageParameter, resolved, issues);
   // Merged before it is looked at: a getter is asked once, and what was checked is what is sent.
-  const queried = { ...query, ...settled.query };
+  const queried = { ...query, ...resolved.query };
   for (const [name, value] of Object.entries(queried)) {
     const message = queryProblem(value);
-    const at = Object.hasOwn(settled.query, name) ? 'options.query' : (call.query?.at ?? '');
+    const at = Object.hasOwn(resolved.query, name) ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
   }
   let payload: unknown;
-  if (call.body !== undefined || settled.body !== undefined) {
+  if (call.body !== undefined || resolved.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, issues);
-    payload = settled.body === undefined ? body : withFurther(body, settled.body, issues);
-    issues.push(...bodyIssues(payload, call.body?.at ?? '', settled.body));
+    payload = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
+    issues.push(...bodyIssues(payload, call.body?.at ?? '', resolved.body));
   }
   const search = issues.length === 0 ? searchParams(queried) : '';
-  let url = `${standing.baseUrl}${path}${search}`;
+  let url = `${defaults.baseUrl}${path}${search}`;
   if (issues.length === 0 && !plainPath.test(path)) {
     url = new URL(url).href;
-    if (!staysBelow(url, standing.baseUrl)) {
+    if (!staysBelow(url, defaults.baseUrl)) {
       issues.push({ path: 'path', message: 'expected a path below the base URL' });
     }
   }
   const idempotencyKey =
-    call.method === 'POST' && standing.idempotencyHeader !== undefined
-      ? (givenKey(settled.headers, standing.idempotencyHeader.toLowerCase()) ??
+    call.method === 'POST' && defaults.idempotencyHeader !== undefined
+      ? (givenKey(resolved.headers, defaults.idempotencyHeader.toLowerCase()) ??
         globalThis.crypto.randomUUID())
       : undefined;
   if (idempotencyKey?.trim() === '') {
     // A platform takes it for none, and what is sent again under it takes effect twice.
     issues.push({
-      path: `options.headers.${standing.idempotencyHeader}`,
+      path: `options.headers.${defaults.idempotencyHeader}`,
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
     });
   }
@@ -79,18 +80,18 @@ export function prepare<T, A>(
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,
-    ...standing.headers,
-    ...settled.headers,
+    ...defaults.headers,
+    ...resolved.headers,
   };
   if (payload !== undefined) headers['content-type'] = 'application/json';
-  if (idempotencyKey !== undefined && standing.idempotencyHeader !== undefined) {
-    headers[standing.idempotencyHeader.toLowerCase()] = idempotencyKey;
+  if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
+    headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
   return {
     url,
     headers,
     body: payload === undefined ? undefined : stringifyJson(payload),
-    options: settled,
+    options: resolved,
     idempotencyKey,
   };
 }
@@ -98,12 +99,12 @@ export function prepare<T, A>(
 /** A further field by which the SDK turns the pages would make every page the same. */
 function refusePaging(
   pageParameter: string | undefined,
-  { query, body }: SettledCall,
+  { query, body }: ResolvedCallOptions,
   issues: Issue[],
 ): void {
   if (pageParameter === undefined) return;
-  for (const [name, further] of Object.entries({ query, body })) {
-    if (!isObject(further) || !Object.hasOwn(further, pageParameter)) continue;
+  for (const [name, extra] of Object.entries({ query, body })) {
+    if (!isObject(extra) || !Object.hasOwn(extra, pageParameter)) continue;
     issues.push({
       path: `options.${name}.${pageParameter}`,
       message: `the SDK sets this field for each page; to choose the first page, use list({ ${pageParameter} })`,
@@ -115,7 +116,7 @@ function refusePaging(
  * The body with further fields. One that is there already was checked, and is what the caller goes by
  * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
  */
-function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
+function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
     issues.push({
       path: 'options.body',
@@ -124,7 +125,7 @@ function withFurther(body: unknown, further: unknown, issues: Issue[]): object {
   }
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
-  const added = isObject(further) ? further : {};
+  const added = isObject(extra) ? extra : {};
   for (const name of Object.keys(added)) {
     if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
       issues.push({
@@ -147,10 +148,10 @@ const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
 /** What of a body JSON cannot carry, each under the name of the argument that brought it. */
-function bodyIssues(payload: unknown, at: string, further: unknown): Issue[] {
+function bodyIssues(payload: unknown, at: string, extra: unknown): Issue[] {
   const issues: Issue[] = [];
   jsonIssues(payload, at, issues);
-  const added = isObject(further) ? Object.keys(further) : [];
+  const added = isObject(extra) ? Object.keys(extra) : [];
   return issues.map((issue) => {
     const inside = at === '' ? issue.path : issue.path.slice(at.length + 1);
     const isAdded = (name: string): boolean =>

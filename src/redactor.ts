@@ -3,7 +3,7 @@ export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
-/** Whatever is shorter would take other words apart. */
+/** Shorter secrets are not masked: they would match ordinary words. */
 export const shortestSecret = 4;
 
 /** What may precede a credential: anything but a word that happens to end in the same letters. */
@@ -40,7 +40,7 @@ export function redactor(
   };
 }
 
-/** So many characters tell a secret from every other text; an expression of all would not compile. */
+/** Matched exactly up to here; a pattern for a longer secret would be too large to compile. */
 const telling = 64;
 
 /** Finds a secret with any of its characters as it is, or escaped once or more often. */
@@ -111,16 +111,19 @@ const secretHeader =
   /cookie|authorization|(?:^|[^a-z])auth(?:$|[^a-z])|passw|session|token|secret|jwt|dpop|(?:api|access|private|subscription|functions)[^a-z0-9]*key/i;
 
 /** A header's value as others may see it. */
-export const headerShown = (name: string, value: string, redact: Redact): string =>
+export const redactHeader = (name: string, value: string, redact: Redact): string =>
   secretHeader.test(name) ? mark : redact(value);
 
 /** A copy of a value without credentials; nothing is cut. */
-export function cleaned<T>(value: T, redact: Redact): T;
-export function cleaned(value: unknown, redact: Redact): unknown {
+export function redactDeep<T>(value: T, redact: Redact): T;
+export function redactDeep(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((inner: unknown) => cleaned(inner, redact));
+  if (Array.isArray(value)) return value.map((inner: unknown) => redactDeep(inner, redact));
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [redact(key), cleaned(inner as unknown, redact)]),
+    Object.entries(value).map(([key, inner]) => [
+      redact(key),
+      redactDeep(inner as unknown, redact),
+    ]),
   );
 }

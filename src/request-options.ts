@@ -1,18 +1,27 @@
 import { isObject } from './arguments.ts';
 import type { Issue } from './errors.ts';
-import { checkHeaders, checkMilliseconds, checkRetries, suggestion } from './option-checks.ts';
+import {
+  checkHeaders,
+  checkMilliseconds,
+  checkRetries,
+  checkSignal,
+  suggestion,
+} from './option-checks.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
   /** Aborts the call, including its waits. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt: headers and body. */
+  /** Milliseconds for one attempt: headers and body. Default: the client's. */
   timeout?: number | undefined;
-  /** Milliseconds for the whole call: waits, retries and bodies. */
+  /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
   totalTimeout?: number | undefined;
-  /** How often the call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. */
+  /**
+   * How often the call may be sent again at most; 0 means never, except once after a 401 when the
+   * credential is a function. Default: the client's.
+   */
   maxRetries?: number | undefined;
-  /** Headers for this call. */
+  /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Extra query parameters that the document does not name. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
@@ -24,8 +33,8 @@ export interface RequestOptions {
 export type QueryValue = string | number | bigint | boolean | undefined;
 
 /** What one call changes, checked. */
-export interface SettledCall {
-  readonly signals: readonly AbortSignal[];
+export interface ResolvedCallOptions {
+  readonly signal: AbortSignal | undefined;
   readonly timeout: number | undefined;
   readonly totalTimeout: number | undefined;
   readonly maxRetries: number | undefined;
@@ -55,8 +64,8 @@ export function unknownOptions(given: object, more: readonly string[], issues: I
   }
 }
 
-const unchanged: SettledCall = {
-  signals: [],
+const unchanged: ResolvedCallOptions = {
+  signal: undefined,
   timeout: undefined,
   totalTimeout: undefined,
   maxRetries: undefined,
@@ -66,7 +75,10 @@ const unchanged: SettledCall = {
 };
 
 /** Checks the options of one call; what is wrong goes into `issues`. */
-export function settleCall(options: RequestOptions | undefined, issues: Issue[]): SettledCall {
+export function resolveCallOptions(
+  options: RequestOptions | undefined,
+  issues: Issue[],
+): ResolvedCallOptions {
   if (options === undefined) return unchanged;
   const given: RequestOptions = isObject(options) ? options : {};
   if (!isObject(options)) {
@@ -74,9 +86,6 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
   }
   unknownOptions(given, [], issues);
   const { signal, query = {}, body } = given;
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
-  }
   for (const [name, part] of [
     ['query', query],
     ['body', body],
@@ -87,7 +96,7 @@ export function settleCall(options: RequestOptions | undefined, issues: Issue[])
     }
   }
   return {
-    signals: signal === undefined || issues.length > 0 ? [] : [signal],
+    signal: checkSignal(signal, issues),
     timeout: checkMilliseconds(given.timeout, 'options.timeout', issues),
     totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
     maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),

@@ -49,7 +49,7 @@ const firstFetch = globalThis.fetch;
  * its source; that it was there when this module was loaded says little, because whoever replaces it
  * likes to come first. Of a source that is not known, nothing is believed.
  */
-export function isRuntimesOwn(fetch: unknown): boolean {
+export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
   const source = Function.prototype.toString.call(fetch);
   switch (runtime()) {

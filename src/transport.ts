@@ -1,20 +1,20 @@
 import { requestIdOf } from './answer-failure.ts';
-import { judge, rebuilt } from './answer.ts';
-import { attempt, type Answer, type AttemptResult } from './attempt.ts';
+import { interpretAnswer, toResponse } from './interpret-answer.ts';
+import { sendOnce, type Answer, type AttemptResult } from './attempt.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import { clockFrom, type Clock } from './clock.ts';
-import { attemptOf, nextAttempt, storyOf, type Course } from './course.ts';
+import { attemptOf, hookCallOf, errorContextOf, type CallState } from './call-state.ts';
 import { credentialName, type Credential } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
-import { silentFailure, timedOut, type Failure } from './failure.ts';
+import { noAnswerFailure, timedOut, type Failure } from './failure.ts';
 import type { Gate, Release } from './gate.ts';
 import { notify } from './hooks.ts';
-import { credentialError, unforeseen, whileWaiting } from './interruption.ts';
-import type { Settled } from './options.ts';
+import { credentialError, unexpectedError, errorWhileWaiting } from './call-errors.ts';
+import type { ResolvedOptions } from './options.ts';
 import { prepare } from './prepare.ts';
-import { headerShown, redactor, type Redact } from './redactor.ts';
+import { redactHeader, redactor, type Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
 
@@ -33,7 +33,7 @@ export interface ApiCall<T> extends Promise<T> {
 }
 
 /** One API of the platform: where it is, which credential it takes, how calls to it are made. */
-export interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jwt'> {
+export interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKey' | 'jwt'> {
   readonly credentialKind: 'apiKey' | 'jwt';
   /** Undefined when the client was given none: calls are then refused before anything is sent. */
   readonly credential: Credential | undefined;
@@ -58,6 +58,9 @@ type Ending<T> = Success<T> | Failed;
 
 /** By its own field: one on Object.prototype must not have a payment sent again. */
 const hasFailed = <T>(ending: Ending<T>): ending is Failed => Object.hasOwn(ending, 'failure');
+
+/** Whether to send a call again; `note` is why not, where the error itself does not say enough. */
+type RetryDecision = { readonly retry: true } | { readonly retry: false; readonly note?: string };
 
 /** How many calls there have been: what hooks tell them apart by. */
 let calls = 0;
@@ -87,17 +90,16 @@ export class Transport {
     options: RequestOptions | undefined,
     cancel?: AbortSignal,
   ): ApiCall<T> {
-    const settled = this.#run(
-      call.operation === 'request' ? redacted(call, this.redact) : call,
-      options,
-      cancel,
-    );
+    const settled = this.#run(call, options, cancel);
     const data = settled.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
-        // Whoever asks for both has no other handle on the bare promise.
+        // The caller holds only this promise; a rejection of the bare one would be unhandled.
         data.catch(() => undefined);
-        return settled.then((result) => ({ data: result.data, response: rebuilt(result.answer) }));
+        return settled.then((result) => ({
+          data: result.data,
+          response: toResponse(result.answer),
+        }));
       },
     });
   }
@@ -112,11 +114,10 @@ export class Transport {
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
     const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
-    const total = new Deadline(this.#clock, totalTimeout, 'total', undefined, [
-      ...own.signals,
-      ...(cancel === undefined ? [] : [cancel]),
-    ]);
-    const course: Course<T, A> = {
+    const total = new Deadline(this.#clock, totalTimeout, 'total', {
+      signals: [own.signal, cancel],
+    });
+    const state: CallState<T, A> = {
       call,
       number: (calls += 1),
       prepared,
@@ -131,17 +132,17 @@ export class Transport {
       startedAt: undefined,
     };
     try {
-      return await this.#untilDone(course);
+      return await this.#untilDone(state);
     } catch (error) {
-      throw error instanceof PaymentsError ? error : unforeseen(error, course, this.redact);
+      throw error instanceof PaymentsError ? error : unexpectedError(error, state, this.redact);
     } finally {
       total.close();
     }
   }
 
   /** Attempts and waits, until there is a result or a reason to stop. */
-  async #untilDone<T, A>(course: Course<T, A>): Promise<Success<T>> {
-    const { credential, total } = course;
+  async #untilDone<T, A>(state: CallState<T, A>): Promise<Success<T>> {
+    const { credential, total } = state;
     const { budget, gate, hooks } = this.#setup;
     let retries = 0;
     let replayed = false;
@@ -152,12 +153,13 @@ export class Transport {
       let release: Release;
       try {
         total.check();
-        token = credential.fixed ?? (await this.#token(course));
+        token = credential.fixed ?? (await this.#token(state));
+        // An open gate must not cost a turn of the event loop.
         release = gate.tryAcquire(total) ?? (await gate.acquire(total));
       } catch (error) {
-        throw whileWaiting(error, course);
+        throw errorWhileWaiting(error, state);
       }
-      const ending = await this.#attempt(course, token, release, retries + 1);
+      const ending = await this.#attempt(state, token, release, retries + 1);
       if (!hasFailed(ending)) {
         budget.refund(lastCost);
         return ending;
@@ -168,37 +170,37 @@ export class Transport {
       if (refusedToken && credential.renewable && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const refusal = await this.#renew(course, token);
+        const refusal = await this.#renew(state, token);
         if (refusal === undefined) continue;
-        throw failure.toError(storyOf(course, refusal));
+        throw failure.toError(errorContextOf(state, refusal));
       }
       const delay = delayBefore(retries + 1, failure.status, failure.retryAfterMs);
-      const refusal = this.#refusalToResend(course, failure, retries, delay);
-      if (refusal !== undefined) throw failure.toError(storyOf(course, refusal));
+      const decision = this.#decideRetry(state, failure, retries, delay);
+      if (!decision.retry) throw failure.toError(errorContextOf(state, decision.note));
       retries += 1;
       lastCost = RetryBudget.cost(failure);
       notify(hooks.onRetry, () => ({
-        ...nextAttempt(course),
+        ...hookCallOf(state),
         delayMs: Math.round(delay),
         reason: failure.reason,
       }));
       try {
         await total.sleep(delay);
       } catch (error) {
-        throw whileWaiting(error, course);
+        throw errorWhileWaiting(error, state);
       }
     }
   }
 
   /** One attempt, and what the hooks, the gate and the log of attempts hear of it. */
   async #attempt<T, A>(
-    course: Course<T, A>,
+    state: CallState<T, A>,
     token: string,
     release: Release,
     retry: number,
   ): Promise<Ending<T>> {
     const { hooks } = this.#setup;
-    const event = nextAttempt(course);
+    const event = hookCallOf(state);
     // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
     // counts as well.
     const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
@@ -206,20 +208,20 @@ export class Transport {
     let ending: Ending<T> | undefined;
     // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
     try {
-      course.hasBegun = true;
-      course.startedAt ??= this.#clock.now();
+      state.hasBegun = true;
+      state.startedAt ??= this.#clock.now();
       notify(hooks.onRequest, () => ({
         ...event,
-        url: redact(course.prepared.url),
+        url: redact(state.prepared.url),
         headers: Object.fromEntries(
-          Object.entries(course.prepared.headers).map(([name, value]) => [
+          Object.entries(state.prepared.headers).map(([name, value]) => [
             redact(name),
-            headerShown(name, value, redact),
+            redactHeader(name, value, redact),
           ]),
         ),
       }));
       begun = this.#clock.elapsed();
-      ending = await this.#exchange(course, token, redact);
+      ending = await this.#exchange(state, token, redact);
     } finally {
       const failed = ending !== undefined && hasFailed(ending) ? ending.failure : undefined;
       const answered =
@@ -236,17 +238,17 @@ export class Transport {
       outcome: failure === undefined ? ('ok' as const) : failure.outcome,
       reason: failure?.reason,
     }));
-    if (failure !== undefined) course.attempts.push(attemptOf(failure, durationMs));
+    if (failure !== undefined) state.attempts.push(attemptOf(failure, durationMs));
     return ending;
   }
 
   /** One request, and what its answer amounts to. */
-  async #exchange<T, A>(course: Course<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
-    const { call, prepared, wire, timeout } = course;
-    const deadline = new Deadline(this.#clock, timeout, 'attempt', course.total);
+  async #exchange<T, A>(state: CallState<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
+    const { call, prepared, wire, timeout } = state;
+    const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: state.total });
     let result: AttemptResult;
     try {
-      result = await attempt(
+      result = await sendOnce(
         {
           method: call.method,
           url: prepared.url,
@@ -261,48 +263,47 @@ export class Transport {
       deadline.close();
     }
     if (result.type !== 'answer') {
-      return { failure: silentFailure(result, wire, call.kind, redact, course) };
+      return { failure: noAnswerFailure(result, wire, call.kind, redact, state) };
     }
     const { answer } = result;
     const { validation, hooks } = this.#setup;
     const now = this.#clock.now();
     return {
-      ...judge(call, answer, {
+      ...interpretAnswer(call, answer, {
         validation,
         hooks,
         redact,
         now,
         timeout,
-        callNumber: course.number,
+        callNumber: state.number,
         repeated: result.trace.repeated === true,
       }),
       answer,
     };
   }
 
-  /**
-   * Why a call is not sent again, or undefined; takes the cost of sending it from the budget. Empty
-   * when the error itself says enough.
-   */
-  #refusalToResend<T, A>(
-    { call, prepared, maxRetries, total }: Course<T, A>,
+  /** Decides whether to retry and, if so, takes the cost from the budget. */
+  #decideRetry<T, A>(
+    { call, prepared, maxRetries, total }: CallState<T, A>,
     failed: Failure,
     retries: number,
     delay: number,
-  ): string | undefined {
+  ): RetryDecision {
     // With a key that the platform honours, a repeat cannot take effect twice.
     const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
-    if (!mayResend(kind, failed) || retries >= maxRetries) return '';
+    if (!mayResend(kind, failed) || retries >= maxRetries) return { retry: false };
     if (failed.retryAfterMs !== undefined && failed.retryAfterMs > longestWait) {
-      return `The platform asks to wait ${Math.round(failed.retryAfterMs)} ms; the SDK waits ${longestWait} ms at most.`;
+      return notRetried(
+        `the platform asked for a wait of ${Math.round(failed.retryAfterMs)} ms, and the SDK waits ${longestWait} ms at most.`,
+      );
     }
     if (delay >= total.remaining) {
-      return 'It was not retried: the wait would exceed totalTimeout.';
+      return notRetried('the wait would exceed totalTimeout.');
     }
     if (!this.#setup.budget.take(RetryBudget.cost(failed))) {
-      return 'It was not retried: this client has used up its retry budget.';
+      return notRetried('this client has used up its retry budget.');
     }
-    return undefined;
+    return { retry: true };
   }
 
   #credentialFor<T, A>(call: Call<T, A>): Credential {
@@ -314,45 +315,43 @@ export class Transport {
     );
   }
 
-  async #token<T, A>(course: Course<T, A>): Promise<string> {
-    const { credential, timeout, total } = course;
+  async #token<T, A>(state: CallState<T, A>): Promise<string> {
+    const { credential, timeout, total } = state;
     const allowed = Math.min(timeout, total.remaining);
-    const deadline = new Deadline(this.#clock, timeout, 'attempt', total);
+    const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: total });
     try {
       return await deadline.race(credential.get());
     } catch (error) {
       if (error instanceof Stopped) {
         if (error.why.by === 'caller') throw error;
-        throw timedOut('credential', 'not_sent', allowed).toError(storyOf(course));
+        throw timedOut('credential', 'not_sent', allowed).toError(errorContextOf(state));
       }
-      throw credentialError(error, course, this.redact);
+      throw credentialError(error, state, this.redact);
     } finally {
       deadline.close();
     }
   }
 
   /** Asks the credential's function to replace a refused token. Returns why it could not. */
-  async #renew<T, A>(course: Course<T, A>, refused: string): Promise<string | undefined> {
-    course.credential.refused(refused);
+  async #renew<T, A>(state: CallState<T, A>, refused: string): Promise<string | undefined> {
+    state.credential.refused(refused);
     try {
-      await this.#token(course);
+      await this.#token(state);
       return undefined;
     } catch (error) {
       // The caller's abort ends the call. Anything else is reported together with the 401.
-      if (!(error instanceof PaymentsError)) throw whileWaiting(error, course);
+      if (!(error instanceof PaymentsError)) throw errorWhileWaiting(error, state);
       const [why = ''] = error.message.split('\n');
       return `The credential function did not return a new credential: ${why}`;
     }
   }
 }
 
+const notRetried = (why: string): RetryDecision => ({
+  retry: false,
+  note: `It was not retried: ${why}`,
+});
+
 /** How long a 429 holds the client back. */
 const holdBack = (failed: Failure, retry: number): number =>
   failed.retryAfterMs ?? delayBefore(retry, 429, undefined);
-
-/** A call as errors and hooks tell of it: the path of `request` is the caller's own text. */
-const redacted = <T, A>(call: Call<T, A>, redact: Redact): Call<T, A> => ({
-  ...call,
-  method: redact(call.method) as typeof call.method,
-  path: { ...call.path, template: redact(call.path.template) },
-});

@@ -177,8 +177,8 @@ test('the options in the README are those of the code, with its defaults', () =>
 });
 
 test('the defaults that are documented are those that hold', async () => {
-  const { settle } = await import('../src/options.ts');
-  const settled = settle({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
+  const { resolveOptions } = await import('../src/options.ts');
+  const settled = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
   const table = new Map(
     rowsUnder(textOf('README.md'), 'Options').map(([name = '', value = '']) => [
       name.replaceAll('`', ''),

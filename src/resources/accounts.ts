@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { Pager } from '../pager.ts';
@@ -41,7 +41,7 @@ export class Accounts {
         kind: 'once',
         method: 'POST',
         path: path`/accounts`,
-        body: check(accountCreateInputSchema(), input),
+        body: argument(accountCreateInputSchema(), input),
         answer: compiled(accountCreatedSchema()),
         isUsable: hasId(accountIdSchema()),
         ifUnknown:
@@ -74,7 +74,7 @@ export class Accounts {
         operation: 'accounts.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/accounts/${check(accountIdSchema(), id)}`,
+        path: path`/accounts/${argument(accountIdSchema(), id)}`,
         answer: compiled(accountSchema()),
       },
       options,
@@ -92,8 +92,8 @@ export class Accounts {
         operation: 'accounts.update',
         kind: 'idempotent',
         method: 'PATCH',
-        path: path`/accounts/${check(accountIdSchema(), id)}`,
-        body: check(accountUpdateInputSchema(), patch),
+        path: path`/accounts/${argument(accountIdSchema(), id)}`,
+        body: argument(accountUpdateInputSchema(), patch),
         answer: compiled(accountSchema()),
         isUsable: hasId(accountIdSchema()),
         ifUnknown:

@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { Pager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -47,7 +47,7 @@ export class Counterparties {
         operation: 'counterparties.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/counterparties/${check(counterpartyIdSchema(), id)}`,
+        path: path`/counterparties/${argument(counterpartyIdSchema(), id)}`,
         answer: compiled(counterpartySchema()),
       },
       options,
@@ -65,7 +65,7 @@ export class Counterparties {
         operation: 'counterparties.delete',
         kind: 'idempotent',
         method: 'DELETE',
-        path: path`/counterparties/${check(counterpartyIdSchema(), id)}`,
+        path: path`/counterparties/${argument(counterpartyIdSchema(), id)}`,
         answer: 'nothing',
         ifUnknown:
           'the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.',

@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import type { Pager } from '../pager.ts';
@@ -38,7 +38,7 @@ export class Entities {
         kind: 'once',
         method: 'POST',
         path: path`/entities`,
-        body: check(entityCreateInputSchema(), input),
+        body: argument(entityCreateInputSchema(), input),
         answer: compiled(entityCreatedSchema()),
         isUsable: hasId(entityIdSchema()),
         ifUnknown:
@@ -71,7 +71,7 @@ export class Entities {
         operation: 'entities.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/entities/${check(entityIdSchema(), id)}`,
+        path: path`/entities/${argument(entityIdSchema(), id)}`,
         answer: compiled(entitySchema()),
       },
       options,

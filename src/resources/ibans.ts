@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { Pager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -47,7 +47,7 @@ export class Ibans {
         operation: 'ibans.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/ibans/${check(ibanIdSchema(), id)}`,
+        path: path`/ibans/${argument(ibanIdSchema(), id)}`,
         answer: compiled(ibanSchema()),
       },
       options,
@@ -65,7 +65,7 @@ export class Ibans {
         operation: 'ibans.delete',
         kind: 'idempotent',
         method: 'DELETE',
-        path: path`/ibans/${check(ibanIdSchema(), id)}`,
+        path: path`/ibans/${argument(ibanIdSchema(), id)}`,
         answer: 'nothing',
         ifUnknown:
           'the IBAN may be deleted, and deposits to it rejected. payments.ibans.get(id) throws NotFoundError if it is.',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../request-options.ts';
 import {
@@ -38,7 +38,7 @@ export class Instructions {
         kind: 'safe',
         method: 'POST',
         path: path`/instruction/build`,
-        body: check(instructionBuildInputSchema(), input),
+        body: argument(instructionBuildInputSchema(), input),
         answer: compiled(builtInstructionSchema()),
       },
       options,
@@ -58,7 +58,7 @@ export class Instructions {
         kind: 'safe',
         method: 'GET',
         path: path`/instructions/all`,
-        body: check(instructionListInputSchema(), input),
+        body: argument(instructionListInputSchema(), input),
         answer: compiled(instructionsSchema()),
       },
       options,

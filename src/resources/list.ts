@@ -1,4 +1,4 @@
-import { check, isObject, type Checker } from '../arguments.ts';
+import { argument, isObject, type Validator } from '../arguments.ts';
 import { identity, isPage, type Call } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
@@ -12,13 +12,13 @@ export function listOf<T, Q extends PageQuery>(
   api: Transport,
   target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
   item: Schema<T>,
-  querySchema: Checker<Q>,
+  querySchema: Validator<Q>,
   query: Q | undefined,
   options: RequestOptions | undefined,
 ): Pager<T> {
-  const answer = pageChecker(item);
+  const answer = pageValidator(item);
   // Copied now: the caller may change the objects while the list is being read.
-  const asked = asOfNow(options);
+  const asked = snapshotOptions(options);
   const filters = query === undefined ? {} : isObject(query) ? { ...query } : query;
   const call = { ...target, method: 'GET' as const };
   return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, cancel) =>
@@ -27,7 +27,7 @@ export function listOf<T, Q extends PageQuery>(
         ...call,
         kind: 'safe',
         pageParameter: 'cursor',
-        query: check(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+        query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
         answer,
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
         ...(cancel === undefined ? {} : { isUsable: isPage }),
@@ -40,7 +40,7 @@ export function listOf<T, Q extends PageQuery>(
 }
 
 /** A copy of the options of a call: a list goes out with the same ones for every page. */
-export function asOfNow(options: RequestOptions | undefined): RequestOptions | undefined {
+export function snapshotOptions(options: RequestOptions | undefined): RequestOptions | undefined {
   if (!isObject(options)) return options;
   const copy = { ...options };
   for (const name of ['query', 'body', 'headers'] as const) {
@@ -51,14 +51,14 @@ export function asOfNow(options: RequestOptions | undefined): RequestOptions | u
   return copy;
 }
 
-const pages = new WeakMap<object, Checker<PageBody<unknown>>>();
+const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 
-/** The checker of a page of such items; made once, so that it is compiled once. */
-function pageChecker<T>(item: Schema<T>): Checker<PageBody<T>> {
-  const known = pages.get(item) as Checker<PageBody<T>> | undefined;
-  const checker = known ?? compiled(pageBodySchema(item));
-  pages.set(item, checker);
-  return checker;
+/** The validator of a page of such items; made once, so that it is compiled once. */
+function pageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
+  const known = pages.get(item) as Validator<PageBody<T>> | undefined;
+  const validator = known ?? compiled(pageBodySchema(item));
+  pages.set(item, validator);
+  return validator;
 }
 
 /** The pager tells a missing cursor from an end, so whatever is not text counts as missing. */

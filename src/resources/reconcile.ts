@@ -1,7 +1,7 @@
-import { check, invalidArguments, isObject, validate } from '../arguments.ts';
+import { argument, invalidArguments, isObject, validate } from '../arguments.ts';
 import {
   PaymentsError,
-  retold,
+  reattribute,
   ValidationError,
   type CallIdentity,
   type Issue,
@@ -16,6 +16,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
+import { compare, loosely, shownText, timeOf, type Likeness } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -84,9 +85,9 @@ export async function reconcileTransfer(
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const search = sought(input, options, now(), redact);
+  const search = resolveSearch(input, options, now(), redact);
   try {
-    return verdict(await look(list, now, search), search);
+    return decide(await scanTransfers(list, now, search), search);
   } catch (error) {
     throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
   }
@@ -111,7 +112,7 @@ interface Findings {
   readonly ahead: number;
 }
 
-async function look(
+async function scanTransfers(
   list: ListOfSource,
   now: () => number,
   { wanted, paging }: Search,
@@ -143,13 +144,14 @@ async function look(
 }
 
 /** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
-function verdict(
+function decide(
   { scanned, fitting, showsDescriptions, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
   // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
-  const certainFrom = hasReference ? start - clockSkew : start > ever ? start : Infinity;
+  const withoutReference = start > ever ? start : Infinity;
+  const certainFrom = hasReference ? start - clockSkew : withoutReference;
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   const incoming = new Map<string, Transfer>();
@@ -184,7 +186,7 @@ function verdict(
 }
 
 /** The search that checked arguments ask for. */
-function sought(
+function resolveSearch(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   now: number,
@@ -196,12 +198,12 @@ function sought(
   }
   const { since, clockSkew = 120_000, ...paging } = options ?? {};
   unknownOptions(paging, ['since', 'clockSkew'], issues);
-  const wanted = validate(check(transferCreateInputSchema(), input), issues);
+  const wanted = validate(argument(transferCreateInputSchema(), input), issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun =
     since === undefined
       ? new Date(ever)
-      : validate(check(moment(), since, 'options.since'), issues);
+      : validate(argument(moment(), since, 'options.since'), issues);
   const start = new Date(begun ?? Number.NaN).getTime();
   if (typeof clockSkew !== 'number' || !(clockSkew >= 0)) {
     issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
@@ -228,7 +230,7 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     error instanceof ValidationError
       ? ['the search could not start', 'fix the arguments and try again']
       : ['the search failed', 'try again'];
-  return retold(error, {
+  return reattribute(error, {
     operation: call.operation,
     outcome: 'unknown',
     retryable: false,
@@ -237,105 +239,3 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace('arguments of transfers.list', `arguments of ${call.operation}`)}`,
   });
 }
-
-type Likeness = 'same' | 'unclear' | 'other';
-
-/**
- * Whether a Transfer is what a creation with this input would have made. What cannot be told, because
- * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
- */
-function compare(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const verdicts = new Set<Likeness>([
-    // Without an id nobody can tell two of them apart.
-    typeof transfer.id === 'string' ? 'same' : 'unclear',
-    compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
-    compareDestinations(transfer, wanted),
-    compareAmounts(transfer.amount, wanted.amount),
-    compareTexts(shownText(transfer.currency), wanted.currency ?? 'USDC', loosely),
-    compareDescriptions(shownText(transfer.description), wanted.description ?? ''),
-  ]);
-  if (verdicts.has('other')) return 'other';
-  return verdicts.has('unclear') ? 'unclear' : 'same';
-}
-
-/** Compares two texts, `exactly` or as the platform may have written one of them anew. */
-function compareTexts(
-  seen: unknown,
-  wanted: string,
-  exactly = (text: string): string => text,
-): Likeness {
-  // Only with `validation: 'report'`: otherwise the page was refused.
-  if (typeof seen !== 'string') return 'unclear';
-  if (exactly(seen) === exactly(wanted)) return 'same';
-  return loosely(seen) === loosely(wanted) ? 'unclear' : 'other';
-}
-
-/**
- * That the description comes back, and as it was sent, is not documented: docs/gaps.md, row 60. One
- * that was not asked for is somebody else's.
- */
-function compareDescriptions(seen: unknown, wanted: string): Likeness {
-  if (seen === undefined) return wanted === '' ? 'same' : 'unclear';
-  const likeness = compareTexts(seen, wanted);
-  if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
-  // A platform may put words of its own around it, cut it off or mask all of it; a number in it has to
-  // be whole.
-  const [shown, asked] = [loosely(seen), loosely(wanted)];
-  const isCut =
-    asked.startsWith(shown) && !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
-  return isCut || ` ${shown} `.includes(` ${asked} `) ? 'unclear' : 'other';
-}
-
-function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const account = shownText(transfer.destinationAccountId);
-  const counterparty = shownText(transfer.counterpartyId);
-  // Money goes somewhere, so this one is only not shown.
-  if (account === undefined && counterparty === undefined) return 'unclear';
-  const pairs = [
-    [account, wanted.destinationAccountId],
-    [counterparty, wanted.counterpartyId],
-  ];
-  if (pairs.every(([seen, asked]) => seen === asked)) return 'same';
-  // Only with `validation: 'report'`: otherwise the page was refused.
-  if (pairs.some(([seen]) => seen !== undefined && !isText(seen))) return 'unclear';
-  // The one asked for, but written otherwise, or beside another that the platform may have added.
-  const mayFit = pairs.some(([seen, asked]) => seen && asked && loosely(seen) === loosely(asked));
-  return mayFit ? 'unclear' : 'other';
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-/** A field of the list; some platforms write an empty text where there is nothing. */
-const shownText = (field: string | null | undefined): string | undefined =>
-  field === null || field === '' ? undefined : field;
-
-function compareAmounts(seen: unknown, wanted: string): Likeness {
-  if (typeof seen !== 'string' || !/^\d+(\.\d*)?$/.test(seen)) return 'unclear';
-  return canonical(seen) === canonical(wanted) ? 'same' : 'other';
-}
-
-/** A text without what platforms like to change: signs, white space, composed characters, capitals. */
-const loosely = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-
-/**
- * When a Transfer was created. The platform's times are UTC. One without an offset would be read in
- * this machine's time zone, and a Transfer be missed, or an older one taken for it.
- */
-const timeOf = (createdAt: unknown): number => {
-  const [time, offset] =
-    /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(isText(createdAt) ? createdAt : '') ??
-    [];
-  if (time === undefined) return Number.NaN;
-  return Date.parse(offset === undefined ? `${time}Z` : time);
-};
-
-/** An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same money. */
-const canonical = (amount: string): string => {
-  const [whole = '', fraction = ''] = amount.split('.');
-  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '')}`;
-};

@@ -1,4 +1,4 @@
-import { check, kindOf, literalPath, type Checker } from '../arguments.ts';
+import { argument, kindOf, literalPath, type Validator } from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
 import type { Kind } from '../outcome.ts';
@@ -99,11 +99,13 @@ export function requestCall<T>(request: AnyRequest<T>): Call<T> {
         return literal.resolve(issues);
       },
     },
-    ...(query === undefined ? {} : { query: check(passing as Checker<object>, query, 'query') }),
-    ...(body === undefined ? {} : { body: check(passing, body, 'body') }),
+    ...(query === undefined
+      ? {}
+      : { query: argument(acceptAnything as Validator<object>, query, 'query') }),
+    ...(body === undefined ? {} : { body: argument(acceptAnything, body, 'body') }),
     ...(schema === undefined
-      ? { answer: passing as Checker<T>, mayBeEmpty: true }
-      : { answer: following(schema) }),
+      ? { answer: acceptAnything as Validator<T>, mayBeEmpty: true }
+      : { answer: fromStandardSchema(schema) }),
   };
 }
 
@@ -140,13 +142,15 @@ function problems(request: unknown): Issue[] {
   return issues;
 }
 
-const passing: Checker<unknown> = { safeParse: (value) => ({ success: true, data: value }) };
+const acceptAnything: Validator<unknown> = {
+  safeParse: (value) => ({ success: true, data: value }),
+};
 
-function following<T>(schema: AnswerSchema<T>): Checker<T> {
+function fromStandardSchema<T>(schema: AnswerSchema<T>): Validator<T> {
   return {
     safeParse(value) {
       try {
-        return verdict(schema['~standard'].validate(value));
+        return toCheckResult(schema['~standard'].validate(value));
       } catch {
         // Neither what the schema throws nor what it answers may hide what became of the call.
         return refused([{ message: 'the schema threw an error', path: [] }]);
@@ -155,9 +159,9 @@ function following<T>(schema: AnswerSchema<T>): Checker<T> {
   };
 }
 
-function verdict<T>(
+function toCheckResult<T>(
   result: SchemaResult<T> | PromiseLike<SchemaResult<T>>,
-): ReturnType<Checker<T>['safeParse']> {
+): ReturnType<Validator<T>['safeParse']> {
   if ('then' in result) {
     result.then(undefined, () => undefined);
     return refused([{ message: 'the schema is asynchronous; pass a synchronous one', path: [] }]);

@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import type { RequestOptions } from '../request-options.ts';
 import {
@@ -32,7 +32,7 @@ export class PlatformSettings {
         kind: 'idempotent',
         method: 'PATCH',
         path: path`/platform/settings`,
-        body: check(settingsUpdateInputSchema(), patch),
+        body: argument(settingsUpdateInputSchema(), patch),
         answer: compiled(settingsSchema()),
         ifUnknown: 'the Settings may have been changed. Send the same change again to be sure.',
       },

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { check, isObject, path } from '../arguments.ts';
+import { argument, isObject, path } from '../arguments.ts';
 import { compiled } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -11,7 +11,7 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
-import { asOfNow } from './list.ts';
+import { snapshotOptions } from './list.ts';
 
 const transactionsSchema = lazily(() => z.array(transactionSchema()));
 
@@ -33,7 +33,7 @@ export class Transactions {
     const call = { operation: 'transactions.list', method: 'GET' as const };
     const target = path`/transactions`;
     // Copied now: the caller may change the objects while the list is being read.
-    const asked = asOfNow(options);
+    const asked = snapshotOptions(options);
     const filters = isObject(input) ? { ...input } : input;
     for (const [name, value] of Object.entries(isObject(filters) ? filters : {})) {
       if (Array.isArray(value)) Object.assign(filters, { [name]: [...(value as unknown[])] });
@@ -46,7 +46,7 @@ export class Transactions {
           kind: 'safe',
           path: target,
           pageParameter: 'skip',
-          body: check(
+          body: argument(
             transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },
           ),

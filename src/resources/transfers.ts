@@ -1,4 +1,4 @@
-import { check, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { hasId } from '../call.ts';
 import type { Clock } from '../clock.ts';
 import { compiled } from '../compiled.ts';
@@ -60,7 +60,7 @@ export class Transfers {
         kind: 'once',
         method: 'POST',
         path: path`/transfers`,
-        body: check(transferCreateInputSchema(), input),
+        body: argument(transferCreateInputSchema(), input),
         answer: compiled(transferCreatedSchema()),
         isUsable: hasId(transferIdSchema()),
         ifUnknown:
@@ -101,7 +101,7 @@ export class Transfers {
         operation: 'transfers.get',
         kind: 'safe',
         method: 'GET',
-        path: path`/transfers/${check(transferIdSchema(), id)}`,
+        path: path`/transfers/${argument(transferIdSchema(), id)}`,
         answer: compiled(transferSchema()),
       },
       options,

@@ -6,18 +6,18 @@ import {
   isPaymentsError,
   NotFoundError,
   PaymentsError,
-  retold,
+  reattribute,
   ValidationError,
   WaitError,
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
 import { notify } from '../hooks.ts';
-import { checkMilliseconds } from '../option-checks.ts';
-import { cleaned, type Redact } from '../redactor.ts';
+import { checkMilliseconds, checkSignal } from '../option-checks.ts';
+import { redactDeep, type Redact } from '../redactor.ts';
 import { unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
-import { asOfNow } from './list.ts';
+import { snapshotOptions } from './list.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -28,7 +28,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
   timeout?: number | undefined;
-  /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
+  /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
   interval?: number | undefined;
   /** Called with the Transfer after every successful poll. */
   onPoll?: ((transfer: Transfer) => unknown) | undefined;
@@ -65,12 +65,12 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const settled = settleWait(options, redact);
-  const { until, onPoll, signal, limit, interval } = settled;
+  const resolved = resolveWaitOptions(options, redact);
+  const { until, onPoll, signal, limit, interval } = resolved;
   // Copied: the caller may change the objects while the polls go on.
-  const polling = asOfNow(settled.polling);
+  const polling = snapshotOptions(resolved.polling);
   let pause = interval;
-  const deadline = new Deadline(clock, limit, 'total', undefined, signal ? [signal] : []);
+  const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const begun = clock.elapsed();
   const startedAt = new Date(clock.now()).toISOString();
   let last: Transfer | undefined;
@@ -87,10 +87,10 @@ export async function waitForTransfer(
       if (!isPaymentsError(error)) throw error;
       const young = clock.elapsed() - begun < patienceWith404;
       const isNew = error instanceof NotFoundError && last === undefined && young;
-      if (!isNew && !error.retryable) throw brokenOff(error, cleaned(last, redact), startedAt);
+      if (!isNew && !error.retryable) throw pollRefused(error, redactDeep(last, redact), startedAt);
       failures = isNew ? 0 : failures + 1;
       if (failures < failuresInARow) return undefined;
-      throw outOfSight(error, cleaned(last, redact), startedAt);
+      throw pollsFailed(error, redactDeep(last, redact), startedAt);
     }
   };
   try {
@@ -98,7 +98,7 @@ export async function waitForTransfer(
       const seen = await look();
       if (seen !== undefined) {
         if (isBehind(seen, last)) {
-          throw regressed(cleaned(seen, redact), cleaned(last, redact), startedAt);
+          throw regressed(redactDeep(seen, redact), redactDeep(last, redact), startedAt);
         }
         last = seen;
         notify(onPoll, () => seen);
@@ -108,7 +108,7 @@ export async function waitForTransfer(
             : await deadline.race(Promise.resolve(until(seen)));
         if (arrived) return seen;
         if (seen.status === 'failed' || seen.status === 'cancelled') {
-          throw failed(cleaned(seen, redact));
+          throw failed(redactDeep(seen, redact));
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
@@ -126,14 +126,14 @@ export async function waitForTransfer(
         cause: error.why.reason,
       });
     }
-    throw ranOut(limit, cleaned(last, redact), startedAt);
+    throw timedOut(limit, redactDeep(last, redact), startedAt);
   } finally {
     deadline.close();
   }
 }
 
 /** What to wait for, and how long, out of checked options. */
-function settleWait(options: WaitOptions | undefined, redact: Redact) {
+function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const given: WaitOptions = isObject(options) ? options : {};
   const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
   const issues: Issue[] = [];
@@ -151,9 +151,7 @@ function settleWait(options: WaitOptions | undefined, redact: Redact) {
       issues.push({ path: `options.${name}`, message: 'expected a function' });
     }
   }
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
-  }
+  checkSignal(signal, issues);
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
   return { until, onPoll, signal, limit, interval: firstPause, polling };
 }
@@ -175,17 +173,17 @@ const otherTransfer = (): PaymentsError =>
  * A poll that was refused or could not be sent says nothing of the Transfer, which may arrive all the
  * same. Arguments that are wrong are reported as such.
  */
-const brokenOff = (
+const pollRefused = (
   error: PaymentsError,
   last: Transfer | undefined,
   startedAt: string,
 ): PaymentsError =>
   error instanceof ValidationError
-    ? retold(error, {
+    ? reattribute(error, {
         operation: call.operation,
         message: error.message.replaceAll('transfers.get', call.operation),
       })
-    : retold(error, {
+    : reattribute(error, {
         operation: call.operation,
         outcome: 'unknown',
         retryable: false,
@@ -193,7 +191,7 @@ const brokenOff = (
         message: `Waiting stopped because the transfer could not be read${lastStatus(last)}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
       });
 
-const outOfSight = (
+const pollsFailed = (
   cause: PaymentsError,
   last: Transfer | undefined,
   startedAt: string,
@@ -220,7 +218,7 @@ const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string
     { ...call, outcome: 'unknown', startedAt, reason: 'regressed', last: seen },
   );
 
-const ranOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
+const timedOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
   new WaitError(
     `The transfer did not reach the wanted status within ${limit} ms${lastStatus(last)}. This does not mean that it failed: call waitFor again, or check later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },

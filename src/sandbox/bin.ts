@@ -17,7 +17,7 @@ Options:
 `;
 
 /** What the command line asks for. */
-interface Wishes {
+interface CommandLine {
   port: number;
   host: string;
   demo: boolean;
@@ -25,7 +25,7 @@ interface Wishes {
 }
 
 /** @throws Error with a sentence for the user. */
-function readWishes(args: string[]): Wishes {
+function readCommandLine(args: string[]): CommandLine {
   const { values } = parseArgs({
     args,
     options: {
@@ -46,7 +46,7 @@ function readWishes(args: string[]): Wishes {
   return { port, host, demo: seed === 'demo', help };
 }
 
-async function run({ port, host, demo }: Wishes): Promise<void> {
+async function run({ port, host, demo }: CommandLine): Promise<void> {
   const sandbox = new Sandbox();
   if (demo) seedDemo(sandbox);
   const server = await listen(sandbox, { port, host });
@@ -73,17 +73,17 @@ function fail(status: number, message: string): void {
 }
 
 function main(args: string[]): void {
-  let wishes: Wishes;
+  let options: CommandLine;
   try {
-    wishes = readWishes(args);
+    options = readCommandLine(args);
   } catch (cause) {
     fail(2, `${wordsOf(cause)}\n\n${usage}`);
     return;
   }
-  if (wishes.help) {
+  if (options.help) {
     process.stdout.write(usage);
   } else {
-    run(wishes).catch((cause: unknown) => {
+    run(options).catch((cause: unknown) => {
       fail(1, `${wordsOf(cause)}\n`);
     });
   }

@@ -1,5 +1,5 @@
 import { SandboxError } from './problem.ts';
-import { base64url } from './fingerprint.ts';
+import { base64url } from './encoding.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {

@@ -5,9 +5,9 @@ import { routes, type Route } from './routes.ts';
 import { asInput, checked } from './validation.ts';
 
 const operations = routes.map(({ operation }) => operation);
-const moments = ['before_commit', 'after_commit'] as const;
-const moment = z.enum(moments, `expected one of ${moments.join(', ')}`);
-const maybeMoment = z.optional(moment);
+const occasions = ['before_commit', 'after_commit'] as const;
+const when = z.enum(occasions, `expected one of ${occasions.join(', ')}`);
+const maybeWhen = z.optional(when);
 const maybeText = z.optional(z.string('expected a string'));
 const statusRule = 'expected a status from 200 to 599';
 const status = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
@@ -17,7 +17,7 @@ const msRule = 'expected milliseconds, from 0 to 2147483647';
 export const bodyless: readonly number[] = [204, 205, 304];
 
 /** A count that may be Infinity, which zod's own numbers may not. */
-const countFrom = (least: number) =>
+const countOrInfinity = (least: number) =>
   z.custom<number>(
     (value) =>
       typeof value === 'number' &&
@@ -31,7 +31,8 @@ const retryAfterRule = 'expected seconds, or the text of a header';
 /** Whether a response can carry these: no line breaks, no characters beyond Latin-1. */
 function areHeaders(headers: Record<string, string>): boolean {
   try {
-    return new Headers(headers) instanceof Headers;
+    void new Headers(headers);
+    return true;
   } catch {
     return false;
   }
@@ -54,7 +55,7 @@ const faults = [
       ),
       code: maybeText,
       error: maybeText,
-      when: maybeMoment,
+      when: maybeWhen,
     })
     .check(
       z.refine((fault) => fault.status >= 300 || fault.when !== 'before_commit', {
@@ -66,8 +67,8 @@ const faults = [
     kind: z.literal('delay'),
     ms: z.number(msRule).check(z.gte(0, msRule), z.lte(2_147_483_647, msRule)),
   }),
-  z.strictObject({ kind: z.literal('hang'), when: maybeMoment }),
-  z.strictObject({ kind: z.literal('reset'), when: moment }),
+  z.strictObject({ kind: z.literal('hang'), when: maybeWhen }),
+  z.strictObject({ kind: z.literal('reset'), when: when }),
   z.strictObject({
     kind: z.literal('html'),
     status: z.optional(
@@ -78,18 +79,18 @@ const faults = [
         ),
       ),
     ),
-    when: maybeMoment,
+    when: maybeWhen,
   }),
-  z.strictObject({ kind: z.literal('truncated_body'), when: maybeMoment }),
-  z.strictObject({ kind: z.literal('stalled_body'), when: maybeMoment }),
+  z.strictObject({ kind: z.literal('truncated_body'), when: maybeWhen }),
+  z.strictObject({ kind: z.literal('stalled_body'), when: maybeWhen }),
   z.strictObject({ kind: z.literal('repeated_cursor') }),
   z.strictObject({ kind: z.literal('empty_page') }),
 ] as const;
 
 const FaultRuleSchema = z.strictObject({
   operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
-  times: z.optional(countFrom(1)),
-  after: z.optional(countFrom(0)),
+  times: z.optional(countOrInfinity(1)),
+  after: z.optional(countOrInfinity(0)),
   fault: z.discriminatedUnion(
     'kind',
     faults,

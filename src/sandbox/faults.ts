@@ -90,7 +90,7 @@ export interface SandboxFaultRule {
 /** The faults that a sandbox is told to show. */
 export interface SandboxFaults {
   /**
-   * Adds a rule. A request meets the oldest rule that is for it and not used up: one at most.
+   * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
    * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
    *
    * @example
@@ -172,7 +172,7 @@ export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefi
 }
 
 /** What the caller gets to see. `act` is called if the platform does what was asked. */
-export function spoil(fault: SandboxFault, act: () => Reply): SandboxAnswer {
+export function applyFault(fault: SandboxFault, act: () => Reply): SandboxAnswer {
   const truth = commits(fault) ? act() : undefined;
   const reply = truth ?? injected(500);
   switch (fault.kind) {

@@ -17,11 +17,11 @@ import {
 } from '../schemas/primitives.ts';
 import type { Transaction } from '../schemas/transaction.ts';
 import { encodeArguments, tokenOf } from './action-arguments.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from './encoding.ts';
 import type { Platform } from './platform.ts';
 import { SandboxError, conflict } from './problem.ts';
-import { recordTransaction, sameCase } from './transactions.ts';
-import { asInput, checked, misfit } from './validation.ts';
+import { recordTransaction, lowerCaseHex } from './transactions.ts';
+import { asInput, checked, validationError } from './validation.ts';
 
 export interface InstructionRow {
   readonly address: Hex;
@@ -92,7 +92,7 @@ export function buildInstruction({
   const [kind, ...others] = Object.keys(actionArguments);
   if (kind === undefined || others.length > 0) {
     // The answer has one action address, so it can stand for one kind of action only.
-    throw misfit(
+    throw validationError(
       { actionArguments: 'expected exactly one action kind, such as refuelERC20' },
       asInput('The body of instructions.build is'),
     );
@@ -108,7 +108,7 @@ export function buildInstruction({
 /** What GET /instructions/all does: the Instructions of an address, oldest first. */
 export const listInstructions = (platform: Platform, owner: string): Instruction[] =>
   [...platform.instructions.values()]
-    .filter((row) => sameCase(row.address) === sameCase(owner))
+    .filter((row) => lowerCaseHex(row.address) === lowerCaseHex(owner))
     .map(instructionView);
 
 const instructionView = ({ instruction }: InstructionRow): Instruction => ({
@@ -156,7 +156,7 @@ export class SandboxInstructions {
     const { salt, maxExecutions, action } = built;
     const chainId = given.chainId ?? 8453;
     const content = [
-      sameCase(given.address),
+      lowerCaseHex(given.address),
       chainId,
       salt,
       maxExecutions,
@@ -247,7 +247,7 @@ export class SandboxInstructions {
   }
 
   #row(instructionId: string): InstructionRow {
-    const row = this.#platform.instructions.get(sameCase(instructionId));
+    const row = this.#platform.instructions.get(lowerCaseHex(instructionId));
     if (row !== undefined) return row;
     throw new SandboxError(`No instruction "${instructionId}" exists on this Platform.`, {
       code: 'instruction_not_found',

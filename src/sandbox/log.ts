@@ -1,4 +1,4 @@
-import { cleaned, redactor } from '../redactor.ts';
+import { redactDeep, redactor } from '../redactor.ts';
 import type { SandboxFault } from './faults.ts';
 import type { SandboxOperation } from './routes.ts';
 
@@ -20,7 +20,7 @@ export interface SandboxLogEntry {
   readonly status: number | undefined;
 }
 
-/** A long run must not fill the memory: beyond this many entries the oldest go. */
+/** Memory is bounded: beyond this many entries the oldest are dropped. */
 const most = 10_000;
 
 /** Keeps what arrived, without credentials. */
@@ -38,8 +38,8 @@ export class Log {
     const noted: { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] } = {
       ...entry,
       path: redact(entry.path),
-      query: cleaned(entry.query, redact),
-      body: cleaned(entry.body, redact),
+      query: redactDeep(entry.query, redact),
+      body: redactDeep(entry.body, redact),
       status: undefined,
     };
     this.entries.push(noted);

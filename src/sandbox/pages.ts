@@ -1,6 +1,6 @@
 import type { PageQuery } from '../schemas/primitives.ts';
 import type { Page } from '../schemas/page.ts';
-import { base64url, fingerprint, fromBase64url } from './fingerprint.ts';
+import { base64url, fingerprint, fromBase64url } from './encoding.ts';
 import { SandboxError } from './problem.ts';
 import type { Table } from './table.ts';
 

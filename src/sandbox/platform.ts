@@ -10,7 +10,7 @@ import { initialSettings } from './settings.ts';
 import { Table } from './table.ts';
 import type { TransferRow } from './transfers.ts';
 
-/** Everything that a Platform remembers. What may happen to it is told by the files of the nouns. */
+/** Everything that a Platform remembers. The rules are in the file of each noun. */
 export class Platform {
   readonly clock: Clock;
   /** Items a page when a request names no `limit`. */

@@ -1,6 +1,6 @@
 import type { SandboxAnswer } from './answer.ts';
 
-type Told = Extract<SandboxAnswer, { status: number }>;
+type StatusAnswer = Extract<SandboxAnswer, { status: number }>;
 
 /**
  * Who waits for an answer. A Request that nobody holds is collected, and its signal then never
@@ -24,7 +24,7 @@ export async function toResponse(answer: SandboxAnswer, caller: Caller): Promise
   return respond(answer, caller);
 }
 
-function respond({ kind, status, headers, body }: Told, caller: Caller): Response {
+function respond({ kind, status, headers, body }: StatusAnswer, caller: Caller): Response {
   if (body === null) return new Response(null, { status, headers });
   const bytes = new TextEncoder().encode(body);
   const half = bytes.subarray(0, bytes.length >> 1);

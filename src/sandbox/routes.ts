@@ -88,14 +88,17 @@ function route(
 }
 
 /** The filters that the document describes; their names are assumed. */
-const concerns = (row: Transfer, { accountId }: TransferListQuery) =>
+const involvesAccount = (row: Transfer, { accountId }: TransferListQuery) =>
   accountId === undefined ||
   row.sourceAccountId === accountId ||
   row.destinationAccountId === accountId;
-const belongs = (row: { entityId: EntityId }, { entityId }: { entityId?: EntityId | undefined }) =>
-  entityId === undefined || row.entityId === entityId;
-const leads = (row: Iban, query: IbanListQuery) =>
-  belongs(row, query) && (query.accountId === undefined || row.accountId === query.accountId);
+const belongsToEntity = (
+  row: { entityId: EntityId },
+  { entityId }: { entityId?: EntityId | undefined },
+) => entityId === undefined || row.entityId === entityId;
+const matchesIban = (row: Iban, query: IbanListQuery) =>
+  belongsToEntity(row, query) &&
+  (query.accountId === undefined || row.accountId === query.accountId);
 
 /** Every documented operation: where it is, the status of its success, and what it does. */
 export const routes: readonly Route[] = [
@@ -161,7 +164,12 @@ export const routes: readonly Route[] = [
     'transfers.list',
     'GET /v0/transfers',
     200,
-    withPage(transferListQuerySchema(), ({ transfers }) => transfers, transferView, concerns),
+    withPage(
+      transferListQuerySchema(),
+      ({ transfers }) => transfers,
+      transferView,
+      involvesAccount,
+    ),
   ),
   route(
     'transfers.get',
@@ -178,7 +186,7 @@ export const routes: readonly Route[] = [
       counterpartyListQuerySchema(),
       ({ counterparties }) => counterparties,
       counterpartyView,
-      belongs,
+      belongsToEntity,
     ),
   ),
   route(
@@ -193,7 +201,7 @@ export const routes: readonly Route[] = [
     'ibans.list',
     'GET /v0/ibans',
     200,
-    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, ibanView, leads),
+    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, ibanView, matchesIban),
   ),
   route(
     'ibans.get',

@@ -5,7 +5,7 @@ import type { SandboxClock } from './clock.ts';
 import { SandboxCounterparties } from './counterparties.ts';
 import { authorise, credentialsOf, presented, type SandboxCredentials } from './credentials.ts';
 import { SandboxEntities } from './entities.ts';
-import { FaultQueue, pageFaultOf, spoil, type SandboxFaults } from './faults.ts';
+import { FaultQueue, pageFaultOf, applyFault, type SandboxFaults } from './faults.ts';
 import { SandboxIbans } from './ibans.ts';
 import { SandboxInstructions } from './instructions.ts';
 import { Log, type SandboxLogEntry } from './log.ts';
@@ -203,7 +203,7 @@ export class Sandbox {
             pageFault: pageFaultOf(fault),
           });
     const answer: SandboxAnswer =
-      fault === undefined ? { kind: 'complete', ...act() } : spoil(fault, act);
+      fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
     if (fault?.kind === 'delay') await this.#platform.clock.wait(fault.ms, request.signal);
     if (!('status' in answer)) return answer;
     note(answer.status);

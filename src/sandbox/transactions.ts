@@ -1,8 +1,8 @@
 import type { Transaction, TransactionListInput } from '../schemas/transaction.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from './encoding.ts';
 import type { InstructionRow } from './instructions.ts';
 import type { Platform } from './platform.ts';
-import { asInput, misfit } from './validation.ts';
+import { asInput, validationError } from './validation.ts';
 
 /** The most records of one answer, whatever `take` asks for; the document gives no number. */
 const mostRecords = 100;
@@ -10,7 +10,7 @@ const mostRecords = 100;
 const firstBlock = 20_000_000;
 
 /** What a transaction did to its Instruction. */
-interface Deed {
+interface TransactionEffect {
   activation?: boolean;
   deactivation?: boolean;
   status?: string | undefined;
@@ -20,7 +20,7 @@ interface Deed {
 export function recordTransaction(
   platform: Platform,
   { instruction, address, chainId }: InstructionRow,
-  { activation = false, deactivation = false, status = 'Success' }: Deed,
+  { activation = false, deactivation = false, status = 'Success' }: TransactionEffect,
 ): Transaction {
   const seconds = Math.floor(platform.clock.now().getTime() / 1000);
   const { instructionId } = instruction;
@@ -50,21 +50,21 @@ export function recordTransaction(
 export function listTransactions(platform: Platform, input: TransactionListInput): Transaction[] {
   const { sort = 'Ascending', skip = 0, take = platform.pageSize } = input;
   if (sort !== 'Ascending' && sort !== 'Descending') {
-    throw misfit(
+    throw validationError(
       { sort: 'expected "Ascending" (or "Descending", which is an assumption of the sandbox)' },
       asInput('The body of transactions.list is'),
     );
   }
   const from = input.from === undefined ? -Infinity : new Date(input.from).getTime();
   const to = input.to === undefined ? Infinity : new Date(input.to).getTime();
-  const ids = input.instructionIds && new Set(input.instructionIds.map(sameCase));
+  const ids = input.instructionIds && new Set(input.instructionIds.map(lowerCaseHex));
   const found = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
       // The moment that a record shows: whoever asks again from there must find it.
       const at = Number(createdAtUnix) * 1000;
       return (
-        sameCase(address) === sameCase(input.address) &&
-        (ids === undefined || ids.has(sameCase(instructionId))) &&
+        lowerCaseHex(address) === lowerCaseHex(input.address) &&
+        (ids === undefined || ids.has(lowerCaseHex(instructionId))) &&
         at >= from &&
         at <= to
       );
@@ -76,7 +76,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
 }
 
 /** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */
-export const sameCase = (hex: string): string => hex.toLowerCase();
+export const lowerCaseHex = (hex: string): string => hex.toLowerCase();
 
 /** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
 export class SandboxTransactions {

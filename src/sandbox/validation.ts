@@ -31,11 +31,11 @@ export const asQuery: Report = {
 export function checked<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw misfit(fieldsOf(result.error.issues, value), report);
+  throw validationError(fieldsOf(result.error.issues, value), report);
 }
 
 /** The error for fields that do not fit: their paths, each with a sentence. */
-export function misfit(fields: Record<string, string>, report: Report): SandboxError {
+export function validationError(fields: Record<string, string>, report: Report): SandboxError {
   const sentences = Object.entries(fields).map(([field, rule]) =>
     field === '' ? rule : `${field}: ${rule}`,
   );
@@ -68,7 +68,8 @@ export function readQuery(params: URLSearchParams): Record<string, string | numb
   const entries = [...params];
   const seen = new Set<string>();
   for (const [name] of entries) {
-    if (seen.has(name)) throw misfit({ [name]: 'expected once, got more than one' }, asQuery);
+    if (seen.has(name))
+      throw validationError({ [name]: 'expected once, got more than one' }, asQuery);
     seen.add(name);
   }
   return Object.fromEntries(

@@ -115,7 +115,7 @@ export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<E
 export const entitySchema = lazily((): Schema<Entity> => z.looseObject(entityShape()));
 
 /**
- * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * Input for creating an Entity. Which fields are required is assumed, and how the platform
  * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
  */
 export interface EntityCreateInput {

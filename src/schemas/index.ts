@@ -133,7 +133,7 @@ export type {
 };
 
 // Marked pure: a bundler then leaves out the ones that an application does not import.
-/** What it takes to create an Account; unknown fields are refused. */
+/** Input for creating an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   /* @__PURE__ */ accountCreateInputSchema();
 /** What the platform answers when an Account has been created; unknown fields stay. */
@@ -145,7 +145,7 @@ export const AccountListQuerySchema: Schema<AccountListQuery> =
   /* @__PURE__ */ accountListQuerySchema();
 /** An Account as the platform sends it; unknown fields stay. */
 export const AccountSchema: Schema<Account> = /* @__PURE__ */ accountSchema();
-/** What of an Account to change; unknown fields are refused. */
+/** The fields of an Account to change; unknown fields are refused. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   /* @__PURE__ */ accountUpdateInputSchema();
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
@@ -155,7 +155,7 @@ export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
   /* @__PURE__ */ counterpartyListQuerySchema();
 /** A Counterparty as the platform sends it; unknown fields stay. */
 export const CounterpartySchema: Schema<Counterparty> = /* @__PURE__ */ counterpartySchema();
-/** What it takes to create an Entity; unknown fields are refused. */
+/** Input for creating an Entity; unknown fields are refused. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
   /* @__PURE__ */ entityCreateInputSchema();
 /** What the platform answers when an Entity has been created; unknown fields stay. */
@@ -180,7 +180,7 @@ export const BuiltInstructionSchema: Schema<BuiltInstruction> =
   /* @__PURE__ */ builtInstructionSchema();
 /** How often an Instruction has run; unknown fields stay. */
 export const ExecutionStateSchema: Schema<ExecutionState> = /* @__PURE__ */ executionStateSchema();
-/** What it takes to build an instruction payload; unknown action kinds pass through. */
+/** Input for building an instruction payload; unknown action kinds pass through. */
 export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
   /* @__PURE__ */ instructionBuildInputSchema();
 /** Whose Instructions to list; unknown fields are refused. */
@@ -190,7 +190,7 @@ export const InstructionListInputSchema: Schema<InstructionListInput> =
 export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ instructionSchema();
 /** The Settings as the platform sends them; unknown fields stay. */
 export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ settingsSchema();
-/** What of the Settings to change; unknown fields are refused. */
+/** The Settings to change; unknown fields are refused. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
   /* @__PURE__ */ settingsUpdateInputSchema();
 /** Which transactions to list; unknown fields are refused. */
@@ -198,7 +198,7 @@ export const TransactionListInputSchema: Schema<TransactionListInput> =
   /* @__PURE__ */ transactionListInputSchema();
 /** A transaction record as the platform sends it; unknown fields stay. */
 export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ transactionSchema();
-/** What it takes to send money: an exact amount and one destination; unknown fields are refused. */
+/** Input for sending money: an exact amount and one destination; unknown fields are refused. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
   /* @__PURE__ */ transferCreateInputSchema();
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */

@@ -140,7 +140,7 @@ export interface ActionArguments {
   [kind: string]: unknown;
 }
 
-/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */
   address: Hex;

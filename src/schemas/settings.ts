@@ -35,7 +35,7 @@ export const settingsShape = () => ({
 });
 export const settingsSchema = lazily((): Schema<Settings> => z.looseObject(settingsShape()));
 
-/** What of the Settings to change: a field that is absent stays as it is. */
+/** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
   /**
    * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one

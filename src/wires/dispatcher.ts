@@ -1,4 +1,4 @@
-import { builtin, isRuntimesOwn, runtime } from '../runtime.ts';
+import { builtin, isNativeFetch, runtime } from '../runtime.ts';
 import { Reply } from './reply.ts';
 import {
   currentDispatcher,
@@ -23,14 +23,14 @@ export function dispatcherWire(): Wire | undefined {
   const { fetch } = globalThis;
   if (runtime() !== 'node' || builtin('node:zlib') === undefined) return undefined;
   if (checked === undefined || checked.fetch !== fetch) {
-    checked = { fetch, own: isRuntimesOwn(fetch) };
+    checked = { fetch, own: isNativeFetch(fetch) };
   }
   return checked.own && currentDispatcher() !== undefined ? wire : undefined;
 }
 
 const wire: Wire = {
   runtime: 'node',
-  sealed: true,
+  sendsOnce: true,
   wantsRequest: false,
   send: (request, _, trace) => new Exchange(request, trace).answer,
 };

@@ -1,5 +1,5 @@
 import type { Kind } from '../outcome.ts';
-import { host, isRuntimesOwn, runtime, type Runtime } from '../runtime.ts';
+import { host, isNativeFetch, runtime, type Runtime } from '../runtime.ts';
 import type { Fetch, GetWithBody, Wire } from './wire.ts';
 
 /** The wire for everything but GET with a body, over the user's own fetch or the global one. */
@@ -8,9 +8,9 @@ export function fetchWire(send: Fetch, kind: Kind): Wire {
   return {
     // Node's own fetch is on this wire only when the global one was replaced. It hands its requests to a
     // dispatcher, which may be anybody's, and tells of the last time only.
-    runtime: (here === 'bun' || here === 'deno') && isRuntimesOwn(send) ? here : 'other',
+    runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
     // Bun and Deno repeat a request whose reused connection turns out dead, unless it is sent as below.
-    sealed: kind !== 'safe',
+    sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
       asAnswer(await send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) })),
@@ -32,7 +32,7 @@ function asAnswer(given: Partial<Response> | null | undefined): Response {
 /** A seam of the user's own for GET with a body. */
 export const givenGetWithBody = (send: GetWithBody): Wire => ({
   runtime: 'other',
-  sealed: false,
+  sendsOnce: false,
   wantsRequest: true,
   send: async ({ body = '' }, built) => asAnswer(await send(built, body)),
 });

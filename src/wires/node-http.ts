@@ -16,7 +16,7 @@ export function nodeHttpWire(): Wire | undefined {
   return {
     runtime: here,
     // Deno's node:http repeats a request as its fetch does; what it reports proves nothing.
-    sealed: here === 'node',
+    sendsOnce: here === 'node',
     wantsRequest: false,
     send: (request) => send(request),
   };

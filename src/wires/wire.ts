@@ -1,4 +1,4 @@
-import type { Departure } from '../outcome.ts';
+import type { WireFacts } from '../outcome.ts';
 
 /** How a request learns that it has to end. */
 interface Stop {
@@ -64,7 +64,7 @@ export interface WireAnswer {
 }
 
 /** How bytes leave: one small function from a request to an answer, and what is known of it. */
-export interface Wire extends Departure {
+export interface Wire extends WireFacts {
   /**
    * Whether ky has to build a whole Request for this wire. A wire that takes the parts as they are
    * is spared that.

@@ -18,7 +18,7 @@ afterAll(() => {
   Math.random = random;
 });
 
-/** A busy machine must not turn an answer into a time-out. */
+/** A busy machine must not turn an answer into a timeout. */
 const limits = { timeout: 500, totalTimeout: 5_000, maxRetries: 2 };
 
 /** One call that meets the fault first and is answered well after it, on a platform of its own. */

@@ -131,7 +131,7 @@ test.each(
       outcome: 'not_sent',
       attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
     });
-    // undici asks a proxy that hangs up again and again; only our time-out ends the call.
+    // undici asks a proxy that hangs up again and again; only our timeout ends the call.
     for (const { durationMs } of told.attempts) expect(durationMs).toBeLessThan(1_500);
     expect(asked()).toBeGreaterThanOrEqual(1);
     expect(platform.arrivalsOf('proxied')).toBe(isWarm ? 1 : 0);

@@ -238,7 +238,7 @@ test('empty pages without end are asked for a thousand times, and the way on is 
     outcome: 'rejected',
     resume: { cursor: 'c999', limit: 2, itemsYielded: 0 },
   });
-  expect(error.message).toContain('sent 1000 pages in a row without an item, and names another');
+  expect(error.message).toContain('sent 1000 empty pages in a row, and another cursor');
   expect(requests).toHaveLength(1_000);
 });
 

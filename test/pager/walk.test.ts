@@ -14,7 +14,7 @@ import {
   respond,
   transferNumber,
 } from '../support/answers.ts';
-import { PageWalk } from '../../src/walk.ts';
+import { PageIterator } from '../../src/iterators.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { settle } from '../support/virtual-clock.ts';
 
@@ -308,10 +308,8 @@ test('an iterator can be used in for await, too', async () => {
 
 test('a page that arrives in spite of its cancellation is handed to nobody', async () => {
   const page = Promise.withResolvers<{ data: number[] }>();
-  const walk = new PageWalk<number, { data: number[] }, object>({
-    operation: 'x',
-    method: 'GET',
-    path: '/x',
+  const walk = new PageIterator<number, { data: number[] }, object>({
+    call: { operation: 'x', method: 'GET', path: '/x' },
     start: {},
     limit: undefined,
     fetch: () => Object.assign(page.promise, { withResponse: () => Promise.reject(new Error()) }),

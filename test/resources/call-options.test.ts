@@ -105,6 +105,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ...[
     'Host',
     'Content-Length',
+    'Content-Type',
     'Transfer-Encoding',
     'Connection',
     'Expect',

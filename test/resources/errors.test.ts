@@ -87,7 +87,7 @@ test('the message says what happened, what was asked and what to do', async () =
   expect(String(error)).toMatchInlineSnapshot(`
     "NotFoundError: The platform answered 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
     Request: DELETE /counterparties/{id} (counterparties.delete), request req_000001.
-    Check the id, and that the credential belongs to the Platform that holds it.
+    Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.
     It did not take effect."
   `);
 });

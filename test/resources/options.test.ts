@@ -95,7 +95,9 @@ describe('a credential', () => {
   );
 
   test('is missing altogether', () => {
-    expect(refusal({ baseUrl }).message).toMatch(/option apiKey, .*PAYMENTS_API_KEY/);
+    expect(refusal({ baseUrl }).message).toMatch(
+      /option apiKey \(environment variable PAYMENTS_API_KEY\)/,
+    );
   });
 
   test('of one kind is enough', () => {
@@ -349,7 +351,7 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_API_KEY', '');
     vi.stubEnv('PAYMENTS_ROOT_URL', '');
     expect(refusal({ apiKey }).message).toContain('No base URL was given');
-    expect(refusal({ baseUrl }).message).toContain('No API key was given');
+    expect(refusal({ baseUrl }).message).toContain('No credential was given');
     expect(new PaymentsClient({ baseUrl, apiKey }).toJSON().rootUrl).toBe(
       'https://api.example.com',
     );

@@ -128,7 +128,7 @@ interface Entity extends EntityCreated {
     status: EntityStatus;
 }
 /**
- * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * Input for creating an Entity. Which fields are required is assumed, and how the platform
  * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
  */
 interface EntityCreateInput {
@@ -166,7 +166,7 @@ interface Settings {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/** What of the Settings to change: a field that is absent stays as it is. */
+/** The Settings to change; omitted fields stay unchanged. */
 interface SettingsUpdateInput {
     /**
      * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
@@ -436,7 +436,7 @@ interface Attempt {
     readonly requestId?: string | undefined;
     /** Milliseconds from dispatch to failure. */
     readonly durationMs: number;
-    /** What happened, in a few words: `status 503`, `ECONNRESET`, `time-out (headers)`. */
+    /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout (headers)`. */
     readonly reason: string;
 }
 /** One thing that was wrong with an argument or an answer. */
@@ -639,7 +639,10 @@ declare class TimeoutError extends ConnectionError {
 /** The caller's signal was aborted; `cause` is its reason. */
 declare class AbortError extends PaymentsError {
 }
-/** Why an answer could not be used. */
+/**
+ * Why an answer could not be used. `truncated`: cut off; `shape`: not the documented fields;
+ * `too_large`: over 16 MiB, or nested more than 64 levels deep.
+ */
 type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 /** The platform answered with 2xx, but the response cannot be used. */
 declare class InvalidResponseError extends PaymentsError {
@@ -682,7 +685,10 @@ declare class PaginationError extends PaymentsError {
 declare class WaitError extends PaymentsError {
     /** What the platform last reported, if it ever did. */
     readonly last: Transfer | undefined;
-    /** `timeout` says nothing about failure: the money may still move. */
+    /**
+     * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
+     * failed; the money may still move. `regressed`: its status went backwards.
+     */
     readonly reason: 'timeout' | 'failed' | 'regressed';
     /** @hidden */
     constructor(message: string, facts: ErrorFacts & {
@@ -724,8 +730,8 @@ interface RequestEvent extends HookCall {
     /** The full URL, with ids and query. */
     readonly url: string;
     /**
-     * The headers that go out, without `authorization`. The values of `cookie`, `proxy-authorization` and of
-     * names with `token`, `secret` or `api-key` in them are redacted.
+     * The headers that go out, without `authorization`. The values of headers whose names suggest a secret
+     * (cookie, auth, session, token, password, secret, API key and the like) are redacted.
      */
     readonly headers: Readonly<Record<string, string>>;
 }
@@ -783,7 +789,7 @@ type GetWithBody = (request: Request, body: string) => Promise<Response>;
 /** How a {@link PaymentsClient} is set up. */
 interface ClientOptions {
     /**
-     * The versioned root; ends in `/v0`. https, or http on a loopback address.
+     * URL of the versioned API; must end in `/v0`. https, or http on a loopback address.
      * @default the environment variable PAYMENTS_BASE_URL
      */
     baseUrl?: string | undefined;
@@ -845,7 +851,7 @@ interface ClientOptions {
     clock?: Clock | undefined;
 }
 /** Options after the environment was read and everything was checked. */
-interface Settled {
+interface ResolvedOptions {
     readonly baseUrl: string;
     readonly rootUrl: string;
     readonly apiKey: CredentialSource | undefined;
@@ -866,13 +872,16 @@ interface Settled {
 interface RequestOptions {
     /** Aborts the call, including its waits. */
     signal?: AbortSignal | undefined;
-    /** Milliseconds for one attempt: headers and body. */
+    /** Milliseconds for one attempt: headers and body. Default: the client's. */
     timeout?: number | undefined;
-    /** Milliseconds for the whole call: waits, retries and bodies. */
+    /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
     totalTimeout?: number | undefined;
-    /** How often the call may be sent again at most; 0 means never, except once after a 401 when the credential is a function. */
+    /**
+     * How often the call may be sent again at most; 0 means never, except once after a 401 when the
+     * credential is a function. Default: the client's.
+     */
     maxRetries?: number | undefined;
-    /** Headers for this call. */
+    /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /** Extra query parameters that the document does not name. */
     query?: Readonly<Record<string, QueryValue>> | undefined;
@@ -896,7 +905,7 @@ interface Page<T> {
 type Redact = (text: string) => string;
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
-interface Checker<T> {
+interface Validator<T> {
     safeParse(value: unknown): {
         success: true;
         data: T;
@@ -915,9 +924,9 @@ interface SchemaIssue {
     readonly keys?: readonly string[];
     readonly errors?: readonly (readonly SchemaIssue[])[];
 }
-/** A value and what it has to be; nothing is checked before the call runs. */
-interface Checked<T> {
-    readonly schema: Checker<T>;
+/** A value of the caller's and the schema that it must match; validated when the call runs. */
+interface Argument<T> {
+    readonly schema: Validator<T>;
     readonly value: unknown;
     /** Where the caller gave it, such as `options.since`; empty for an input itself. */
     readonly at: string;
@@ -937,12 +946,12 @@ interface Call<T, A = T> {
     readonly kind: Kind;
     readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     readonly path: Path;
-    readonly query?: Checked<object>;
-    readonly body?: Checked<unknown>;
+    readonly query?: Argument<object>;
+    readonly body?: Argument<unknown>;
     /** The field of the query or the body that the SDK itself sets from page to page. */
     readonly pageParameter?: string;
     /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
-    readonly answer: Checker<A> | 'nothing';
+    readonly answer: Validator<A> | 'nothing';
     /** Whether a success without a body is a result too: undefined. */
     readonly mayBeEmpty?: boolean;
     /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
@@ -968,6 +977,11 @@ declare class Stopped extends Error {
     constructor(why: StopReason);
 }
 type Listener = (stopped: Stopped) => void;
+/** What besides its time ends a {@link Deadline}. */
+interface Ends {
+    readonly outer?: Deadline;
+    readonly signals?: readonly (AbortSignal | undefined)[];
+}
 /**
  * A span of time that ends by itself, with the caller's signal, or with the span around it. It
  * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
@@ -975,7 +989,7 @@ type Listener = (stopped: Stopped) => void;
  */
 declare class Deadline {
     #private;
-    constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', outer?: Deadline, signals?: readonly AbortSignal[]);
+    constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', { outer, signals }?: Ends);
     /** For what takes a signal; made when somebody asks, because few do and it costs. */
     get signal(): AbortSignal;
     /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
@@ -989,8 +1003,8 @@ declare class Deadline {
     /** Waits; {@link Stopped} ends it early. */
     sleep(ms: number): Promise<void>;
     /**
-     * Lets go of every timer and of the caller's signals. A clock or a signal of the caller's own that
-     * fails in this must not take the result of the call along.
+     * Clears the timer and the listeners. A clock or a signal of the caller's that throws here must not
+     * lose the result of the call.
      */
     close(): void;
 }
@@ -1055,7 +1069,7 @@ interface ApiCall<T> extends Promise<T> {
     withResponse(): Promise<WithResponse<T>>;
 }
 /** One API of the platform: where it is, which credential it takes, how calls to it are made. */
-interface TransportSetup extends Omit<Settled, 'rootUrl' | 'apiKey' | 'jwt'> {
+interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKey' | 'jwt'> {
     readonly credentialKind: 'apiKey' | 'jwt';
     /** Undefined when the client was given none: calls are then refused before anything is sent. */
     readonly credential: Credential | undefined;
@@ -1347,7 +1361,7 @@ interface ActionArguments {
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -1594,7 +1608,7 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
     /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
     timeout?: number | undefined;
-    /** Milliseconds between the first two polls; grows to 15 seconds. @default 1000 */
+    /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
     interval?: number | undefined;
     /** Called with the Transfer after every successful poll. */
     onPoll?: ((transfer: Transfer) => unknown) | undefined;
@@ -1696,8 +1710,8 @@ declare class PaymentsClient {
     constructor(options?: ClientOptions);
     /**
      * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
-     * replaced as a whole. Both share the retry budget and, if the credential is unchanged, its token
-     * and the pause after a 429.
+     * replaced as a whole. The copy shares the retry budget. It shares the cached token and the pause
+     * after a 429 only if the credential, the URL and `clock` are unchanged.
      *
      * @throws {@link ConfigurationError} as the constructor does
      */
@@ -1833,7 +1847,7 @@ interface Entity extends EntityCreated {
     status: EntityStatus;
 }
 /**
- * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * Input for creating an Entity. Which fields are required is assumed, and how the platform
  * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
  */
 interface EntityCreateInput {
@@ -1869,7 +1883,7 @@ interface Settings {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/** What of the Settings to change: a field that is absent stays as it is. */
+/** The Settings to change; omitted fields stay unchanged. */
 interface SettingsUpdateInput {
     /**
      * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
@@ -2142,7 +2156,7 @@ interface ActionArguments {
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -2359,7 +2373,7 @@ declare const pageSchema: <T>(item: Schema<T>) => Schema<Page<T>>;
  * @module payments-platform-sdk/schemas
  */
 
-/** What it takes to create an Account; unknown fields are refused. */
+/** Input for creating an Account; unknown fields are refused. */
 declare const AccountCreateInputSchema: Schema<AccountCreateInput>;
 /** What the platform answers when an Account has been created; unknown fields stay. */
 declare const AccountCreatedSchema: Schema<AccountCreated>;
@@ -2369,7 +2383,7 @@ declare const AccountIdSchema: Schema<AccountId>;
 declare const AccountListQuerySchema: Schema<AccountListQuery>;
 /** An Account as the platform sends it; unknown fields stay. */
 declare const AccountSchema: Schema<Account>;
-/** What of an Account to change; unknown fields are refused. */
+/** The fields of an Account to change; unknown fields are refused. */
 declare const AccountUpdateInputSchema: Schema<AccountUpdateInput>;
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
 declare const CounterpartyIdSchema: Schema<CounterpartyId>;
@@ -2377,7 +2391,7 @@ declare const CounterpartyIdSchema: Schema<CounterpartyId>;
 declare const CounterpartyListQuerySchema: Schema<CounterpartyListQuery>;
 /** A Counterparty as the platform sends it; unknown fields stay. */
 declare const CounterpartySchema: Schema<Counterparty>;
-/** What it takes to create an Entity; unknown fields are refused. */
+/** Input for creating an Entity; unknown fields are refused. */
 declare const EntityCreateInputSchema: Schema<EntityCreateInput>;
 /** What the platform answers when an Entity has been created; unknown fields stay. */
 declare const EntityCreatedSchema: Schema<EntityCreated>;
@@ -2399,7 +2413,7 @@ declare const IbanSchema: Schema<Iban>;
 declare const BuiltInstructionSchema: Schema<BuiltInstruction>;
 /** How often an Instruction has run; unknown fields stay. */
 declare const ExecutionStateSchema: Schema<ExecutionState>;
-/** What it takes to build an instruction payload; unknown action kinds pass through. */
+/** Input for building an instruction payload; unknown action kinds pass through. */
 declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
 /** Whose Instructions to list; unknown fields are refused. */
 declare const InstructionListInputSchema: Schema<InstructionListInput>;
@@ -2407,13 +2421,13 @@ declare const InstructionListInputSchema: Schema<InstructionListInput>;
 declare const InstructionSchema: Schema<Instruction>;
 /** The Settings as the platform sends them; unknown fields stay. */
 declare const SettingsSchema: Schema<Settings>;
-/** What of the Settings to change; unknown fields are refused. */
+/** The Settings to change; unknown fields are refused. */
 declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
 /** Which transactions to list; unknown fields are refused. */
 declare const TransactionListInputSchema: Schema<TransactionListInput>;
 /** A transaction record as the platform sends it; unknown fields stay. */
 declare const TransactionSchema: Schema<Transaction>;
-/** What it takes to send money: an exact amount and one destination; unknown fields are refused. */
+/** Input for sending money: an exact amount and one destination; unknown fields are refused. */
 declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */
 declare const TransferCreatedSchema: Schema<TransferCreated>;
@@ -2544,7 +2558,7 @@ interface Entity extends EntityCreated {
     status: EntityStatus;
 }
 /**
- * What it takes to create an Entity. Which fields are required is assumed, and how the platform
+ * Input for creating an Entity. Which fields are required is assumed, and how the platform
  * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
  */
 interface EntityCreateInput {
@@ -2577,7 +2591,7 @@ interface Settings {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/** What of the Settings to change: a field that is absent stays as it is. */
+/** The Settings to change; omitted fields stay unchanged. */
 interface SettingsUpdateInput {
     /**
      * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
@@ -2817,7 +2831,7 @@ interface ActionArguments {
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** What it takes to build an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -3085,7 +3099,7 @@ declare class SandboxTransfers {
     cancel(id: string): Transfer;
 }
 
-/** Everything that a Platform remembers. What may happen to it is told by the files of the nouns. */
+/** Everything that a Platform remembers. The rules are in the file of each noun. */
 declare class Platform {
     readonly clock: Clock;
     /** Items a page when a request names no `limit`. */
@@ -3368,7 +3382,7 @@ interface SandboxFaultRule {
 /** The faults that a sandbox is told to show. */
 interface SandboxFaults {
     /**
-     * Adds a rule. A request meets the oldest rule that is for it and not used up: one at most.
+     * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
      * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
      *
      * @example

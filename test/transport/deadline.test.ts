@@ -51,7 +51,7 @@ test('timeout covers the headers', async () => {
     phase: 'headers',
     code: 'ETIMEDOUT',
     outcome: 'unknown',
-    attempts: [{ durationMs: 700, reason: 'time-out (headers)' }],
+    attempts: [{ durationMs: 700, reason: 'timeout (headers)' }],
   });
   await server.closed(0);
 });
@@ -69,7 +69,7 @@ test('timeout covers the body, from the same start', async () => {
   expect(await failed).toMatchObject({
     phase: 'body',
     outcome: 'unknown',
-    attempts: [{ status: 201, durationMs: 700, reason: 'time-out (body)' }],
+    attempts: [{ status: 201, durationMs: 700, reason: 'timeout (body)' }],
   });
   await server.closed(0);
 });
@@ -103,9 +103,11 @@ test('a timeout before the connection stands says so, and that nothing was sent'
   expect(error).toMatchObject({
     phase: 'connect',
     outcome: 'not_sent',
-    attempts: [{ reason: 'time-out (connect)' }],
+    attempts: [{ reason: 'timeout (connect)' }],
   });
-  expect(error.message).toContain('No connection to the platform within 200 ms');
+  expect(error.message).toContain(
+    'No connection to the platform was made within 200 ms (option timeout)',
+  );
 });
 
 test('totalTimeout covers attempts and the waits between them', async () => {
@@ -129,7 +131,7 @@ test('totalTimeout covers attempts and the waits between them', async () => {
   expect(await failed).toMatchObject({
     phase: 'total',
     outcome: 'unknown',
-    attempts: [{ status: 503 }, { reason: 'total time-out' }],
+    attempts: [{ status: 503 }, { reason: 'timeout (total)' }],
   });
   expect(clock.pending).toBe(0);
 });
@@ -443,7 +445,7 @@ test('a call that was given up while its connection failed is one error, not two
 
 test('nothing is waited for once a deadline is over', async () => {
   const over = [AbortSignal.abort('enough')];
-  const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', undefined, over);
+  const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
   await expect(deadline.sleep(1)).rejects.toBeInstanceOf(Stopped);
   deadline.close();

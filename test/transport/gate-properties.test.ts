@@ -91,9 +91,9 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
   const call = async (each: Plan): Promise<Course['ends'][number]> => {
     await sleep(each.comes);
     const caller = new AbortController();
-    const deadline = new Deadline(clockFrom(clock), each.patience, 'total', undefined, [
-      caller.signal,
-    ]);
+    const deadline = new Deadline(clockFrom(clock), each.patience, 'total', {
+      signals: [caller.signal],
+    });
     const leaving =
       each.leaves === undefined
         ? undefined
@@ -183,7 +183,7 @@ test('a call that leaves in the moment of its turn leaves the turn to the next',
   const gate = new Gate(clock);
   const callers = [new AbortController(), new AbortController()] as const;
   const deadlines = callers.map(
-    ({ signal }) => new Deadline(clock, 60_000, 'total', undefined, [signal]),
+    ({ signal }) => new Deadline(clock, 60_000, 'total', { signals: [signal] }),
   );
   const [first, second] = deadlines;
   if (first === undefined || second === undefined) throw new Error('there are two');

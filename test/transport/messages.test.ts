@@ -69,7 +69,7 @@ test('ApiError: a redirect of a creation', async () => {
   expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 302.
     Request: POST /transfers (transfers.create).
-    Redirects are not followed; check the option baseUrl (rootUrl).
+    Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).
     Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
 });
@@ -97,7 +97,7 @@ test('PermissionDeniedError, from something that answers with a page', async () 
   expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
     "The platform answered 403: Bad gateway.
     Request: GET /transfers/{id} (transfers.get).
-    The credential is valid, but does not permit this."
+    The credential may not do this, or a proxy or firewall in front of the platform refused the request."
   `);
 });
 
@@ -106,7 +106,7 @@ test('NotFoundError', async () => {
   expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
     "The platform answered 404 (refused): No.
     Request: DELETE /counterparties/{id} (counterparties.delete).
-    Check the id, and that the credential belongs to the Platform that holds it.
+    Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.
     It did not take effect."
   `);
 });
@@ -137,7 +137,7 @@ test('RateLimitError', async () => {
     "The platform answered 429 (refused): No.
     Request: POST /transfers (transfers.create).
     Send fewer requests, or wait for retryAfterMs.
-    The platform asks to wait 3600000 ms; the SDK waits 60000 ms at most.
+    It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
     It did not take effect."
   `);
 });
@@ -168,7 +168,7 @@ test('ConnectionError: nothing was sent', async () => {
   expect(error.message.replace(String(port), 'PORT')).toMatchInlineSnapshot(`
     "The connection to the platform failed (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1:PORT.
     Request: POST /transfers (transfers.create).
-    Check the option baseUrl (rootUrl), and that the host is up.
+    Check the option baseUrl (for instructions and transactions: rootUrl), and that the host is up.
     Nothing was sent."
   `);
 });
@@ -283,7 +283,7 @@ test('PaginationError', async () => {
     .transfers.list()
     .toArray({ max: 5 });
   expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
-    "The platform says that more items follow, and names no cursor to them.
+    "The platform says that more items follow but gives no cursor for them.
     Request: GET /transfers (transfers.list), items handed out: 1.
     The items so far are valid; resume says where the list broke off."
   `);
@@ -291,7 +291,7 @@ test('PaginationError', async () => {
     .transfers.list()
     .toArray({ max: 5 });
   expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
-    "The platform names a cursor that this list has been at already.
+    "The platform returned a cursor that this list has already used.
     Request: GET /transfers (transfers.list), items handed out: 2.
     The items so far are valid; resume says where the list broke off."
   `);

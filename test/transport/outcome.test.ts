@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { connectionOutcome, statusOutcome, type Departure, type Kind } from '../../src/outcome.ts';
+import { connectionOutcome, statusOutcome, type WireFacts, type Kind } from '../../src/outcome.ts';
 import { worstOutcome } from '../../src/errors.ts';
-import { seenOutcome } from '../../src/failure.ts';
+import { outcomeOfStatus } from '../../src/failure.ts';
 import { mayResend } from '../../src/retry.ts';
 
 const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
@@ -49,9 +49,9 @@ const connect = (code: string): Error =>
 const coded = (code: string, message = code): Error => failure({ code, message });
 const wrapped = (cause: Error): Error => new TypeError('fetch failed', { cause });
 
-const departure = (runtime: Departure['runtime'], sealed = true): Departure => ({
+const departure = (runtime: WireFacts['runtime'], sealed = true): WireFacts => ({
   runtime,
-  sealed,
+  sendsOnce: sealed,
 });
 
 /** Codes of a certificate that the client refused. */
@@ -72,7 +72,7 @@ const certificates = [
 ];
 const reset = failure({ code: 'ECONNRESET', syscall: 'read', message: 'read ECONNRESET' });
 
-const proofs: readonly [Departure['runtime'], string, Error][] = [
+const proofs: readonly [WireFacts['runtime'], string, Error][] = [
   ...[
     'ECONNREFUSED',
     'EHOSTUNREACH',
@@ -83,7 +83,7 @@ const proofs: readonly [Departure['runtime'], string, Error][] = [
     'EADDRNOTAVAIL',
     'ECONNRESET',
   ].map(
-    (code) => ['node', `connect ${code}`, connect(code)] as [Departure['runtime'], string, Error],
+    (code) => ['node', `connect ${code}`, connect(code)] as [WireFacts['runtime'], string, Error],
   ),
   ['node', 'no such host', failure({ code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
   ['node', 'no answer to the lookup', failure({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
@@ -166,7 +166,9 @@ test('a 425 or 429 lets a write go again only if it refused the only request', (
     for (const kind of ['once', 'idempotent'] as const) {
       const failed = { status, transient: true };
       expect(mayResend(kind, { ...failed, outcome: 'rejected' })).toBe(true);
-      expect(mayResend(kind, { ...failed, outcome: seenOutcome(status, kind, true) })).toBe(false);
+      expect(mayResend(kind, { ...failed, outcome: outcomeOfStatus(status, kind, true) })).toBe(
+        false,
+      );
     }
   }
 });
@@ -179,7 +181,7 @@ test('deno: a refused certificate is final, and proves it', () => {
   });
 });
 
-const doubts: readonly [Departure['runtime'], string, unknown][] = [
+const doubts: readonly [WireFacts['runtime'], string, unknown][] = [
   ['node', 'a reset', reset],
   ['node', 'a reset while writing', failure({ code: 'ECONNRESET', syscall: 'write' })],
   ['node', 'a reset without a system call', coded('ECONNRESET')],

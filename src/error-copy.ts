@@ -12,21 +12,21 @@ const shortened = (text: string): string =>
   text.length > limits.text ? `${text.slice(0, limits.text)}… [cut]` : text;
 
 /** A text for an error: redacted, then cut. */
-export const shown = (text: string, redact: Redact): string =>
+export const redactAndCut = (text: string, redact: Redact): string =>
   shortened(redact(text.slice(0, read)));
 
 /** A copy of a parsed JSON value, redacted and bounded. */
-export function redactValue(value: unknown, redact: Redact, depth = 0): unknown {
-  if (typeof value === 'string') return shown(value, redact);
+export function redactBounded(value: unknown, redact: Redact, depth = 0): unknown {
+  if (typeof value === 'string') return redactAndCut(value, redact);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= limits.depth) return '[cut]';
   if (Array.isArray(value)) {
-    return value.slice(0, limits.keys).map((inner) => redactValue(inner, redact, depth + 1));
+    return value.slice(0, limits.keys).map((inner) => redactBounded(inner, redact, depth + 1));
   }
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, limits.keys)
-      .map(([key, inner]) => [redact(key), redactValue(inner, redact, depth + 1)]),
+      .map(([key, inner]) => [redact(key), redactBounded(inner, redact, depth + 1)]),
   );
 }
 
@@ -36,11 +36,11 @@ export function redactValue(value: unknown, redact: Redact, depth = 0): unknown 
  */
 export function redactError(error: unknown, redact: Redact, depth = 0): unknown {
   if (!(error instanceof Error)) return undefined;
-  const copy = new Error(shown(messageOf(error), redact));
+  const copy = new Error(redactAndCut(messageOf(error), redact));
   // What a user's function threw may have anything in these places.
   for (const key of ['name', 'stack', 'code', 'syscall'] as const) {
     const value = fieldOf(error, key);
-    if (typeof value === 'string') Object.assign(copy, { [key]: shown(value, redact) });
+    if (typeof value === 'string') Object.assign(copy, { [key]: redactAndCut(value, redact) });
   }
   if (depth < 4) {
     const errors = fieldOf(error, 'errors');

@@ -2,7 +2,8 @@ import { PaginationError, PaymentsError, type CallIdentity, type ResumePoint } f
 import type { ApiCall } from './transport.ts';
 
 /** How one kind of list finds its way. `Position` is what the next page is asked for with. */
-export interface Route<P, Position> extends CallIdentity {
+export interface PageSource<P, Position> {
+  readonly call: CallIdentity;
   readonly start: Position;
   readonly limit: number | undefined;
   /**
@@ -10,7 +11,7 @@ export interface Route<P, Position> extends CallIdentity {
    */
   fetch(position: Position, cancel?: AbortSignal): ApiCall<P>;
   /** Where the next page is, undefined after the last one, or why there is no way on. */
-  next(page: P, trail: Trail<Position>): Position | PaginationError | undefined;
+  next(page: P, trail: PagingState<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
   cursorOf(position: Position): string | undefined;
   /** Takes credentials out of a cursor that an error tells. */
@@ -18,7 +19,7 @@ export interface Route<P, Position> extends CallIdentity {
 }
 
 /** Where one walk through a list has been. */
-interface Trail<Position> {
+interface PagingState<Position> {
   readonly position: Position;
   readonly seen: Set<unknown>;
   /** Pages without an item, up to and with the last one. */
@@ -30,12 +31,12 @@ interface Trail<Position> {
  * One walk through the pages of a list. From its second page on it asks for the next page as soon
  * as one has arrived, so that the platform and the consumer work at the same time.
  */
-export class PageWalk<
+export class PageIterator<
   T,
   P extends { readonly data: T[] },
   Position,
 > implements AsyncIterableIterator<P> {
-  readonly #route: Route<P, Position>;
+  readonly #source: PageSource<P, Position>;
   readonly #seen = new Set<unknown>();
   /** Ends the requests of this walk when its loop is left. */
   readonly #cancel = new AbortController();
@@ -52,8 +53,8 @@ export class PageWalk<
   /** Calls of next() take turns: two at once must not fetch one page twice. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(route: Route<P, Position>) {
-    this.#route = route;
+  constructor(route: PageSource<P, Position>) {
+    this.#source = route;
     this.#position = route.start;
   }
 
@@ -76,10 +77,10 @@ export class PageWalk<
   }
 
   #resumeAt(position: Position): ResumePoint {
-    const cursor = this.#route.cursorOf(position);
+    const cursor = this.#source.cursorOf(position);
     return {
-      cursor: cursor === undefined ? undefined : this.#route.redact(cursor),
-      limit: this.#route.limit,
+      cursor: cursor === undefined ? undefined : this.#source.redact(cursor),
+      limit: this.#source.limit,
       itemsYielded: this.#itemsHandedOut,
     };
   }
@@ -103,7 +104,7 @@ export class PageWalk<
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
     this.#emptyInARow = page.data.length === 0 ? this.#emptyInARow + 1 : 0;
-    this.#goOn(page, position);
+    this.#findNext(page, position);
     if (this.#position !== undefined && this.#pagesHandedOut > 1) {
       this.#ahead = this.#ask(this.#position);
     }
@@ -111,9 +112,9 @@ export class PageWalk<
   }
 
   /** Finds the way to the next page. That there is none is said when somebody asks for it. */
-  #goOn(page: P, position: Position): void {
-    this.#seen.add(this.#route.cursorOf(position));
-    const next = this.#route.next(page, {
+  #findNext(page: P, position: Position): void {
+    this.#seen.add(this.#source.cursorOf(position));
+    const next = this.#source.next(page, {
       position,
       seen: this.#seen,
       emptyInARow: this.#emptyInARow,
@@ -125,7 +126,7 @@ export class PageWalk<
   }
 
   #ask(position: Position): Promise<P> {
-    const page = this.#route.fetch(position, this.#cancel.signal);
+    const page = this.#source.fetch(position, this.#cancel.signal);
     // A page fetched ahead may fail before anybody asks for it.
     page.catch(() => undefined);
     return page;
@@ -133,17 +134,17 @@ export class PageWalk<
 }
 
 /** One walk through the items of a list: one promise an item, nothing in between. */
-export class ItemWalk<
+export class ItemIterator<
   T,
   P extends { readonly data: T[] },
   Position,
 > implements AsyncIterableIterator<T> {
-  readonly #pages: PageWalk<T, P, Position>;
+  readonly #pages: PageIterator<T, P, Position>;
   #items: T[] = [];
   #at = 0;
   #turn: Promise<unknown> | undefined;
 
-  constructor(pages: PageWalk<T, P, Position>) {
+  constructor(pages: PageIterator<T, P, Position>) {
     this.#pages = pages;
   }
 

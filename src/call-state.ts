@@ -5,11 +5,11 @@ import { worstOutcome, type Attempt } from './errors.ts';
 import type { Failure } from './failure.ts';
 import type { HookCall } from './hooks.ts';
 import type { Prepared } from './prepare.ts';
-import type { Story } from './story.ts';
+import type { ErrorContext } from './error-context.ts';
 import type { Wire } from './wires/wire.ts';
 
 /** One call on its way: what all of its attempts have in common. */
-export interface Course<T, A> {
+export interface CallState<T, A> {
   readonly call: Call<T, A>;
   /** What hooks tell this call from others by. */
   readonly number: number;
@@ -29,7 +29,7 @@ export interface Course<T, A> {
 }
 
 /** What hooks call the attempt that comes next. */
-export const nextAttempt = <T, A>({ call, number, attempts }: Course<T, A>): HookCall => ({
+export const hookCallOf = <T, A>({ call, number, attempts }: CallState<T, A>): HookCall => ({
   ...identity(call),
   call: number,
   attempt: attempts.length + 1,
@@ -48,10 +48,10 @@ export const attemptOf = (
 });
 
 /** What errors tell of a call. */
-export function storyOf<T, A>(
-  { call, prepared, attempts, startedAt }: Course<T, A>,
+export function errorContextOf<T, A>(
+  { call, prepared, attempts, startedAt }: CallState<T, A>,
   gaveUp?: string,
-): Story {
+): ErrorContext {
   const began = new Date(startedAt ?? Number.NaN);
   return {
     ...identity(call),

@@ -6,11 +6,11 @@ import type { InvalidResponseReason, Issue } from './errors.ts';
 import type { Failure } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonDepthError, parseJson } from './json.ts';
-import { cleaned, type Redact } from './redactor.ts';
+import { redactDeep, type Redact } from './redactor.ts';
 import { bodylessStatuses } from './wires/wire.ts';
 
 /** How one client reads answers. */
-export interface Reading {
+export interface AnswerContext {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly timeout: number;
@@ -23,10 +23,10 @@ export interface Reading {
 }
 
 /** What an answer amounts to: the data, or the failure that it is. */
-export function judge<T, A>(
+export function interpretAnswer<T, A>(
   call: Call<T, A>,
   answer: Answer,
-  reading: Reading,
+  reading: AnswerContext,
 ): { data: T } | { failure: Failure } {
   const { redact } = reading;
   if (answer.status < 200 || answer.status > 299) {
@@ -67,7 +67,7 @@ export function judge<T, A>(
     call: reading.callNumber,
     status: answer.status,
     requestId: requestIdOf(answer.headers, redact),
-    issues: cleaned(issues, redact),
+    issues: redactDeep(issues, redact),
   }));
   // The type promises the documented shape; the hook has been told where the answer differs.
   return { data: transform(parsed as A) };
@@ -117,7 +117,7 @@ function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
  * The answer as a Response again: its body was read, so a new one holds the text. A phrase that no
  * Response can carry is left out: whoever asked for one must not lose the result over it.
  */
-export const rebuilt = ({ status, statusText, headers, text }: Answer): Response =>
+export const toResponse = ({ status, statusText, headers, text }: Answer): Response =>
   new Response(bodylessStatuses.has(status) ? null : text, {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',

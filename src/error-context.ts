@@ -2,7 +2,7 @@ import type { Attempt, CallIdentity, ErrorFacts, Outcome } from './errors.ts';
 import type { Kind } from './outcome.ts';
 
 /** What an error tells of the call it ends. */
-export interface Story extends CallIdentity {
+export interface ErrorContext extends CallIdentity {
   readonly kind: Kind;
   /** What may have happened, and how to find out: for a write whose outcome is unknown. */
   readonly ifUnknown: string;
@@ -15,40 +15,40 @@ export interface Story extends CallIdentity {
 }
 
 /** What every error that ends a call has. */
-export const factsOf = (story: Story, transient: boolean): ErrorFacts => ({
-  outcome: story.outcome,
-  operation: story.operation,
-  method: story.method,
-  path: story.path,
-  attempts: story.attempts,
+export const factsOf = (context: ErrorContext, transient: boolean): ErrorFacts => ({
+  outcome: context.outcome,
+  operation: context.operation,
+  method: context.method,
+  path: context.path,
+  attempts: context.attempts,
   // A creation whose outcome is unknown must not be sent again, by us or by the caller.
-  retryable: transient && !(story.kind === 'once' && story.outcome === 'unknown'),
-  startedAt: story.startedAt,
-  idempotencyKey: story.idempotencyKey,
+  retryable: transient && !(context.kind === 'once' && context.outcome === 'unknown'),
+  startedAt: context.startedAt,
+  idempotencyKey: context.idempotencyKey,
 });
 
 /** A sentence, then what was asked, then what to do. */
-export function compose(
+export function composeMessage(
   sentence: string,
-  story: Story,
+  context: ErrorContext,
   remedy: string,
   requestId?: string,
 ): string {
-  const count = story.attempts.length;
+  const count = context.attempts.length;
   const asked = [
-    `${story.method} ${story.path} (${story.operation})`,
+    `${context.method} ${context.path} (${context.operation})`,
     ...(count > 1 ? [`${count} attempts`] : []),
     ...(requestId === undefined ? [] : [`request ${requestId}`]),
   ].join(', ');
   const consequence =
-    story.kind === 'safe'
+    context.kind === 'safe'
       ? ''
-      : story.outcome === 'unknown'
-        ? `Outcome unknown: ${story.ifUnknown}`
-        : story.outcome === 'rejected'
+      : context.outcome === 'unknown'
+        ? `Outcome unknown: ${context.ifUnknown}`
+        : context.outcome === 'rejected'
           ? 'It did not take effect.'
           : 'Nothing was sent.';
-  return [sentence, `Request: ${asked}.`, remedy, story.gaveUp ?? '', consequence]
+  return [sentence, `Request: ${asked}.`, remedy, context.gaveUp ?? '', consequence]
     .filter((part) => part !== '')
     .join('\n');
 }
