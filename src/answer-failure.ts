@@ -36,18 +36,20 @@ export function statusFailure(
   const outcome = outcomeOfStatus(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
+  // Only the refusal is heeded: nothing that an answer says makes a creation safe to repeat.
+  const transient = isTransientStatus(status) && headers.get('x-should-retry') !== 'false';
   return {
     outcome,
     status,
     requestId,
     reason: `status ${status}`,
-    transient: isTransientStatus(status),
+    transient,
     retryAfterMs,
     toError(context) {
       const body = redactAndCut(answer.text, redact);
       const { message, code, details } = errorBody(answer.text, redact);
       const facts = {
-        ...factsOf(context, isTransientStatus(status)),
+        ...factsOf(context, transient),
         status,
         code,
         details,

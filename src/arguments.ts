@@ -56,7 +56,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
  */
 export function literalPath(given: unknown): Path {
   return {
-    template: typeof given === 'string' ? given.slice(0, 200) : '',
+    template: typeof given === 'string' ? given : '',
     resolve(issues) {
       const wrong =
         typeof given !== 'string' || !given.startsWith('/') || given.startsWith('//')

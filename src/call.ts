@@ -11,8 +11,11 @@ export interface Call<T, A = T> {
   readonly path: Path;
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
-  /** The field of the query or the body that the SDK itself sets from page to page. */
-  readonly pageParameter?: string;
+  /**
+   * Fields that neither `options.query` nor `options.body` may set, with a sentence that says where they
+   * belong.
+   */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
@@ -38,6 +41,11 @@ export const isPage = (answer: unknown): boolean =>
   isObject(answer) &&
   Array.isArray(Reflect.get(answer, 'data')) &&
   typeof Reflect.get(answer, 'hasMore') === 'boolean';
+
+/** For lists: the SDK turns the pages by this field, and another value would make every page the same. */
+export const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
+  [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
+});
 
 /** What errors and hooks call it. */
 export const identity = (

@@ -174,7 +174,7 @@ export class PaymentsClient {
 const redacted = <T>(call: Call<T>, redact: Redact): Call<T> => ({
   ...call,
   method: redact(call.method) as typeof call.method,
-  path: { ...call.path, template: redact(call.path.template) },
+  path: { ...call.path, template: redact(call.path.template).slice(0, 200) },
 });
 
 const credentialOf = (

@@ -42,7 +42,7 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
 /** A token is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
 
-/** A function that has not answered for this long is asked again, in milliseconds. */
+/** A function that has not answered for this long is asked again at the latest, in milliseconds. */
 const longestCall = 30_000;
 
 /**
@@ -58,6 +58,8 @@ export class Credential {
   #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
   /** How often the function was asked. */
   #calls = 0;
+  /** Which of these calls gave the latest token. */
+  #answered = 0;
   /** Tokens that may still turn up in a late answer, for redaction. */
   readonly #seen: string[] = [];
 
@@ -78,13 +80,16 @@ export class Credential {
     return typeof this.#source === 'string' ? this.#source : undefined;
   }
 
-  /** A token to send. Rejects with what the function rejects with, or UnusableCredential. */
-  async get(): Promise<string> {
+  /**
+   * A token to send. A function that has not answered for `patience` milliseconds is asked again. Rejects
+   * with what the function rejects with, or UnusableCredential.
+   */
+  async get(patience = longestCall): Promise<string> {
     if (typeof this.#source === 'string') return this.#source;
     if (this.#token !== undefined && this.#clock.now() < this.#token.expiresAt) {
       return this.#token.value;
     }
-    return this.#fetch(this.#source);
+    return this.#fetch(this.#source, Math.min(patience, longestCall));
   }
 
   /** Forgets a token that was refused, unless another has taken its place already. */
@@ -97,9 +102,9 @@ export class Credential {
     return this.#seen;
   }
 
-  #fetch(source: () => string | Promise<string>): Promise<string> {
+  #fetch(source: () => string | Promise<string>, patience: number): Promise<string> {
     const now = this.#clock.elapsed();
-    if (this.#fetching !== undefined && now - this.#fetching.since < longestCall) {
+    if (this.#fetching !== undefined && now - this.#fetching.since < patience) {
       return this.#fetching.token;
     }
     this.#calls += 1;
@@ -114,7 +119,10 @@ export class Credential {
           throw new UnusableCredential(problem);
         }
         // One that was given up may answer after its successor; then it is the older one.
-        if (this.#calls === call) this.#token = { value, expiresAt: this.#expiry(value) };
+        if (call > this.#answered) {
+          this.#answered = call;
+          this.#token = { value, expiresAt: this.#expiry(value) };
+        }
         return value;
       } finally {
         if (this.#calls === call) this.#fetching = undefined;

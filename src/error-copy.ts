@@ -6,14 +6,17 @@ const limits = { depth: 8, keys: 100, text: 2_048 };
 
 /** As much of a text as redaction reads: far more than is shown, far less than may arrive. */
 const read = 2 ** 16;
-
-/** Cuts a text for an error. */
-const shortened = (text: string): string =>
-  text.length > limits.text ? `${text.slice(0, limits.text)}… [cut]` : text;
+const longestCredential = 2 ** 13;
 
 /** A text for an error: redacted, then cut. */
-export const redactAndCut = (text: string, redact: Redact): string =>
-  shortened(redact(text.slice(0, read)));
+export function redactAndCut(text: string, redact: Redact): string {
+  const isRead = text.length <= read;
+  const clean = redact(text.slice(0, read));
+  if (isRead && clean.length <= limits.text) return clean;
+  // Where reading stopped, a credential may be without the end by which it is known.
+  const known = isRead ? clean : clean.slice(0, -longestCredential);
+  return `${known.slice(0, limits.text)}… [cut]`;
+}
 
 /** A copy of a parsed JSON value, redacted and bounded. */
 export function redactBounded(value: unknown, redact: Redact, depth = 0): unknown {

@@ -118,7 +118,8 @@ function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
  * Response can carry is left out: whoever asked for one must not lose the result over it.
  */
 export const toResponse = ({ status, statusText, headers, text }: Answer): Response =>
-  new Response(bodylessStatuses.has(status) ? null : text, {
+  // Of a text, Response would make up a content type.
+  new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',
     headers,

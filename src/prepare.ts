@@ -1,7 +1,7 @@
 import { invalidArguments, isObject, join, validate } from './arguments.ts';
 import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
-import { jsonIssues } from './json-issues.ts';
+import { jsonCopy } from './json-copy.ts';
 import { stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
 import {
@@ -40,19 +40,20 @@ export function prepare<T, A>(
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query && validate(call.query, issues);
-  refusePaging(call.pageParameter, resolved, issues);
+  refuseElsewhere(call.elsewhere, resolved, issues);
   // Merged before it is looked at: a getter is asked once, and what was checked is what is sent.
   const queried = { ...query, ...resolved.query };
   for (const [name, value] of Object.entries(queried)) {
-    const message = queryProblem(value);
-    const at = Object.hasOwn(resolved.query, name) ? 'options.query' : (call.query?.at ?? '');
+    const isExtra = Object.hasOwn(resolved.query, name);
+    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(value);
+    const at = isExtra ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
   }
   let payload: unknown;
   if (call.body !== undefined || resolved.body !== undefined) {
     const body = call.body === undefined ? {} : validate(call.body, issues);
-    payload = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
-    issues.push(...bodyIssues(payload, call.body?.at ?? '', resolved.body));
+    const merged = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
+    payload = checkedBody(merged, call.body?.at ?? '', resolved.body, issues);
   }
   const search = issues.length === 0 ? searchParams(queried) : '';
   let url = `${defaults.baseUrl}${path}${search}`;
@@ -96,21 +97,24 @@ export function prepare<T, A>(
   };
 }
 
-/** A further field by which the SDK turns the pages would make every page the same. */
-function refusePaging(
-  pageParameter: string | undefined,
+/** Refuses fields that belong elsewhere in options.query and options.body. */
+function refuseElsewhere(
+  elsewhere: Readonly<Record<string, string>> = {},
   { query, body }: ResolvedCallOptions,
   issues: Issue[],
 ): void {
-  if (pageParameter === undefined) return;
-  for (const [name, extra] of Object.entries({ query, body })) {
-    if (!isObject(extra) || !Object.hasOwn(extra, pageParameter)) continue;
-    issues.push({
-      path: `options.${name}.${pageParameter}`,
-      message: `the SDK sets this field for each page; to choose the first page, use list({ ${pageParameter} })`,
-    });
+  for (const [option, extra] of Object.entries({ query, body })) {
+    for (const [name, message] of Object.entries(elsewhere)) {
+      if (!isObject(extra) || !Object.hasOwn(extra, name)) continue;
+      issues.push({ path: `options.${option}.${name}`, message });
+    }
   }
 }
+
+const setTwice = 'the input already has this field; set it only there';
+
+const isGiven = (fields: object | undefined, name: string): boolean =>
+  fields !== undefined && Object.hasOwn(fields, name) && Reflect.get(fields, name) !== undefined;
 
 /**
  * The body with further fields. One that is there already was checked, and is what the caller goes by
@@ -125,14 +129,9 @@ function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
   }
   const given = isObject(body) ? body : {};
   // What is no object has been refused with the other options.
-  const added = isObject(extra) ? extra : {};
+  const added = isObject(extra) ? { ...extra } : {};
   for (const name of Object.keys(added)) {
-    if (Object.hasOwn(given, name) && Reflect.get(given, name) !== undefined) {
-      issues.push({
-        path: `options.body.${name}`,
-        message: 'the input already has this field; set it only there',
-      });
-    }
+    if (isGiven(given, name)) issues.push({ path: `options.body.${name}`, message: setTwice });
   }
   return { ...given, ...added };
 }
@@ -147,17 +146,18 @@ const plainPath = /^(?:\/[\w~-]+)+$/;
 const staysBelow = (href: string, base: string): boolean =>
   href === base || href.startsWith(`${base}/`);
 
-/** What of a body JSON cannot carry, each under the name of the argument that brought it. */
-function bodyIssues(payload: unknown, at: string, extra: unknown): Issue[] {
-  const issues: Issue[] = [];
-  jsonIssues(payload, at, issues);
+/** The body as it is sent. What JSON cannot carry goes into `issues`, named as the caller gave it. */
+function checkedBody(body: unknown, at: string, extra: unknown, issues: Issue[]): unknown {
+  const found: Issue[] = [];
+  const copy = jsonCopy(body, at, found);
   const added = isObject(extra) ? Object.keys(extra) : [];
-  return issues.map((issue) => {
+  for (const issue of found) {
     const inside = at === '' ? issue.path : issue.path.slice(at.length + 1);
     const isAdded = (name: string): boolean =>
       inside === name || ['.', '['].some((next) => inside.startsWith(`${name}${next}`));
-    return added.some(isAdded) ? { ...issue, path: `options.body.${inside}` } : issue;
-  });
+    issues.push(added.some(isAdded) ? { ...issue, path: `options.body.${inside}` } : issue);
+  }
+  return copy;
 }
 
 /** What keeps a value out of a query. */

@@ -108,7 +108,7 @@ const literal = (character: string): string =>
 
 /** Headers in which others keep their secrets: a proxy, a gateway, a session. */
 const secretHeader =
-  /cookie|authorization|(?:^|[^a-z])auth(?:$|[^a-z])|passw|session|token|secret|jwt|dpop|(?:api|access|private|subscription|functions)[^a-z0-9]*key/i;
+  /cookie|authoriz|authent|(?:^|[^a-z])authn?(?:$|[^a-z])|passw|passphrase|pwd|credential|session|token|secret|jwt|dpop|(?:api|access|auth|master|private|signing|subscription|functions)[^a-z0-9]*key/i;
 
 /** A header's value as others may see it. */
 export const redactHeader = (name: string, value: string, redact: Redact): string =>

@@ -1,4 +1,5 @@
 import type { Outcome } from './errors.ts';
+import { httpDate } from './http-date.ts';
 import type { Kind } from './outcome.ts';
 
 /*
@@ -62,9 +63,6 @@ export function delayBefore(
   return Math.max(backoff, retryAfterMs + random() * Math.min(1_000, retryAfterMs / 10));
 }
 
-/** A date as HTTP writes it: Sun, 06 Nov 1994 08:49:37 GMT. */
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
 /**
  * How long an answer asks to wait, in milliseconds. A date is measured against the answer's own
  * Date, because this machine's clock may be wrong. What is neither seconds nor a date counts as
@@ -73,10 +71,8 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Math.round(Number(value) * 1_000);
-  if (!httpDate.test(value)) return undefined;
-  const sentAt = headers.get('date')?.trim() ?? '';
-  const start = httpDate.test(sentAt) ? Date.parse(sentAt) : now;
-  const wait = Date.parse(value) - start;
+  const sentAt = httpDate(headers.get('date'));
+  const wait = httpDate(value) - (Number.isNaN(sentAt) ? now : sentAt);
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 

@@ -320,7 +320,7 @@ export class Transport {
     const allowed = Math.min(timeout, total.remaining);
     const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: total });
     try {
-      return await deadline.race(credential.get());
+      return await deadline.race(credential.get(Math.min(timeout, state.totalTimeout)));
     } catch (error) {
       if (error instanceof Stopped) {
         if (error.why.by === 'caller') throw error;

@@ -43,7 +43,16 @@ const imports = files.flatMap((from) =>
 
 /** The floors of the client, from the ground up. What stands on one line may use each other. */
 const floors = [
-  ['json.ts', 'redactor.ts', 'version.ts', 'errors.ts', 'clock.ts', 'runtime.ts', 'schemas/'],
+  [
+    'json.ts',
+    'http-date.ts',
+    'redactor.ts',
+    'version.ts',
+    'errors.ts',
+    'clock.ts',
+    'runtime.ts',
+    'schemas/',
+  ],
   [
     'outcome.ts',
     'error-copy.ts',
@@ -54,7 +63,7 @@ const floors = [
     'option-checks.ts',
   ],
   ['wires/'],
-  ['json-issues.ts', 'compiled.ts', 'options.ts', 'request-options.ts', 'call.ts'],
+  ['json-copy.ts', 'compiled.ts', 'options.ts', 'request-options.ts', 'call.ts'],
   ['retry.ts', 'gate.ts', 'prepare.ts', 'attempt.ts'],
   ['error-context.ts', 'failure.ts'],
   ['answer-failure.ts'],

@@ -8,17 +8,21 @@ export type Likeness = 'same' | 'unclear' | 'other';
  * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
  */
 export function compare(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const verdicts = new Set<Likeness>([
+  const fields = new Set<Likeness>([
     // Without an id nobody can tell two of them apart.
-    typeof transfer.id === 'string' ? 'same' : 'unclear',
+    isFilled(transfer.id) ? 'same' : 'unclear',
     compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
     compareDestinations(transfer, wanted),
     compareAmounts(transfer.amount, wanted.amount),
-    compareTexts(shownText(transfer.currency), wanted.currency ?? 'USDC', loosely),
-    compareDescriptions(shownText(transfer.description), wanted.description ?? ''),
+    compareTexts(shownText(transfer.currency), wanted.currency ?? 'USDC', lettersOf),
   ]);
-  if (verdicts.has('other')) return 'other';
-  return verdicts.has('unclear') ? 'unclear' : 'same';
+  if (fields.has('other')) return 'other';
+  // Last, because it costs most: it is reached by few.
+  const description = compareDescriptions(
+    shownText(transfer.description),
+    wanted.description ?? '',
+  );
+  return description === 'same' && fields.has('unclear') ? 'unclear' : description;
 }
 
 /** Compares two texts as `normalize` leaves them, or as the platform may have written one of them anew. */
@@ -30,7 +34,7 @@ function compareTexts(
   // Only with `validation: 'report'`: otherwise the page was refused.
   if (typeof seen !== 'string') return 'unclear';
   if (normalize(seen) === normalize(wanted)) return 'same';
-  return loosely(seen) === loosely(wanted) ? 'unclear' : 'other';
+  return lettersOf(seen) === lettersOf(wanted) ? 'unclear' : 'other';
 }
 
 /**
@@ -41,12 +45,33 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
   if (seen === undefined) return wanted === '' ? 'same' : 'unclear';
   const likeness = compareTexts(seen, wanted);
   if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
-  // A platform may put words of its own around it, cut it off or mask all of it; a number in it has to
-  // be whole.
-  const [shown, asked] = [loosely(seen), loosely(wanted)];
-  const isCut =
-    asked.startsWith(shown) && !/\d\d/.test(asked.slice(shown.length - 1, shown.length + 1));
-  return isCut || ` ${shown} `.includes(` ${asked} `) ? 'unclear' : 'other';
+  return mayBeMadeOf(seen, wanted) ? 'unclear' : 'other';
+}
+
+/** What stands for letters and digits that are not shown. */
+const mask = /[*\u2022\u2026]|\.{3}/;
+
+/**
+ * Whether a platform may have made a description out of another: with words around it, or of a part of
+ * it. A number has to be whole, unless something stands for what is missing.
+ */
+function mayBeMadeOf(seen: string, wanted: string): boolean {
+  const [shown, asked] = [loosely(seen), lettersOf(wanted)];
+  const edge = mask.test(seen) ? '' : String.raw`(?!(?<=\p{N})(?=\p{N}))`;
+  const has = (text: string, pattern: string): boolean => new RegExp(pattern, 'u').test(text);
+  const words = shown.split(' ');
+  return (
+    has(asked, `${edge}${words.join('')}${edge}`) ||
+    // Its own words may have been drawn together.
+    has(shown, `(?:^| )${[...asked].join(' ?')}(?: |$)`) ||
+    words.some((_, at) => {
+      const end = words.slice(at).join('');
+      // Less than half of it is more likely a word that two descriptions have in common.
+      return (
+        end.length * 2 >= asked.length && asked.startsWith(end) && has(asked, `^${end}${edge}`)
+      );
+    })
+  );
 }
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
@@ -62,11 +87,16 @@ function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): L
   // Only with `validation: 'report'`: otherwise the page was refused.
   if (pairs.some(([seen]) => seen !== undefined && !isText(seen))) return 'unclear';
   // The one asked for, but written otherwise, or beside another that the platform may have added.
-  const mayFit = pairs.some(([seen, asked]) => seen && asked && loosely(seen) === loosely(asked));
+  const mayFit = pairs.some(
+    ([seen, asked]) => seen && asked && lettersOf(seen) === lettersOf(asked),
+  );
   return mayFit ? 'unclear' : 'other';
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Whether there is an id; some platforms write an empty text where there is nothing. */
+export const isFilled = (id: unknown): boolean => isText(id) && id !== '';
 
 /** A field of the list; some platforms write an empty text where there is nothing. */
 export const shownText = (field: string | null | undefined): string | undefined =>
@@ -77,25 +107,39 @@ function compareAmounts(seen: unknown, wanted: string): Likeness {
   return canonical(seen) === canonical(wanted) ? 'same' : 'other';
 }
 
-/** A text without what platforms like to change: signs, white space, composed characters, capitals. */
-export const loosely = (text: string): string =>
+/** A text without what platforms like to change: signs, accents, white space, composed characters, case. */
+const loosely = (text: string): string =>
   text
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    // By way of capitals, because some letters have no single one: Straße and STRASSE.
+    .toUpperCase()
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
+
+/** Only its letters and digits: some platforms take signs out and leave no gap. */
+export const lettersOf = (text: string): string => loosely(text).replaceAll(' ', '');
+
+/** When something happened: to the millisecond, or at some time within the second that is shown. */
+interface Span {
+  readonly earliest: number;
+  readonly latest: number;
+}
 
 /**
  * When a Transfer was created. The platform's times are UTC. One without an offset would be read in
  * this machine's time zone, and a Transfer be missed, or an older one taken for it.
  */
-export const timeOf = (createdAt: unknown): number => {
-  const [time, offset] =
-    /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})?$/i.exec(isText(createdAt) ? createdAt : '') ??
-    [];
-  if (time === undefined) return Number.NaN;
-  return Date.parse(offset === undefined ? `${time}Z` : time);
-};
+export function timeOf(createdAt: unknown): Span {
+  const [time, fraction, offset] =
+    /^\d{4}-\d{2}-\d{2}T[\d:]+(\.\d+)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(
+      isText(createdAt) ? createdAt : '',
+    ) ?? [];
+  const earliest =
+    time === undefined ? Number.NaN : Date.parse(offset === undefined ? `${time}Z` : time);
+  return { earliest, latest: fraction === undefined ? earliest + 999 : earliest };
+}
 
 /** An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same money. */
 const canonical = (amount: string): string => {

@@ -1,5 +1,5 @@
 import { argument, isObject, type Validator } from '../arguments.ts';
-import { identity, isPage, type Call } from '../call.ts';
+import { identity, isPage, setForEachPage, type Call } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -26,7 +26,7 @@ export function listOf<T, Q extends PageQuery>(
       {
         ...call,
         kind: 'safe',
-        pageParameter: 'cursor',
+        elsewhere: setForEachPage('cursor'),
         query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
         answer,
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.

@@ -6,6 +6,7 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
+import { httpDate } from '../http-date.ts';
 import type { Pager } from '../pager.ts';
 import type { Redact } from '../redactor.ts';
 import { unknownOptions, type RequestOptions } from '../request-options.ts';
@@ -16,7 +17,14 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import { compare, loosely, shownText, timeOf, type Likeness } from './compare-transfer.ts';
+import {
+  compare,
+  isFilled,
+  lettersOf,
+  shownText,
+  timeOf,
+  type Likeness,
+} from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -123,7 +131,7 @@ async function scanTransfers(
   let showsDescriptions = false;
   let ahead = 0;
   const compareClocks = (headers: Headers): void => {
-    const difference = now() - Date.parse(headers.get('date') ?? '');
+    const difference = now() - httpDate(headers.get('date'));
     if (difference > ahead) ahead = difference;
   };
   for await (const transfer of list(query, paging, compareClocks)) {
@@ -136,7 +144,7 @@ async function scanTransfers(
       });
     }
     const { description } = transfer;
-    if (typeof description === 'string' && loosely(description) !== '') showsDescriptions = true;
+    if (typeof description === 'string' && lettersOf(description) !== '') showsDescriptions = true;
     const likeness = compare(transfer, wanted);
     if (likeness !== 'other') fitting.push({ transfer, likeness });
   }
@@ -158,18 +166,20 @@ function decide(
   const outgoing = new Set<string>();
   for (const { transfer, likeness } of fitting) {
     const created = timeOf(transfer.createdAt);
-    if (created < start - clockSkew - ahead) continue;
+    if (created.latest < start - clockSkew - ahead) continue;
     if (transfer.direction === 'incoming') {
       incoming.set(transfer.id, transfer);
       continue;
     }
     const isDescribed = shownText(transfer.description) !== undefined;
-    // Where others have a description, one that has none was made without.
-    if (!isDescribed && hasReference && showsDescriptions) continue;
+    // Where others have a description, one that has none was made without, unless nothing is left of one
+    // that has neither letters nor digits.
+    if (!isDescribed && lettersOf(wanted.description ?? '') !== '' && showsDescriptions) continue;
     // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
     if (outgoing.has(transfer.id)) continue;
-    if (typeof transfer.id === 'string') outgoing.add(transfer.id);
-    if (created >= certainFrom && likeness === 'same') certain.push(transfer);
+    if (isFilled(transfer.id)) outgoing.add(transfer.id);
+    const isRecent = (hasReference ? created.latest : created.earliest) >= certainFrom;
+    if (isRecent && likeness === 'same') certain.push(transfer);
     else doubtful.push(transfer);
   }
   const [only] = certain;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { argument, isObject, path } from '../arguments.ts';
+import { setForEachPage } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -45,7 +46,7 @@ export class Transactions {
           ...call,
           kind: 'safe',
           path: target,
-          pageParameter: 'skip',
+          elsewhere: setForEachPage('skip'),
           body: argument(
             transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },

@@ -21,6 +21,12 @@ import { listOf } from './list.ts';
 import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 
+/** By options.body they would be sent, but the input of `reconcile` would not have them. */
+const soughtByReconcile = {
+  description: 'set it in the input, where transfers.reconcile looks for it',
+  currency: 'set it in the input, where transfers.reconcile looks for it',
+};
+
 /** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
 export class Transfers {
   readonly #api: Transport;
@@ -61,6 +67,7 @@ export class Transfers {
         method: 'POST',
         path: path`/transfers`,
         body: argument(transferCreateInputSchema(), input),
+        elsewhere: soughtByReconcile,
         answer: compiled(transferCreatedSchema()),
         isUsable: hasId(transferIdSchema()),
         ifUnknown:

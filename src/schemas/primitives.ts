@@ -161,6 +161,12 @@ export const hexId = (): Schema<Hex> =>
   narrowed(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
 const momentRule = 'expected a valid Date, or an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
+/** Date.parse makes 2 March of 30 February. */
+const isOnCalendar = (moment: string): boolean => {
+  const day = moment.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+};
+
 export const moment = (): Schema<Date | string> =>
   z.union(
     [
@@ -170,7 +176,7 @@ export const moment = (): Schema<Date | string> =>
           error: momentRule,
           abort: true,
         }),
-        z.refine((value) => !Number.isNaN(Date.parse(value)), momentRule),
+        z.refine((value) => !Number.isNaN(Date.parse(value)) && isOnCalendar(value), momentRule),
       ),
     ],
     momentRule,

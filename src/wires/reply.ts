@@ -135,23 +135,31 @@ function headerValue(headers: RawHeaders, name: string): string | undefined {
     const value = headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
   }
+  const values: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {
-    if (text(headers[at] ?? '').toLowerCase() === name) return text(headers[at + 1] ?? '');
+    if (text(headers[at] ?? '').toLowerCase() === name) values.push(text(headers[at + 1] ?? ''));
   }
-  return undefined;
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 function headersFrom(raw: RawHeaders): Headers {
   const headers = new Headers();
+  const append = (name: string, value: string): void => {
+    try {
+      headers.append(name, value);
+    } catch {
+      // Node 22 lets through what no Headers can hold. A payment is not lost over it.
+    }
+  };
   if (isList(raw)) {
     for (let at = 0; at + 1 < raw.length; at += 2) {
-      headers.append(text(raw[at] ?? ''), text(raw[at + 1] ?? ''));
+      append(text(raw[at] ?? ''), text(raw[at + 1] ?? ''));
     }
     return headers;
   }
   for (const [name, value] of Object.entries(raw)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) headers.append(name, one);
+      if (one !== undefined) append(name, one);
     }
   }
   return headers;

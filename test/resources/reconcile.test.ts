@@ -147,6 +147,50 @@ test.each([3, 600])(
   },
 );
 
+test.each(['America/New_York', 'Asia/Tokyo'])(
+  'a Date in the form of C is UTC, also on a machine in %s',
+  async (zone) => {
+    vi.stubEnv('TZ', zone);
+    const clock = new VirtualClock(Date.parse('2026-01-01T00:10:00Z'));
+    const older = { ...match, description: 'Invoice 7', createdAt: minutes(-9) };
+    const answer = (date: string) =>
+      observed(() => Response.json(page([older]), { headers: { date } }), { clock }).payments;
+    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const ahead = answer('Thu Jan  1 00:00:00 2026').transfers;
+    expect(await ahead.reconcile(wanted, { since })).toMatchObject({ result: 'ambiguous' });
+    const right = answer('Thu Jan  1 00:10:00 2026').transfers;
+    expect(await right.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+  },
+);
+
+test('a time without a fraction may be any moment of its second', async () => {
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
+  const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
+  expect(await listing(whole).look(wanted, options)).toMatchObject({ result: 'found' });
+  // Without a reference nothing tells it from one that was made just before.
+  const bare = listing({ ...whole, description: null });
+  expect(await bare.look(newTransfer, options)).toMatchObject({ result: 'ambiguous' });
+  const exact = { ...whole, createdAt: '2026-01-01T00:00:00.000Z' };
+  expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
+});
+
+test('two transfers without an id are two', async () => {
+  const nameless = { ...match, id: '' };
+  const { look } = listing(nameless, { ...nameless, createdAt: minutes(4) });
+  expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
+});
+
+test('a description of signs alone may have come to nothing', async () => {
+  const bare = { ...match, description: null };
+  const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
+  const { look } = listing(bare, other);
+  expect(await look({ ...newTransfer, description: '- - -' })).toMatchObject({
+    result: 'ambiguous',
+    candidates: [bare],
+  });
+});
+
 test('the clocks are compared when an answer comes, and for all pages alike', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
@@ -216,6 +260,22 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['capitals were made', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
   ['letters were put together', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
   ['signs were replaced', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
+  ['signs were taken out', { description: 'INV-4711' }, { description: 'INV4711' }],
+  ['a gap was made', { description: 'inv4711' }, { description: 'INV 4711' }],
+  ['a letter has no capital', { description: 'Straße 7' }, { description: 'STRASSE 7' }],
+  ['a letter has two small forms', { description: 'İnvoice 7' }, { description: 'INVOICE 7' }],
+  ['accents were taken off', { description: 'Café 7' }, { description: 'CAFE 7' }],
+  ['the front was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
+  ['the front is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
+  ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
+  ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
+  [
+    'words were put in front, and the end cut off',
+    { description: 'INV-4711 from acme for goods' },
+    { description: '/RFB/INV4711 FROM ACME FOR GOO' },
+  ],
+  ['signs were taken out of added words', { description: 'INV-7/2' }, { description: 'pay INV72' }],
+  ['signs are nothing to this list', { description: '---' }, { description: '!' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
   [
     'the end was cut off after a number',
@@ -398,6 +458,19 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description that was not given', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
+  ['half a word', { ...newTransfer, description: 'Rent' }, { description: 'Parent' }, false],
+  [
+    'a last word that is the first of ours',
+    { ...newTransfer, description: 'Rent for June' },
+    { description: 'Car rent' },
+    false,
+  ],
+  [
+    'a number that is the end of ours',
+    { ...newTransfer, description: 'No. 4711' },
+    { description: '711' },
+    false,
+  ],
   ['fewer digits', { ...newTransfer, description: 'No. 10' }, { description: 'No. 1' }, false],
   ['more digits', { ...newTransfer, description: 'No. 1' }, { description: 'No. 10' }, false],
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
@@ -520,6 +593,7 @@ test.each<[string, unknown, unknown, string]>([
     'options.since',
   ],
   ['a since without an offset', newTransfer, { since: '2026-01-01T00:00:00' }, 'options.since'],
+  ['a since on 30 February', newTransfer, { since: '2026-02-30T00:00:00Z' }, 'options.since'],
   ['a since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
   ['a since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
   ['a since yet to come', newTransfer, { since: '2999-01-01T00:00:00Z' }, 'options.since'],

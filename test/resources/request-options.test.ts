@@ -1,6 +1,6 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { account, failureOf } from '../support/answers.ts';
+import { account, failureOf, newTransfer } from '../support/answers.ts';
 import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
 import { observed, observedSandbox } from '../support/recorder.ts';
 import { refusal } from './refusal.ts';
@@ -26,11 +26,37 @@ test('further query parameters go beside the documented ones', async () => {
   );
 });
 
-test('a further query parameter takes the place of a documented one', async () => {
-  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
-  await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: 'acc_2' } });
-  expect(new URL(sent[0]?.url ?? '').search).toBe('?accountId=acc_2');
-});
+test.each(['acc_2', undefined])(
+  'a further query parameter does not take the place of a documented one: %o',
+  async (accountId) => {
+    const { payments, sent } = observed();
+    const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
+    const { issues } = await failureOf(listing, ValidationError);
+    expect(issues).toEqual([
+      {
+        path: 'options.query.accountId',
+        message: 'the input already has this field; set it only there',
+      },
+    ]);
+    expect(sent).toEqual([]);
+  },
+);
+
+test.each(['description', 'currency'])(
+  'the %s of a transfer is part of its input, where reconcile looks for it',
+  async (name) => {
+    const { payments, sent } = observed();
+    const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
+    const { issues } = await failureOf(sending, ValidationError);
+    expect(issues).toEqual([
+      {
+        path: `options.body.${name}`,
+        message: 'set it in the input, where transfers.reconcile looks for it',
+      },
+    ]);
+    expect(sent).toEqual([]);
+  },
+);
 
 test('further query parameters stay on every page', async () => {
   const { payments, sent } = observed((request) => {
@@ -294,6 +320,39 @@ test('what was checked is what is sent: a getter is asked once', async () => {
   };
   await payments.accounts.update('acc_1', { name: 'x' }, { query: shifting('q') as { q: number } });
   await payments.accounts.update('acc_1', { name: 'x' }, { body: shifting('b') as { b: number } });
+  const deep = { of: [shifting('c')] };
+  await payments.accounts.update('acc_1', { name: 'x' }, { body: { deep } });
+  const path = '/accounts/acc_1';
+  const request = { method: 'PATCH', path, api: 'versioned' } as const;
+  await payments.request({ ...request, body: shifting('d') });
   expect(new URL(sent[0]?.url ?? '').searchParams.get('q')).toBe('1');
-  expect(JSON.parse(sent[1]?.body ?? '')).toEqual({ name: 'x', b: 1 });
+  expect(sent.slice(1).map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+    { name: 'x', b: 1 },
+    { name: 'x', deep: { of: [{ c: 1 }] } },
+    { d: 1 },
+  ]);
+});
+
+test('what was checked is what is sent: nobody else writes the JSON', async () => {
+  const { payments, sent } = observed(() => Response.json(account));
+  const writing = <T extends object>(target: T): T =>
+    Object.defineProperty(target, 'toJSON', { value: () => 'something else' });
+  const body = {
+    object: writing({ amount: '1' }),
+    list: writing([1, 2]),
+    date: writing(new Date(0)),
+  };
+  await payments.accounts.update('acc_1', { name: 'x' }, { body });
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
+    name: 'x',
+    object: { amount: '1' },
+    list: [1, 2],
+    date: '1970-01-01T00:00:00.000Z',
+  });
+  const hollow = Object.create(Date.prototype) as Date;
+  const refused = payments.accounts.update('acc_1', { name: 'x' }, { body: { hollow } });
+  expect((await failureOf(refused, ValidationError)).issues).toEqual([
+    { path: 'options.body.hollow', message: 'an invalid date cannot be written as JSON' },
+  ]);
+  expect(sent).toHaveLength(1);
 });

@@ -157,6 +157,8 @@ test.each([
   [['processing', 'pending'], 'pending'],
   [['completed', 'processing'], 'processing'],
   [['completed', 'pending'], 'pending'],
+  [['completed', 'failed'], 'failed'],
+  [['completed', 'cancelled'], 'cancelled'],
 ])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
   const { wait, sent } = scripted(statuses);
   // Without an `until` of one's own the first `completed` would be the end.

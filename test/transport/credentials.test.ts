@@ -290,6 +290,41 @@ test('a function that hung once is asked again by the next call', async () => {
   expect(sent).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
+test('a function that hung is asked again as soon as it had the time of one attempt', async () => {
+  const clock = new VirtualClock();
+  const first = Promise.withResolvers<string>();
+  const second = Promise.withResolvers<string>();
+  const source = vi
+    .fn<() => Promise<string>>()
+    .mockReturnValueOnce(first.promise)
+    .mockReturnValueOnce(second.promise);
+  const { payments, requests } = clientOf(() => respond(200, transfer), {
+    clock,
+    apiKey: source,
+    timeout: 300,
+  });
+  const get = () => payments.transfers.get('txfr_1');
+  const hung = failureOf(get(), TimeoutError);
+  await clock.advance(200);
+  // Whoever comes meanwhile shares the call of the function.
+  const meanwhile = failureOf(get(), TimeoutError);
+  await clock.advance(100);
+  await hung;
+  expect(source).toHaveBeenCalledTimes(1);
+  const late = failureOf(get(), TimeoutError);
+  await clock.advance(200);
+  await meanwhile;
+  expect(source).toHaveBeenCalledTimes(2);
+  // A function that is only slow must not be asked for ever: its first answer serves the next call.
+  first.resolve('sk_first');
+  await settle();
+  expect(await clock.run(get())).toEqual(transfer);
+  await clock.advance(100);
+  await late;
+  expect(source).toHaveBeenCalledTimes(2);
+  expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer sk_first']);
+});
+
 test('a wait for the function can be aborted', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });

@@ -107,6 +107,17 @@ test('more than a mebibyte of error keeps its start', async () => {
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
+test('a credential at the place where reading stops does not lose the end it is known by', async () => {
+  const jwt = 'opaqueC4N4RYtoken';
+  // Redaction makes one word of the first, so half of the second would be among what is shown.
+  const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
+  const server = await rawServer(answer(500, echoed));
+  const { transfers } = clientAt(server, { jwt });
+  const error = await failureOf(transfers.create(newTransfer), ApiError);
+  expect(error.body).toBe('… [cut]');
+  expect(inspect(error)).not.toContain('opaque');
+});
+
 test('integers in details keep their digits, and JSON.stringify can write them', async () => {
   const error = await refusedWith(
     '{"error":"m","code":"c","details":{"block":12345678901234567890}}',

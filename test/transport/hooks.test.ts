@@ -191,6 +191,14 @@ test("no hook sees what is secret in the caller's own headers", async () => {
     'x-access-key': 'C4N4RY',
     'ocp-apim-subscription-key': 'C4N4RY',
     'x-session-id': 'C4N4RY',
+    'cb-access-passphrase': 'C4N4RY',
+    'x-authentication': 'C4N4RY',
+    'x-authn': 'C4N4RY',
+    'x-credentials': 'C4N4RY',
+    'x-signing-key': 'C4N4RY',
+    'x-master-key': 'C4N4RY',
+    authkey: 'C4N4RY',
+    'x-pwd': 'C4N4RY',
   };
   await payments.transfers.get('txfr_1', { headers: own });
   expect(JSON.stringify(told)).not.toContain('C4N4RY');

@@ -105,6 +105,24 @@ test.each(statusRows)(
   },
 );
 
+test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kind) => {
+  for (const status of [429, 503]) {
+    const server = await rawServer(answer(status, errorBody, { 'x-should-retry': 'false' }));
+    const payments = clientAt(server, { clock: new VirtualClock() });
+    expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
+      status,
+      retryable: false,
+    });
+    expect(server.arrivals).toHaveLength(1);
+  }
+});
+
+test('a platform that asks to repeat a creation is not heeded', async () => {
+  const server = await rawServer(answer(503, errorBody, { 'x-should-retry': 'true' }));
+  await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
+  expect(server.arrivals).toHaveLength(1);
+});
+
 interface Fault {
   readonly name: string;
   readonly step: (exchange: Exchange, clock: VirtualClock) => void;

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ConnectionError, PaymentsClient } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Handler } from '../../src/wires/undici.ts';
@@ -36,7 +36,7 @@ const raw = (headers: Readonly<Record<string, string>>): Uint8Array[] =>
 const nothing = (): void => undefined;
 const created = Buffer.from(JSON.stringify(transferCreated));
 
-test('an answer in pieces, after an early hint', async () => {
+test('an answer is read piece by piece, after an early hint', async () => {
   const taken: boolean[] = [];
   const payments = clientOver((handler) => {
     queueMicrotask(() => {
@@ -66,7 +66,7 @@ test('an answer in pieces, after an early hint', async () => {
   expect(taken).toEqual([true, true, true, true]);
 });
 
-test('a packed answer, all at once', async () => {
+test('a packed answer that comes at once is unpacked', async () => {
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
     handler.onHeaders(201, raw({ Server: 'x', 'Content-Encoding': 'gzip' }), nothing, 'Created');
@@ -76,7 +76,30 @@ test('a packed answer, all at once', async () => {
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a connection that breaks', async () => {
+test('headers that no Headers can hold are left out, and the payment is not lost', async () => {
+  const payments = clientOver((handler) => {
+    handler.onConnect(nothing);
+    handler.onHeaders(201, raw({ '': 'x', 'x y': 'z', 'x-ok': 'yes' }), nothing, 'Created');
+    handler.onData(created);
+    handler.onComplete();
+  });
+  const { data, response } = await payments.transfers.create(newTransfer).withResponse();
+  expect(data).toEqual(transferCreated);
+  expect([...response.headers]).toEqual([['x-ok', 'yes']]);
+});
+
+test('two lines of codings are one list', async () => {
+  const lines = [...raw({ 'Content-Encoding': 'gzip' }), ...raw({ 'content-encoding': 'br' })];
+  const payments = clientOver((handler) => {
+    handler.onConnect(nothing);
+    handler.onHeaders(201, lines, nothing, 'Created');
+    handler.onData(brotliCompressSync(gzipSync(created)));
+    handler.onComplete();
+  });
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+});
+
+test('a connection that breaks leaves a creation unknown', async () => {
   const payments = clientOver((handler) => {
     queueMicrotask(() => {
       handler.onConnect(nothing);

@@ -4,15 +4,16 @@ import { maxDepth } from './json.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
 
 /**
- * What of a value JSON cannot carry. JSON.stringify would drop it, turn it into null or overflow
- * the stack; a payment must not lose a field in silence.
+ * A copy of a value, made of what JSON carries and of nothing that may change between the check and the
+ * sending (a getter, a toJSON). What JSON cannot carry is told in `issues`: JSON.stringify would drop
+ * it, turn it into null or overflow the stack, and a payment must not lose a field in silence.
  */
-export function jsonIssues(
+export function jsonCopy(
   value: unknown,
   at: string,
   issues: Issue[],
-  ancestors: object[] = [],
-): void {
+  ancestors: readonly object[] = [],
+): unknown {
   const refuse = (message: string): void => {
     issues.push({ path: at, message });
   };
@@ -20,57 +21,71 @@ export function jsonIssues(
     case 'number':
       if (!Number.isFinite(value)) refuse('NaN and Infinity cannot be written as JSON');
       else if (isUnsafe(value)) refuse(unsafeRule);
-      return;
+      return value;
     case 'string':
       if (!value.isWellFormed())
         refuse('expected well-formed Unicode; this text has an unpaired surrogate');
-      return;
+      return value;
     case 'function':
     case 'symbol':
       refuse(`a ${typeof value} cannot be written as JSON`);
-      return;
+      return undefined;
     case 'object':
       break;
     case 'undefined':
     case 'boolean':
     case 'bigint':
-      return;
+      return value;
   }
-  if (value === null) return;
+  if (value === null) return null;
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) refuse('an invalid date cannot be written as JSON');
-    return;
+    const date = new Date(timeOf(value));
+    if (Number.isNaN(date.getTime())) refuse('an invalid date cannot be written as JSON');
+    return date;
   }
   if (ancestors.includes(value)) {
     refuse('this object contains itself');
-    return;
+    return undefined;
   }
   if (ancestors.length >= maxDepth) {
     refuse(`nested deeper than ${maxDepth} levels`);
-    return;
+    return undefined;
   }
   if (!Array.isArray(value)) {
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
       refuse('expected a plain object; convert this one first');
-      return;
+      return undefined;
     }
     if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not allowed');
   }
-  // Of a list every place counts: JSON.stringify would turn undefined and holes into null.
-  const entries: Iterable<[PropertyKey, unknown]> = Array.isArray(value)
-    ? value.entries()
-    : Object.entries(value);
-  for (const [key, inner] of entries) {
-    const place = join(at, [key]);
-    if (inner === undefined && Array.isArray(value)) {
-      issues.push({
-        path: place,
-        message: 'undefined in an array would be sent as null; remove it or use null',
-      });
-    } else {
-      jsonIssues(inner, place, issues, [...ancestors, value]);
-    }
+  const path = [...ancestors, value];
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]: [string, unknown]) => [
+        key,
+        jsonCopy(inner, join(at, [key]), issues, path),
+      ]),
+    );
+  }
+  return Array.from(value as unknown[], (inner, index) => {
+    const place = join(at, [index]);
+    if (inner !== undefined) return jsonCopy(inner, place, issues, path);
+    // JSON.stringify turns undefined and holes into null.
+    issues.push({
+      path: place,
+      message: 'undefined in an array would be sent as null; remove it or use null',
+    });
+    return undefined;
+  });
+}
+
+/** The time of a Date; NaN for what only has its prototype. */
+function timeOf(date: Date): number {
+  try {
+    return Date.prototype.getTime.call(date);
+  } catch {
+    return Number.NaN;
   }
 }
 
