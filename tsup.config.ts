@@ -68,3 +68,31 @@ export default defineConfig([
   // Types take five times as long as the code, and nobody needs them to run an example.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : [client, schemas, sandbox].map(types)),
 ]);
+
+/**
+ * A class that is exported as a type (`Transfers`) comes out of the bundler of declarations as if it
+ * were a value, and an import of it would compile and fail when it runs.
+ */
+async function exportAsTypes(entry: Record<string, string>): Promise<void> {
+  for (const [name, source] of Object.entries(entry)) {
+    const text = await readFile(source, 'utf8');
+    const isType = new Set(
+      [...text.matchAll(/^export type \{([^}]*)\}/gm)].flatMap(([, names = '']) => listed(names)),
+    );
+    for (const file of [`dist/${name}.d.ts`, `dist/${name}.d.cts`]) {
+      const declarations = await readFile(file, 'utf8');
+      const marked = declarations.replace(/^export \{([^}]*)\}/gm, (_, names: string) => {
+        const exported = listed(names).map((each) =>
+          isType.has(each.split(' as ').at(-1) ?? '') ? `type ${each}` : each,
+        );
+        return `export { ${exported.join(', ')} }`;
+      });
+      await writeFile(file, marked);
+    }
+  }
+}
+
+const listed = (names: string): string[] => names.split(',').map((name) => name.trim());
+
+// tsup has no hook behind the declarations, so the build runs this file once more by itself.
+if (import.meta.main) await Promise.all([client, schemas, sandbox].map(exportAsTypes));

@@ -439,7 +439,7 @@ export class WaitError extends PaymentsError {
   readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
-   * failed; the money may still move. `regressed`: its status went backwards.
+   * failed; the money may still move. `regressed`: its status went backwards, or left a final one.
    */
   readonly reason: 'timeout' | 'failed' | 'regressed';
 

@@ -83,6 +83,31 @@ test('import() works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
+test.each(['.', './schemas', './sandbox', './sandbox/server', './sandbox/msw'])(
+  'what %s declares as a value is there when it runs, in both formats',
+  async (entry) => {
+    const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, Record<'import' | 'require', { types: string }>>;
+    };
+    for (const [load, extension] of [
+      ['import', 'mjs'],
+      ['require', 'cjs'],
+    ] as const) {
+      const name = entry.replace('.', 'payments-platform-sdk');
+      const list = join(folder, `names.${extension}`);
+      const loaded = load === 'import' ? `await import('${name}')` : `require('${name}')`;
+      await writeFile(list, `console.log(JSON.stringify(Object.keys(${loaded})));`);
+      const { stdout } = await node(list);
+      const types = await readFile(join(root, exports[entry]?.[load].types ?? ''), 'utf8');
+      const declared = [...types.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+        names.split(',').map((each) => each.trim()),
+      );
+      const values = declared.filter((each) => !each.startsWith('type '));
+      expect(values.toSorted()).toEqual((JSON.parse(stdout) as string[]).toSorted());
+    }
+  },
+);
+
 test('every link of the README leads somewhere in the tarball', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);

@@ -323,5 +323,5 @@ export function apiList(): string {
         .map((symbol) => line(`${symbol.getName()} = ${meaning(symbol)}`, symbol)),
     );
   }
-  return `# Every method in one line\n\nWritten by \`npm run api-list\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
+  return `# Every method on one line\n\nWritten by \`npm run api-list\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
 }
