@@ -43,6 +43,7 @@ async function notices(): Promise<void> {
   for (const name of bundled) {
     const folder = `node_modules/${name}`;
     const license = (await readdir(folder)).find((file) => /^licen[cs]e(\.|$)/i.test(file));
+    if (license === undefined) throw new Error(`${name} has no licence file`);
     const { version } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8')) as {
       version: string;
     };

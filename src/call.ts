@@ -42,7 +42,10 @@ export const isPage = (answer: unknown): boolean =>
   Array.isArray(Reflect.get(answer, 'data')) &&
   typeof Reflect.get(answer, 'hasMore') === 'boolean';
 
-/** For lists: the SDK turns the pages by this field, and another value would make every page the same. */
+/**
+ * For lists: the SDK turns the pages by this field, and another value would make every page the
+ * same.
+ */
 export const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
   [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
 });

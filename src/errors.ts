@@ -461,7 +461,10 @@ export class WaitError extends PaymentsError {
   }
 }
 
-/** Rewrites an error in place to name the method that the user called. Only for errors not yet thrown to the user. */
+/**
+ * Rewrites an error in place to name the method that the user called. Only for errors not yet
+ * thrown to the user.
+ */
 export function reattribute(
   error: PaymentsError,
   facts: Pick<PaymentsError, 'operation' | 'message'> &

@@ -53,7 +53,10 @@ const callOptionNames = [
   'body',
 ] as const satisfies readonly (keyof RequestOptions)[];
 
-/** Adds to `issues` each option of a call that there is not; `more` are those that this call has besides. */
+/**
+ * Adds to `issues` each option of a call that there is not; `more` are those that this call has
+ * besides.
+ */
 export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
   const names = [...more, ...callOptionNames];
   for (const key of Object.keys(given)) {

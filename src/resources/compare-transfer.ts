@@ -25,7 +25,10 @@ export function compare(transfer: Transfer, wanted: TransferCreateInput): Likene
   return description === 'same' && fields.has('unclear') ? 'unclear' : description;
 }
 
-/** Compares two texts as `normalize` leaves them, or as the platform may have written one of them anew. */
+/**
+ * Compares two texts as `normalize` leaves them, or as the platform may have written one of them
+ * anew.
+ */
 function compareTexts(
   seen: unknown,
   wanted: string,
@@ -107,7 +110,10 @@ function compareAmounts(seen: unknown, wanted: string): Likeness {
   return canonical(seen) === canonical(wanted) ? 'same' : 'other';
 }
 
-/** A text without what platforms like to change: signs, accents, white space, composed characters, case. */
+/**
+ * A text without what platforms like to change: signs, accents, white space, composed characters,
+ * case.
+ */
 const loosely = (text: string): string =>
   text
     .normalize('NFKD')
@@ -141,7 +147,10 @@ export function timeOf(createdAt: unknown): Span {
   return { earliest, latest: fraction === undefined ? earliest + 999 : earliest };
 }
 
-/** An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same money. */
+/**
+ * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
+ * money.
+ */
 const canonical = (amount: string): string => {
   const [whole = '', fraction = ''] = amount.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '')}`;

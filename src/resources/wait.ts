@@ -26,7 +26,10 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
    * the status is `completed`
    */
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
-  /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
+  /**
+   * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default
+   * 600000
+   */
   timeout?: number | undefined;
   /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
   interval?: number | undefined;
@@ -157,7 +160,10 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   return { until, onPoll, signal, limit, interval: firstPause, polling };
 }
 
-/** Whether a status went back or left a final one, which the document does not exclude: docs/gaps.md, row 38. */
+/**
+ * Whether a status went back or left a final one, which the document does not exclude:
+ * docs/gaps.md, row 38.
+ */
 function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
   const [now, before] = [progress.get(seen.status), progress.get(last?.status ?? '')];
   if (now === undefined || before === undefined) return false;

@@ -17,7 +17,10 @@ export interface Reply {
 /** What a door has to show to the caller. */
 export type SandboxAnswer =
   | ({
-      /** The whole reply; its headers and half of its body and then an end; the same and then silence. */
+      /**
+       * The whole reply; its headers and half of its body and then an end; the same and then
+       * silence.
+       */
       kind: 'complete' | 'truncated' | 'stalled';
     } & Reply)
   | {

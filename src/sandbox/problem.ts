@@ -2,7 +2,10 @@ import type { ErrorBody } from '../schemas/error-body.ts';
 
 /** What went wrong, and how the platform words it. */
 export interface SandboxProblem {
-  /** A code for programs, such as `insufficient_funds`. The platform's own values are not documented. */
+  /**
+   * A code for programs, such as `insufficient_funds`. The platform's own values are not
+   * documented.
+   */
   code: string;
   /** The HTTP status that an API call is answered with. */
   status: number;

@@ -134,6 +134,7 @@ function show(response: ServerResponse, answer: SandboxAnswer): void {
       response.socket?.resetAndDestroy();
       return;
     case 'hang':
+    // No answer, ever.
   }
 }
 

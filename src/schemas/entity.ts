@@ -55,7 +55,10 @@ export const kycStatuses = [
  * @useDeclaredType
  */
 export type KnownKycStatus = (typeof kycStatuses)[number];
-/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
+ */
 export type KycStatus = OpenEnum<KnownKycStatus>;
 /** Tells whether a KYC status is one that the document lists. */
 export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus = known(kycStatuses);
@@ -66,7 +69,10 @@ export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
  * @useDeclaredType
  */
 export type KnownTosStatus = (typeof tosStatuses)[number];
-/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
 export type TosStatus = OpenEnum<KnownTosStatus>;
 /** Tells whether a terms-of-service status is one that the document lists. */
 export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus = known(tosStatuses);

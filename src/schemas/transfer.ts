@@ -65,7 +65,10 @@ export type TransferDirection = OpenEnum<KnownTransferDirection>;
 export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
   known(transferDirections);
 
-/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
 export interface TransferCreated {
   /** Starts with `txfr_`. */
   id: TransferId;

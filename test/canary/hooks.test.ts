@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AnswerSchema, ClientOptions, Hooks, PaymentsClient } from 'payments-platform-sdk';
 import { address, clientOf, newTransfer, page, transfer } from '../support/answers.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -43,111 +43,115 @@ const echoing = (status: number): Response =>
     { status, headers: { 'x-request-id': `req-${apiKey}`, 'cf-ray': jwt } },
   );
 
-test('requests, answers and repeats of a call whose answers echo', async () => {
-  for (const act of [
-    (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
-    (payments: PaymentsClient) => payments.instructions.list({ address }),
-  ]) {
-    const events = await told(() => echoing(503), act);
-    expect(events.onRequest).toHaveLength(3);
-    expect(events.onResponse).toHaveLength(3);
+describe('no credential leaks through', () => {
+  test('requests, answers and repeats of a call whose answers echo', async () => {
+    for (const act of [
+      (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
+      (payments: PaymentsClient) => payments.instructions.list({ address }),
+    ]) {
+      const events = await told(() => echoing(503), act);
+      expect(events.onRequest).toHaveLength(3);
+      expect(events.onResponse).toHaveLength(3);
+      expect(events.onRetry).toHaveLength(2);
+      expect(leaksOf(events)).toEqual([]);
+    }
+  });
+
+  test('requests, answers and repeats of a call whose connections break', async () => {
+    const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
+    const events = await told(
+      () => Promise.reject(error),
+      (payments) => payments.transfers.get('txfr_1'),
+    );
     expect(events.onRetry).toHaveLength(2);
     expect(leaksOf(events)).toEqual([]);
-  }
-});
+  });
 
-test('requests, answers and repeats of a call whose connections break', async () => {
-  const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
-  const events = await told(
-    () => Promise.reject(error),
-    (payments) => payments.transfers.get('txfr_1'),
-  );
-  expect(events.onRetry).toHaveLength(2);
-  expect(leaksOf(events)).toEqual([]);
-});
+  /** Callers who send the secret themselves, where the SDK would not have put it. */
+  const sent: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
+    [
+      'a header of the call',
+      ({ transfers }) =>
+        transfers.get('txfr_1', { headers: { 'x-api-key': apiKey, 'x-jwt': jwt } }),
+    ],
+    [
+      'a header of the call with its scheme',
+      ({ transfers }) =>
+        transfers.get('txfr_1', { headers: { 'x-forwarded': `Bearer ${apiKey}` } }),
+    ],
+    ['a query', ({ transfers }) => transfers.get('txfr_1', { query: { key: apiKey, jwt } })],
+    ['the name of a query', ({ transfers }) => transfers.get('txfr_1', { query: { [apiKey]: 1 } })],
+    ['a cursor', ({ transfers }) => transfers.list({ cursor: apiKey })],
+    [
+      'a path',
+      (payments) => payments.request({ method: 'GET', path: `/a/${apiKey}`, api: 'versioned' }),
+    ],
+    [
+      'an encoded path',
+      (payments) =>
+        payments.request({
+          method: 'GET',
+          path: `/a/${encodeURIComponent(apiKey).replaceAll('%2F', '%2f')}/${jwt}`,
+          api: 'root',
+        }),
+    ],
+    ['an idempotency key', ({ transfers }) => transfers.create(newTransfer)],
+  ];
 
-/** Callers who send the secret themselves, where the SDK would not have put it. */
-const sent: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
-  [
-    'a header of the call',
-    ({ transfers }) => transfers.get('txfr_1', { headers: { 'x-api-key': apiKey, 'x-jwt': jwt } }),
-  ],
-  [
-    'a header of the call with its scheme',
-    ({ transfers }) => transfers.get('txfr_1', { headers: { 'x-forwarded': `Bearer ${apiKey}` } }),
-  ],
-  ['a query', ({ transfers }) => transfers.get('txfr_1', { query: { key: apiKey, jwt } })],
-  ['the name of a query', ({ transfers }) => transfers.get('txfr_1', { query: { [apiKey]: 1 } })],
-  ['a cursor', ({ transfers }) => transfers.list({ cursor: apiKey })],
-  [
-    'a path',
-    (payments) => payments.request({ method: 'GET', path: `/a/${apiKey}`, api: 'versioned' }),
-  ],
-  [
-    'an encoded path',
-    (payments) =>
-      payments.request({
-        method: 'GET',
-        path: `/a/${encodeURIComponent(apiKey).replaceAll('%2F', '%2f')}/${jwt}`,
-        api: 'root',
+  test.for(sent)('a secret that the caller puts into %s', async ([name, act]) => {
+    const options: ClientOptions =
+      name === 'an idempotency key'
+        ? { idempotencyHeader: 'x-once', headers: { 'x-once': apiKey, 'x-key': jwt } }
+        : {};
+    const events = await told(() => echoing(503), act, options);
+    expect(events.onRequest).toHaveLength(3);
+    expect(leaksOf(events)).toEqual([]);
+  });
+
+  const quoting: AnswerSchema<unknown> = {
+    '~standard': {
+      version: 1,
+      vendor: 'canary',
+      validate: (value) => ({
+        issues: Object.entries(value as object).map(([key, seen]) => ({
+          message: `did not expect ${String(seen)}`,
+          path: [key],
+        })),
       }),
-  ],
-  ['an idempotency key', ({ transfers }) => transfers.create(newTransfer)],
-];
+    },
+  };
 
-test.for(sent)('a secret that the caller puts into %s', async ([name, act]) => {
-  const options: ClientOptions =
-    name === 'an idempotency key'
-      ? { idempotencyHeader: 'x-once', headers: { 'x-once': apiKey, 'x-key': jwt } }
-      : {};
-  const events = await told(() => echoing(503), act, options);
-  expect(events.onRequest).toHaveLength(3);
-  expect(leaksOf(events)).toEqual([]);
-});
+  const drifting: readonly (readonly [
+    string,
+    unknown,
+    (payments: PaymentsClient) => PromiseLike<unknown>,
+  ])[] = [
+    [
+      'a value',
+      { ...transfer, amount: { [apiKey]: jwt } },
+      ({ transfers }) => transfers.get('txfr_1'),
+    ],
+    [
+      'a page',
+      { ...page([{ ...transfer, id: 7, [apiKey]: jwt }]), hasMore: apiKey },
+      ({ transfers }) => transfers.list(),
+    ],
+    ['a write', { id: 'txfr_1', [apiKey]: jwt }, ({ transfers }) => transfers.create(newTransfer)],
+    [
+      'a schema of the caller',
+      { [apiKey]: jwt, a: apiKey },
+      (payments) =>
+        payments.request({ method: 'GET', path: '/a', api: 'versioned', schema: quoting }),
+    ],
+  ];
 
-const quoting: AnswerSchema<unknown> = {
-  '~standard': {
-    version: 1,
-    vendor: 'canary',
-    validate: (value) => ({
-      issues: Object.entries(value as object).map(([key, seen]) => ({
-        message: `did not expect ${String(seen)}`,
-        path: [key],
-      })),
-    }),
-  },
-};
-
-const drifting: readonly (readonly [
-  string,
-  unknown,
-  (payments: PaymentsClient) => PromiseLike<unknown>,
-])[] = [
-  [
-    'a value',
-    { ...transfer, amount: { [apiKey]: jwt } },
-    ({ transfers }) => transfers.get('txfr_1'),
-  ],
-  [
-    'a page',
-    { ...page([{ ...transfer, id: 7, [apiKey]: jwt }]), hasMore: apiKey },
-    ({ transfers }) => transfers.list(),
-  ],
-  ['a write', { id: 'txfr_1', [apiKey]: jwt }, ({ transfers }) => transfers.create(newTransfer)],
-  [
-    'a schema of the caller',
-    { [apiKey]: jwt, a: apiKey },
-    (payments) =>
-      payments.request({ method: 'GET', path: '/a', api: 'versioned', schema: quoting }),
-  ],
-];
-
-test.for(drifting)('an answer of another shape: %s', async ([, body, act]) => {
-  const events = await told(
-    () => Response.json(body, { headers: { 'x-request-id': apiKey } }),
-    act,
-    { validation: 'report' },
-  );
-  expect(events.onDrift).toHaveLength(1);
-  expect(leaksOf(events)).toEqual([]);
+  test.for(drifting)('an answer of another shape: %s', async ([, body, act]) => {
+    const events = await told(
+      () => Response.json(body, { headers: { 'x-request-id': apiKey } }),
+      act,
+      { validation: 'report' },
+    );
+    expect(events.onDrift).toHaveLength(1);
+    expect(leaksOf(events)).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { address, clientOf, page, transactionNumber, transfer } from '../support/answers.ts';
@@ -22,109 +22,118 @@ const clients: readonly (readonly [string, ClientOptions])[] = [
   ['functions', { apiKey: () => apiKey, jwt: () => Promise.resolve(jwt) }],
 ];
 
-test.for(clients)('a client whose credentials are %s', async ([, options]) => {
-  const payments = workedWith(options);
-  expect(leaksOf(payments)).toEqual([]);
-  await payments.transfers.get('txfr_1');
-  await payments.transactions.list({ address });
-  expect(leaksOf(payments)).toEqual([]);
-  expect(leaksOf(payments.withOptions({ timeout: 1_000 }))).toEqual([]);
-  expect(leaksOf({ deep: [{ payments }] })).toEqual([]);
-});
+describe('no credential leaks through', () => {
+  test.for(clients)('a client whose credentials are %s', async ([, options]) => {
+    const payments = workedWith(options);
+    expect(leaksOf(payments)).toEqual([]);
+    await payments.transfers.get('txfr_1');
+    await payments.transactions.list({ address });
+    expect(leaksOf(payments)).toEqual([]);
+    expect(leaksOf(payments.withOptions({ timeout: 1_000 }))).toEqual([]);
+    expect(leaksOf({ deep: [{ payments }] })).toEqual([]);
+  });
 
-test.for([
-  'entities',
-  'accounts',
-  'transfers',
-  'counterparties',
-  'ibans',
-  'settings',
-  'instructions',
-  'transactions',
-] as const)('the namespace %s', async (name) => {
-  const payments = workedWith();
-  await payments.transfers.get('txfr_1');
-  expect(leaksOf(payments[name])).toEqual([]);
-});
+  test.for([
+    'entities',
+    'accounts',
+    'transfers',
+    'counterparties',
+    'ibans',
+    'settings',
+    'instructions',
+    'transactions',
+  ] as const)('the namespace %s', async (name) => {
+    const payments = workedWith();
+    await payments.transfers.get('txfr_1');
+    expect(leaksOf(payments[name])).toEqual([]);
+  });
 
-test('a list, before and after it was read', async () => {
-  const payments = workedWith();
-  for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
-    expect(leaksOf(list)).toEqual([]);
-    const [pages, items] = [list.pages(), list[Symbol.asyncIterator]()];
-    expect([pages, items, pages[Symbol.asyncIterator]()].flatMap(leaksOf)).toEqual([]);
-    const { data, response } = await list.withResponse();
-    await items.next();
-    expect([data, response, list, pages, items].flatMap(leaksOf)).toEqual([]);
-  }
-});
+  test('a list, before and after it was read', async () => {
+    const payments = workedWith();
+    for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
+      expect(leaksOf(list)).toEqual([]);
+      const [pages, items] = [list.pages(), list[Symbol.asyncIterator]()];
+      expect([pages, items, pages[Symbol.asyncIterator]()].flatMap(leaksOf)).toEqual([]);
+      const { data, response } = await list.withResponse();
+      await items.next();
+      expect([data, response, list, pages, items].flatMap(leaksOf)).toEqual([]);
+    }
+  });
 
-test('the promise of a call: pending, kept, broken', async () => {
-  const payments = workedWith({});
-  const call = payments.transfers.get('txfr_1');
-  const withResponse = call.withResponse();
-  expect([call, withResponse].flatMap(leaksOf)).toEqual([]);
-  await call;
-  const { response } = await withResponse;
-  expect([call, withResponse, response, [...response.headers]].flatMap(leaksOf)).toEqual([]);
+  test('the promise of a call: pending, kept, broken', async () => {
+    const payments = workedWith({});
+    const call = payments.transfers.get('txfr_1');
+    const withResponse = call.withResponse();
+    expect([call, withResponse].flatMap(leaksOf)).toEqual([]);
+    await call;
+    const { response } = await withResponse;
+    expect([call, withResponse, response, [...response.headers]].flatMap(leaksOf)).toEqual([]);
 
-  const failing = clientOf(() => Promise.reject(new Error(apiKey)), { apiKey, jwt, maxRetries: 0 });
-  const broken = failing.payments.transfers.get('txfr_1');
-  await broken.catch(() => undefined);
-  expect(leaksOf(broken)).toEqual([]);
-});
+    const failing = clientOf(() => Promise.reject(new Error(apiKey)), {
+      apiKey,
+      jwt,
+      maxRetries: 0,
+    });
+    const broken = failing.payments.transfers.get('txfr_1');
+    await broken.catch(() => undefined);
+    expect(leaksOf(broken)).toEqual([]);
+  });
 
-test('a client that was given a Sandbox', () => {
-  const sandbox = new Sandbox({ apiKey, jwt });
-  expect(leaksOf(new PaymentsClient(sandbox.clientOptions))).toEqual([]);
-});
+  test('a client that was given a Sandbox', () => {
+    const sandbox = new Sandbox({ apiKey, jwt });
+    expect(leaksOf(new PaymentsClient(sandbox.clientOptions))).toEqual([]);
+  });
 
-const arrivals: readonly (readonly [string, string])[] = [
-  ['a path', `/echo/${encodeURI(apiKey)}`],
-  ['an encoded path', `/echo/${encodeURIComponent(apiKey)}/${jwt}`],
-  ['a path encoded in lower case', `/echo/${encodeURIComponent(apiKey).replaceAll('%2F', '%2f')}`],
-];
+  const arrivals: readonly (readonly [string, string])[] = [
+    ['a path', `/echo/${encodeURI(apiKey)}`],
+    ['an encoded path', `/echo/${encodeURIComponent(apiKey)}/${jwt}`],
+    [
+      'a path encoded in lower case',
+      `/echo/${encodeURIComponent(apiKey).replaceAll('%2F', '%2f')}`,
+    ],
+  ];
 
-test.for(arrivals)('the log of a Sandbox: %s', async ([, path]) => {
-  const sandbox = new Sandbox({ apiKey, jwt });
-  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
-  for (const api of ['versioned', 'root'] as const) {
-    await payments.request({ method: 'GET', path, api }).catch(() => undefined);
-  }
-  expect(sandbox.log).toHaveLength(2);
-  expect(leaksOf(sandbox.log)).toEqual([]);
-});
+  test.for(arrivals)('the log of a Sandbox: %s', async ([, path]) => {
+    const sandbox = new Sandbox({ apiKey, jwt });
+    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    for (const api of ['versioned', 'root'] as const) {
+      await payments.request({ method: 'GET', path, api }).catch(() => undefined);
+    }
+    expect(sandbox.log).toHaveLength(2);
+    expect(leaksOf(sandbox.log)).toEqual([]);
+  });
 
-test('the log of a Sandbox: queries and bodies', async () => {
-  const sandbox = new Sandbox({ apiKey, jwt });
-  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
-  const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
-  const query = { [apiKey]: jwt, url: encodeURIComponent(apiKey) };
-  const post = { method: 'POST', path: '/transfers', api: 'versioned' } as const;
-  await payments.request({ ...post, body, query }).catch(() => undefined);
-  await payments.transactions.list({ address }, { body }).then(undefined, () => undefined);
-  expect(sandbox.log).toHaveLength(2);
-  expect(leaksOf(sandbox.log)).toEqual([]);
-});
+  test('the log of a Sandbox: queries and bodies', async () => {
+    const sandbox = new Sandbox({ apiKey, jwt });
+    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
+    const query = { [apiKey]: jwt, url: encodeURIComponent(apiKey) };
+    const post = { method: 'POST', path: '/transfers', api: 'versioned' } as const;
+    await payments.request({ ...post, body, query }).catch(() => undefined);
+    await payments.transactions.list({ address }, { body }).then(undefined, () => undefined);
+    expect(sandbox.log).toHaveLength(2);
+    expect(leaksOf(sandbox.log)).toEqual([]);
+  });
 
-test.for([
-  ['no JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
-  ['half of a JSON text', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
-  ['JSON inside of JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
-] as const)('the log of a Sandbox: a body that is %s', async ([, body]) => {
-  const sandbox = new Sandbox({ apiKey, jwt });
-  const headers = { authorization: `Bearer ${apiKey}` };
-  await sandbox.fetch('https://sandbox.invalid/v0/transfers', { method: 'POST', headers, body });
-  expect(sandbox.log).toHaveLength(1);
-  expect(leaksOf(sandbox.log)).toEqual([]);
-});
+  test.for([
+    ['no JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
+    ['half of a JSON text', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
+    ['JSON inside of JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
+  ] as const)('the log of a Sandbox: a body that is %s', async ([, body]) => {
+    const sandbox = new Sandbox({ apiKey, jwt });
+    const headers = { authorization: `Bearer ${apiKey}` };
+    await sandbox.fetch('https://sandbox.invalid/v0/transfers', { method: 'POST', headers, body });
+    expect(sandbox.log).toHaveLength(1);
+    expect(leaksOf(sandbox.log)).toEqual([]);
+  });
 
-test('the log of a Sandbox: a credential that is not its own', async () => {
-  const sandbox = new Sandbox();
-  const { payments } = observedSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
-  const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;
-  await payments.accounts.create(body).catch(() => undefined);
-  await payments.instructions.list({ address }, { body: { jwt } }).catch(() => undefined);
-  expect(sandbox.log).toHaveLength(2);
-  expect(leaksOf(sandbox.log)).toEqual([]);
+  test('the log of a Sandbox: a credential that is not its own', async () => {
+    const sandbox = new Sandbox();
+    const { payments } = observedSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
+    const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;
+    await payments.accounts.create(body).catch(() => undefined);
+    await payments.instructions.list({ address }, { body: { jwt } }).catch(() => undefined);
+    expect(sandbox.log).toHaveLength(2);
+    expect(leaksOf(sandbox.log)).toEqual([]);
+  });
 });

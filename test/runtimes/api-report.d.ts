@@ -28,8 +28,11 @@ declare class Credential {
     get renewable(): boolean;
     /** The credential when it is text: known without asking anybody. */
     get fixed(): string | undefined;
-    /** A token to send. Rejects with what the function rejects with, or UnusableCredential. */
-    get(): Promise<string>;
+    /**
+     * A token to send. A function that has not answered for `patience` milliseconds is asked again. Rejects
+     * with what the function rejects with, or UnusableCredential.
+     */
+    get(patience?: number): Promise<string>;
     /** Forgets a token that was refused, unless another has taken its place already. */
     refused(token: string): void;
     /** The tokens that must not leave through an error. */
@@ -89,7 +92,10 @@ declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "un
  * @useDeclaredType
  */
 type KnownKycStatus = (typeof kycStatuses)[number];
-/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
+ */
 type KycStatus = OpenEnum<KnownKycStatus>;
 /** Tells whether a KYC status is one that the document lists. */
 declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
@@ -99,7 +105,10 @@ declare const tosStatuses: readonly ["not_started", "pending", "approved"];
  * @useDeclaredType
  */
 type KnownTosStatus = (typeof tosStatuses)[number];
-/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
 type TosStatus = OpenEnum<KnownTosStatus>;
 /** Tells whether a terms-of-service status is one that the document lists. */
 declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
@@ -350,7 +359,10 @@ type KnownTransferDirection = (typeof transferDirections)[number];
 type TransferDirection = OpenEnum<KnownTransferDirection>;
 /** Tells whether a Transfer direction is one that the document lists. */
 declare const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection;
-/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
 interface TransferCreated {
     /** Starts with `txfr_`. */
     id: TransferId;
@@ -687,7 +699,7 @@ declare class WaitError extends PaymentsError {
     readonly last: Transfer | undefined;
     /**
      * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
-     * failed; the money may still move. `regressed`: its status went backwards.
+     * failed; the money may still move. `regressed`: its status went backwards, or left a final one.
      */
     readonly reason: 'timeout' | 'failed' | 'regressed';
     /** @hidden */
@@ -948,8 +960,11 @@ interface Call<T, A = T> {
     readonly path: Path;
     readonly query?: Argument<object>;
     readonly body?: Argument<unknown>;
-    /** The field of the query or the body that the SDK itself sets from page to page. */
-    readonly pageParameter?: string;
+    /**
+     * Fields that neither `options.query` nor `options.body` may set, with a sentence that says where they
+     * belong.
+     */
+    readonly elsewhere?: Readonly<Record<string, string>>;
     /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
     readonly answer: Validator<A> | 'nothing';
     /** Whether a success without a body is a result too: undefined. */
@@ -1606,7 +1621,10 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
      * the status is `completed`
      */
     until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
-    /** Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default 600000 */
+    /**
+     * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default
+     * 600000
+     */
     timeout?: number | undefined;
     /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
     interval?: number | undefined;
@@ -1754,7 +1772,7 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.1.0";
 
-export { AbortError, Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, Counterparties, Entities, Ibans, Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, PlatformSettings, RateLimitError, ServerError, TimeoutError, Transactions, Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
+export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
@@ -1812,7 +1830,10 @@ declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "un
  * @useDeclaredType
  */
 type KnownKycStatus = (typeof kycStatuses)[number];
-/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
+ */
 type KycStatus = OpenEnum<KnownKycStatus>;
 declare const tosStatuses: readonly ["not_started", "pending", "approved"];
 /**
@@ -1820,7 +1841,10 @@ declare const tosStatuses: readonly ["not_started", "pending", "approved"];
  * @useDeclaredType
  */
 type KnownTosStatus = (typeof tosStatuses)[number];
-/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
 type TosStatus = OpenEnum<KnownTosStatus>;
 /** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
 interface EntityCreated {
@@ -2272,7 +2296,10 @@ declare const transferDirections: readonly ["outgoing", "incoming"];
 type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
 interface TransferCreated {
     /** Starts with `txfr_`. */
     id: TransferId;
@@ -2443,11 +2470,14 @@ export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountLis
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
-export { A as Account, B as BuiltInstruction, C as Counterparty, E as Entity, I as Iban, a as Instruction, b as SandboxAccountInput, c as SandboxAccountUpdate, d as SandboxAccounts, e as SandboxAnswer, f as SandboxClientOptions, g as SandboxClock, h as SandboxCounterparties, i as SandboxCounterpartyInput, j as SandboxCredentials, k as SandboxEntities, l as SandboxEntityUpdate, m as SandboxExecution, n as SandboxFault, o as SandboxFaultMoment, p as SandboxFaultRule, q as SandboxFaults, r as SandboxIbanInput, s as SandboxIbans, t as SandboxInstructionFromBuilt, u as SandboxInstructionFromInput, v as SandboxInstructionInput, w as SandboxInstructions, x as SandboxLogEntry, y as SandboxOperation, z as SandboxOptions, D as SandboxRequest, F as SandboxSettings, G as SandboxTransactions, H as SandboxTransfers, J as Settings, T as Transaction, K as Transfer } from '../sandbox.js';
+export { type A as Account, type B as BuiltInstruction, type C as Counterparty, type E as Entity, type I as Iban, type a as Instruction, type b as SandboxAccountInput, type c as SandboxAccountUpdate, type d as SandboxAccounts, type e as SandboxAnswer, type f as SandboxClientOptions, type g as SandboxClock, type h as SandboxCounterparties, type i as SandboxCounterpartyInput, type j as SandboxCredentials, type k as SandboxEntities, type l as SandboxEntityUpdate, type m as SandboxExecution, type n as SandboxFault, type o as SandboxFaultMoment, type p as SandboxFaultRule, type q as SandboxFaults, type r as SandboxIbanInput, type s as SandboxIbans, type t as SandboxInstructionFromBuilt, type u as SandboxInstructionFromInput, type v as SandboxInstructionInput, type w as SandboxInstructions, type x as SandboxLogEntry, type y as SandboxOperation, type z as SandboxOptions, type D as SandboxRequest, type F as SandboxSettings, type G as SandboxTransactions, type H as SandboxTransfers, type J as Settings, type T as Transaction, type K as Transfer } from '../sandbox.js';
 
 /** What went wrong, and how the platform words it. */
 interface SandboxProblem {
-    /** A code for programs, such as `insufficient_funds`. The platform's own values are not documented. */
+    /**
+     * A code for programs, such as `insufficient_funds`. The platform's own values are not
+     * documented.
+     */
     code: string;
     /** The HTTP status that an API call is answered with. */
     status: number;
@@ -2523,7 +2553,10 @@ declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "un
  * @useDeclaredType
  */
 type KnownKycStatus = (typeof kycStatuses)[number];
-/** One of the documented statuses of identity verification, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
+ */
 type KycStatus = OpenEnum<KnownKycStatus>;
 declare const tosStatuses: readonly ["not_started", "pending", "approved"];
 /**
@@ -2531,7 +2564,10 @@ declare const tosStatuses: readonly ["not_started", "pending", "approved"];
  * @useDeclaredType
  */
 type KnownTosStatus = (typeof tosStatuses)[number];
-/** One of the documented statuses of the terms of service, or a new one that this version does not know. */
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
 type TosStatus = OpenEnum<KnownTosStatus>;
 /** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
 interface EntityCreated {
@@ -2998,7 +3034,10 @@ declare const transferDirections: readonly ["outgoing", "incoming"];
 type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** What the platform answers when a Transfer has been accepted: fewer fields than a {@link Transfer}. */
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
 interface TransferCreated {
     /** Starts with `txfr_`. */
     id: TransferId;
@@ -3193,7 +3232,10 @@ interface Reply {
 }
 /** What a door has to show to the caller. */
 type SandboxAnswer = ({
-    /** The whole reply; its headers and half of its body and then an end; the same and then silence. */
+    /**
+     * The whole reply; its headers and half of its body and then an end; the same and then
+     * silence.
+     */
     kind: 'complete' | 'truncated' | 'stalled';
 } & Reply) | {
     /** The connection breaks. */

@@ -3,13 +3,18 @@ import { runInNewContext } from 'node:vm';
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsClient } from 'payments-platform-sdk';
-import { Sandbox, type SandboxFault, type SandboxFaultRule } from 'payments-platform-sdk/sandbox';
+import {
+  Sandbox,
+  type SandboxOptions,
+  type SandboxFault,
+  type SandboxFaultRule,
+} from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { call, furnished, having } from './calls.ts';
 
-function world() {
-  const sandbox = new Sandbox();
+function world(options: SandboxOptions = {}) {
+  const sandbox = new Sandbox(options);
   const { source, destination } = furnished(sandbox);
   const key = { authorization: `Bearer ${sandbox.apiKey}` };
   const terms = {
@@ -235,14 +240,17 @@ test.each(['hang', 'stalled_body'] as const)(
 );
 
 test('a delay takes effect at once and answers late', async () => {
-  const { inject, send, committed } = world();
-  inject({ kind: 'delay', ms: 60 });
-  const started = performance.now();
+  const timers: { run: () => void; ms: number }[] = [];
+  const setTimeout = (run: () => void, ms: number): number => timers.push({ run, ms });
+  const { inject, send, committed } = world({ clock: { now: () => 0, setTimeout } });
+  inject({ kind: 'delay', ms: 60_000 });
   const pending = send();
-  await sleep(10);
+  await expect.poll(() => timers.map(({ ms }) => ms)).toEqual([60_000]);
   expect(committed()).toBe(1);
+  const early = Symbol('early');
+  expect(await Promise.race([pending, sleep(5, early)])).toBe(early);
+  timers[0]?.run();
   expect((await pending).status).toBe(201);
-  expect(performance.now() - started).toBeGreaterThan(55);
 });
 
 test('a delay that is over listens no more', async () => {

@@ -1,5 +1,13 @@
 import * as schemas from 'payments-platform-sdk/schemas';
-import { isAccountId, isEntityId, isKnownChain, isKnownKycStatus } from 'payments-platform-sdk';
+import {
+  isAccountId,
+  isCounterpartyId,
+  isEntityId,
+  isIbanId,
+  isKnownChain,
+  isKnownKycStatus,
+  isTransferId,
+} from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 
 // Answers are read openly: what the platform may add must not break a reader.
@@ -65,11 +73,16 @@ test('an Error body needs its two texts', () => {
 test('the id schemas and guards agree', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
+    [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
     [schemas.EntityIdSchema, isEntityId, 'ent_1'],
+    [schemas.IbanIdSchema, isIbanId, 'iban_1'],
+    [schemas.TransferIdSchema, isTransferId, 'txfr_1'],
   ] as const) {
     for (const value of [good, `x${good}`, good.slice(0, 4), `${good}/..`, '', null, 7]) {
-      expect(guard(value)).toBe(schema.safeParse(value).success);
-      expect(guard(value)).toBe(value === good);
+      expect([guard(value), schema.safeParse(value).success]).toEqual([
+        value === good,
+        value === good,
+      ]);
     }
   }
 });

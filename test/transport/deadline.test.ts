@@ -221,12 +221,12 @@ test('a timer far in the future is shortened, not fired at once', async () => {
     warnings.push(warning);
   };
   process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
   const server = await rawServer(({ reply }) => {
     setTimeout(reply, 20, answer(200, transfer));
   });
   expect(await clientAt(server, far).transfers.get('txfr_1')).toEqual(transfer);
   await settle();
-  process.off('warning', note);
   expect(warnings).toEqual([]);
 });
 
@@ -329,6 +329,7 @@ test('no listener stays on the caller’s signal', async () => {
     warnings.push(warning);
   };
   process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
   const { signal } = new AbortController();
   const outcomes = [
     () => respond(200, transfer),
@@ -346,7 +347,6 @@ test('no listener stays on the caller’s signal', async () => {
   await payments.transfers.get('txfr_' as 'txfr_1', { signal }).catch(() => undefined);
   expect(listeners(signal)).toBe(0);
   await settle();
-  process.off('warning', note);
   expect(warnings).toEqual([]);
 });
 
@@ -384,6 +384,7 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
     unhandled.push(reason);
   };
   process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
   const refused = await deadPort();
   const ends: (() => Promise<void>)[] = [];
   const run = (options: ClientOptions, after: (clock: VirtualClock) => Promise<void>): void => {
@@ -429,7 +430,6 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
   await new Promise((resolve) => {
     setTimeout(resolve, 60);
   });
-  process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
 

@@ -18,7 +18,7 @@ import {
   WaitError,
   type PaymentsClient,
 } from 'payments-platform-sdk';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   address,
   clientAt,
@@ -41,174 +41,177 @@ const answered = (
   headers: Record<string, string> = {},
 ): PaymentsClient => clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
 
-test('ConfigurationError', async () => {
-  const { payments } = clientOf(() => respond(200), {
-    apiKey: () => Promise.reject(new Error('vault')),
-  });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
-  expect(error.message).toMatchInlineSnapshot(`
+describe('the message of', () => {
+  test('ConfigurationError', async () => {
+    const { payments } = clientOf(() => respond(200), {
+      apiKey: () => Promise.reject(new Error('vault')),
+    });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The function in the option apiKey failed: vault.
     Request: POST /transfers (transfers.create).
     Nothing was sent."
   `);
-});
+  });
 
-test('ValidationError', async () => {
-  const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
-  const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
-  expect(error.message).toMatchInlineSnapshot(`
+  test('ValidationError', async () => {
+    const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
+    const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The arguments of transfers.create are not valid.
       amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
       curency: unknown field; check the spelling, or send an undocumented one through options.body or options.query
     Nothing was sent."
   `);
-});
+  });
 
-test('ApiError: a redirect of a creation', async () => {
-  const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
-  expect(error.message).toMatchInlineSnapshot(`
+  test('ApiError: a redirect of a creation', async () => {
+    const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 302.
     Request: POST /transfers (transfers.create).
     Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).
     Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
-});
+  });
 
-test('BadRequestError', async () => {
-  const call = answered(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(newTransfer);
-  expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
+  test('BadRequestError', async () => {
+    const call = answered(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(
+      newTransfer,
+    );
+    expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
     "The platform answered 400 (refused): No.
     Request: POST /transfers (transfers.create), request req_1.
     It did not take effect."
   `);
-});
+  });
 
-test('AuthenticationError', async () => {
-  const call = answered(401, errorBody).transfers.get('txfr_1');
-  expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
+  test('AuthenticationError', async () => {
+    const call = answered(401, errorBody).transfers.get('txfr_1');
+    expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
     "The platform answered 401 (refused): No.
     Request: GET /transfers/{id} (transfers.get).
     Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions."
   `);
-});
+  });
 
-test('PermissionDeniedError, from something that answers with a page', async () => {
-  const call = answered(403, html).transfers.get('txfr_1');
-  expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
+  test('PermissionDeniedError, from something that answers with a page', async () => {
+    const call = answered(403, html).transfers.get('txfr_1');
+    expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
     "The platform answered 403: Bad gateway.
     Request: GET /transfers/{id} (transfers.get).
     The credential may not do this, or a proxy or firewall in front of the platform refused the request."
   `);
-});
+  });
 
-test('NotFoundError', async () => {
-  const call = answered(404, errorBody).counterparties.delete('cpty_1');
-  expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
+  test('NotFoundError', async () => {
+    const call = answered(404, errorBody).counterparties.delete('cpty_1');
+    expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
     "The platform answered 404 (refused): No.
     Request: DELETE /counterparties/{id} (counterparties.delete).
     Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.
     It did not take effect."
   `);
-});
+  });
 
-test('ConflictError', async () => {
-  const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
-  expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
+  test('ConflictError', async () => {
+    const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
+    expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
     "The platform answered 409 (refused): No.
     Request: PATCH /accounts/{id} (accounts.update).
     It did not take effect."
   `);
-});
+  });
 
-test('UnprocessableEntityError', async () => {
-  const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
-  const call = answered(422, body).transfers.create(newTransfer);
-  expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
+  test('UnprocessableEntityError', async () => {
+    const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
+    const call = answered(422, body).transfers.create(newTransfer);
+    expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
     "The platform answered 422 (insufficient_funds): Insufficient funds.
     Request: POST /transfers (transfers.create).
     It did not take effect."
   `);
-});
+  });
 
-test('RateLimitError', async () => {
-  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
-  const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
-  expect(error.message).toMatchInlineSnapshot(`
+  test('RateLimitError', async () => {
+    const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
+    const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 429 (refused): No.
     Request: POST /transfers (transfers.create).
     Send fewer requests, or wait for retryAfterMs.
     It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
     It did not take effect."
   `);
-});
+  });
 
-test('ServerError: a creation that may have happened', async () => {
-  const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
-  expect(error.message).toMatchInlineSnapshot(`
+  test('ServerError: a creation that may have happened', async () => {
+    const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 502: Bad gateway.
     Request: POST /transfers (transfers.create).
     Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
-});
+  });
 
-test('ServerError: a read that was tried three times', async () => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const { payments } = clientOf(() => respond(503, undefined));
-  const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
-  expect(error.message).toMatchInlineSnapshot(`
+  test('ServerError: a read that was tried three times', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const { payments } = clientOf(() => respond(503, undefined));
+    const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
+    expect(error.message).toMatchInlineSnapshot(`
     "The platform answered 503.
     Request: GET /transfers/{id} (transfers.get), 3 attempts."
   `);
-});
+  });
 
-test('ConnectionError: nothing was sent', async () => {
-  const port = await deadPort();
-  const payments = clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` }, { maxRetries: 0 });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  expect(error.message.replace(String(port), 'PORT')).toMatchInlineSnapshot(`
+  test('ConnectionError: nothing was sent', async () => {
+    const port = await deadPort();
+    const payments = clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` }, { maxRetries: 0 });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    expect(error.message.replace(String(port), 'PORT')).toMatchInlineSnapshot(`
     "The connection to the platform failed (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1:PORT.
     Request: POST /transfers (transfers.create).
     Check the option baseUrl (for instructions and transactions: rootUrl), and that the host is up.
     Nothing was sent."
   `);
-});
-
-test('ConnectionError: nobody knows', async () => {
-  const server = await rawServer(({ reply }) => {
-    reply('');
   });
-  const call = clientAt(server).counterparties.delete('cpty_1');
-  expect((await failureOf(call, ConnectionError)).message).toMatchInlineSnapshot(`
+
+  test('ConnectionError: nobody knows', async () => {
+    const server = await rawServer(({ reply }) => {
+      reply('');
+    });
+    const call = clientAt(server).counterparties.delete('cpty_1');
+    expect((await failureOf(call, ConnectionError)).message).toMatchInlineSnapshot(`
     "The connection to the platform failed (UND_ERR_SOCKET): other side closed.
     Request: DELETE /counterparties/{id} (counterparties.delete).
     Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is."
   `);
-});
+  });
 
-test('TimeoutError: headers, body, total, credential', async () => {
-  const never = <T>(): Promise<T> => new Promise(() => undefined);
-  const stall = (): Response =>
-    new Response(
-      new ReadableStream({
-        start(body) {
-          body.enqueue(new Uint8Array(1));
-        },
-      }),
-    );
-  const messages: Record<string, string> = {};
-  for (const [fetch, options] of [
-    [never<Response>, { maxRetries: 0 }],
-    [stall, { maxRetries: 0 }],
-    [never<Response>, { totalTimeout: 10_000 }],
-    [never<Response>, { apiKey: () => never<string>() }],
-  ] as const) {
-    const clock = new VirtualClock();
-    const { payments } = clientOf(fetch, { clock, ...options });
-    const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-    const error = await clock.run(call);
-    messages[error.phase] = error.message;
-  }
-  expect(messages).toMatchInlineSnapshot(`
+  test('TimeoutError: headers, body, total, credential', async () => {
+    const never = <T>(): Promise<T> => new Promise(() => undefined);
+    const stall = (): Response =>
+      new Response(
+        new ReadableStream({
+          start(body) {
+            body.enqueue(new Uint8Array(1));
+          },
+        }),
+      );
+    const messages: Record<string, string> = {};
+    for (const [fetch, options] of [
+      [never<Response>, { maxRetries: 0 }],
+      [stall, { maxRetries: 0 }],
+      [never<Response>, { totalTimeout: 10_000 }],
+      [never<Response>, { apiKey: () => never<string>() }],
+    ] as const) {
+      const clock = new VirtualClock();
+      const { payments } = clientOf(fetch, { clock, ...options });
+      const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+      const error = await clock.run(call);
+      messages[error.phase] = error.message;
+    }
+    expect(messages).toMatchInlineSnapshot(`
     {
       "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
     Request: POST /transfers (transfers.create).
@@ -225,81 +228,82 @@ test('TimeoutError: headers, body, total, credential', async () => {
     Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
     }
   `);
-});
-
-test('TimeoutError: gate', async () => {
-  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
-    maxRetries: 0,
-    clock: new VirtualClock(),
   });
-  await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
-  const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
-  expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
+
+  test('TimeoutError: gate', async () => {
+    const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
+      maxRetries: 0,
+      clock: new VirtualClock(),
+    });
+    await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
+    const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
+    expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
     "The platform asked this client to slow down (429), and this call would have had to wait too long; try again in 50000 ms.
     Request: POST /transfers (transfers.create).
     Nothing was sent."
   `);
-});
+  });
 
-test('AbortError', async () => {
-  const controller = new AbortController();
-  const { payments } = clientOf(() => new Promise(() => undefined));
-  const { signal } = controller;
-  const call = failureOf(
-    payments.settings.update({ defaultChain: 'base' }, { signal }),
-    AbortError,
-  );
-  await settle();
-  controller.abort();
-  expect((await call).message).toMatchInlineSnapshot(`
+  test('AbortError', async () => {
+    const controller = new AbortController();
+    const { payments } = clientOf(() => new Promise(() => undefined));
+    const { signal } = controller;
+    const call = failureOf(
+      payments.settings.update({ defaultChain: 'base' }, { signal }),
+      AbortError,
+    );
+    await settle();
+    controller.abort();
+    expect((await call).message).toMatchInlineSnapshot(`
     "The call was aborted by its signal.
     Request: PATCH /platform/settings (settings.update).
     Outcome unknown: the Settings may have been changed. Send the same change again to be sure."
   `);
-});
+  });
 
-test('InvalidResponseError', async () => {
-  const write = answered(201, html).transfers.create(newTransfer);
-  expect((await failureOf(write, InvalidResponseError)).message).toMatchInlineSnapshot(`
+  test('InvalidResponseError', async () => {
+    const write = answered(201, html).transfers.create(newTransfer);
+    expect((await failureOf(write, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 201, but its answer is not JSON.
     Request: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
     Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
   `);
-  const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
-  expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
+    expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 200, but its answer does not have the documented shape (amount): expected a string, got a number.
     Request: GET /transfers/{id} (transfers.get)."
   `);
-  const root = answered(200, { instructions: [] }).instructions.list({ address });
-  expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    const root = answered(200, { instructions: [] }).instructions.list({ address });
+    expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
     "The platform answered 200, but its answer does not have the documented shape: expected an array, got an object.
     Request: GET /instructions/all (instructions.list)."
   `);
-});
+  });
 
-test('PaginationError', async () => {
-  const lost = answered(200, page([transfer], null, true))
-    .transfers.list()
-    .toArray({ max: 5 });
-  expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
+  test('PaginationError', async () => {
+    const lost = answered(200, page([transfer], null, true))
+      .transfers.list()
+      .toArray({ max: 5 });
+    expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform says that more items follow but gives no cursor for them.
     Request: GET /transfers (transfers.list), items handed out: 1.
     The items so far are valid; resume says where the list broke off."
   `);
-  const round = answered(200, page([transfer], 'c1'))
-    .transfers.list()
-    .toArray({ max: 5 });
-  expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
+    const round = answered(200, page([transfer], 'c1'))
+      .transfers.list()
+      .toArray({ max: 5 });
+    expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
     "The platform returned a cursor that this list has already used.
     Request: GET /transfers (transfers.list), items handed out: 2.
     The items so far are valid; resume says where the list broke off."
   `);
-});
+  });
 
-test('WaitError', async () => {
-  const call = answered(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
-  expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
-    `"The transfer txfr_1 ended as failed; the money did not arrive."`,
-  );
+  test('WaitError', async () => {
+    const call = answered(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
+    expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
+      `"The transfer txfr_1 ended as failed; the money did not arrive."`,
+    );
+  });
 });
