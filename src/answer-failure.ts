@@ -37,7 +37,8 @@ export function statusFailure(
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
   // Only the refusal is heeded: nothing that an answer says makes a creation safe to repeat.
-  const transient = isTransientStatus(status) && headers.get('x-should-retry') !== 'false';
+  const transient =
+    isTransientStatus(status) && headers.get('x-should-retry')?.trim().toLowerCase() !== 'false';
   return {
     outcome,
     status,

@@ -58,6 +58,8 @@ export class Credential {
   #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
   /** How often the function was asked. */
   #calls = 0;
+  /** How many calls have been made since one ended: each is given twice the time of the one before. */
+  #unanswered = 0;
   /** Which of these calls gave the latest token. */
   #answered = 0;
   /** Tokens that may still turn up in a late answer, for redaction. */
@@ -89,7 +91,7 @@ export class Credential {
     if (this.#token !== undefined && this.#clock.now() < this.#token.expiresAt) {
       return this.#token.value;
     }
-    return this.#fetch(this.#source, Math.min(patience, longestCall));
+    return this.#fetch(this.#source, patience);
   }
 
   /** Forgets a token that was refused, unless another has taken its place already. */
@@ -99,15 +101,19 @@ export class Credential {
 
   /** The tokens that must not leave through an error. */
   get secrets(): readonly string[] {
-    return this.#seen;
+    // Many late answers may have pushed the one in use out of those remembered.
+    const used = this.#token?.value;
+    return used === undefined || this.#seen.includes(used) ? this.#seen : [...this.#seen, used];
   }
 
   #fetch(source: () => string | Promise<string>, patience: number): Promise<string> {
     const now = this.#clock.elapsed();
-    if (this.#fetching !== undefined && now - this.#fetching.since < patience) {
+    const wait = Math.min(longestCall, patience * 2 ** Math.max(0, this.#unanswered - 1));
+    if (this.#fetching !== undefined && now - this.#fetching.since < wait) {
       return this.#fetching.token;
     }
     this.#calls += 1;
+    this.#unanswered += 1;
     const call = this.#calls;
     const token = (async () => {
       try {
@@ -125,6 +131,7 @@ export class Credential {
         }
         return value;
       } finally {
+        this.#unanswered = 0;
         if (this.#calls === call) this.#fetching = undefined;
       }
     })();

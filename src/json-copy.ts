@@ -1,7 +1,10 @@
 import { join } from './arguments.ts';
 import type { Issue } from './errors.ts';
-import { maxDepth } from './json.ts';
+import { isRawJson, maxDepth } from './json.ts';
 import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
+
+/** Nobody reads more, and a list of millions may have as many holes. */
+const mostIssues = 1_000;
 
 /**
  * A copy of a value, made of what JSON carries and of nothing that may change between the check and the
@@ -14,8 +17,8 @@ export function jsonCopy(
   issues: Issue[],
   ancestors: readonly object[] = [],
 ): unknown {
-  const refuse = (message: string): void => {
-    issues.push({ path: at, message });
+  const refuse = (message: string, path = at): void => {
+    if (issues.length < mostIssues) issues.push({ path, message });
   };
   switch (typeof value) {
     case 'number':
@@ -38,6 +41,8 @@ export function jsonCopy(
       return value;
   }
   if (value === null) return null;
+  // Frozen, and written as it is: exact decimals come this way.
+  if (isRawJson(value)) return value;
   if (value instanceof Date) {
     const date = new Date(timeOf(value));
     if (Number.isNaN(date.getTime())) refuse('an invalid date cannot be written as JSON');
@@ -72,10 +77,7 @@ export function jsonCopy(
     const place = join(at, [index]);
     if (inner !== undefined) return jsonCopy(inner, place, issues, path);
     // JSON.stringify turns undefined and holes into null.
-    issues.push({
-      path: place,
-      message: 'undefined in an array would be sent as null; remove it or use null',
-    });
+    refuse('undefined in an array would be sent as null; remove it or use null', place);
     return undefined;
   });
 }

@@ -14,12 +14,16 @@ export class JsonDepthError extends Error {
   }
 }
 
+/** Whether a value was made by JSON.rawJSON. */
+export const isRawJson = (value: unknown): boolean => json.isRawJSON?.(value) === true;
+
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 type RawJson = (text: string) => unknown;
 // The standard library's types do not list either feature yet; every supported runtime has both.
 const json = JSON as unknown as {
   parse(text: string, reviver?: Reviver): unknown;
   rawJSON?: RawJson;
+  isRawJSON?(value: unknown): boolean;
 };
 
 /**

@@ -14,7 +14,12 @@ export function compare(transfer: Transfer, wanted: TransferCreateInput): Likene
     compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
     compareDestinations(transfer, wanted),
     compareAmounts(transfer.amount, wanted.amount),
-    compareTexts(shownText(transfer.currency), wanted.currency ?? 'USDC', lettersOf),
+    // A currency may be a sign.
+    compareTexts(
+      shownText(transfer.currency),
+      wanted.currency ?? 'USDC',
+      (text) => lettersOf(text) || text,
+    ),
   ]);
   if (fields.has('other')) return 'other';
   // Last, because it costs most: it is reached by few.
@@ -51,31 +56,63 @@ function compareDescriptions(seen: unknown, wanted: string): Likeness {
   return mayBeMadeOf(seen, wanted) ? 'unclear' : 'other';
 }
 
-/** What stands for letters and digits that are not shown. */
-const mask = /[*\u2022\u2026]|\.{3}/;
+/** Stands for characters that are not shown. */
+const mask = /[*\u2022\u25cf\u2588#]{2,}|x{3,}/iu;
+/** Stands for words that are not shown. */
+const dots = /\u2026|\.{3,}/u;
 
 /**
- * Whether a platform may have made a description out of another: with words around it, or of a part of
- * it. A number has to be whole, unless something stands for what is missing.
+ * Whether a platform may have made a description out of another: with words around it, of a part of it,
+ * or masked. A number has to be whole, unless dots say that it is not. No regular expression is made of
+ * the texts: a long one does not compile, and there may be very many.
  */
 function mayBeMadeOf(seen: string, wanted: string): boolean {
-  const [shown, asked] = [loosely(seen), lettersOf(wanted)];
-  const edge = mask.test(seen) ? '' : String.raw`(?!(?<=\p{N})(?=\p{N}))`;
-  const has = (text: string, pattern: string): boolean => new RegExp(pattern, 'u').test(text);
-  const words = shown.split(' ');
-  return (
-    has(asked, `${edge}${words.join('')}${edge}`) ||
-    // Its own words may have been drawn together.
-    has(shown, `(?:^| )${[...asked].join(' ?')}(?: |$)`) ||
-    words.some((_, at) => {
-      const end = words.slice(at).join('');
-      // Less than half of it is more likely a word that two descriptions have in common.
-      return (
-        end.length * 2 >= asked.length && asked.startsWith(end) && has(asked, `^${end}${edge}`)
-      );
-    })
+  const parts = seen.split(dots);
+  const isCut = parts.length > 1;
+  // Dots at the very end say no more than that it was cut off.
+  const isMasked = mask.test(seen) || (isCut && lettersOf(parts.at(-1) ?? '') !== '');
+  if (isMasked) return true;
+  const asked = lettersOf(wanted);
+  if (asked === '') return seen.includes(wanted);
+  const words = loosely(seen).split(' ');
+  const shown = words.join('');
+  // A platform may have drawn words together, so the edges of its own count, not those of ours.
+  const edges = edgesOf(words);
+  const isWhole = (from: number, to: number): boolean =>
+    isCut || !(cutsNumber(asked, from) || cutsNumber(asked, to));
+  const isPart = placesOf(shown, asked).some((at) => isWhole(at, at + shown.length));
+  const isInside = placesOf(asked, shown).some(
+    (at) => edges.includes(at) && edges.includes(at + asked.length),
   );
+  if (isPart || isInside) return true;
+  // With words in front, and its end cut off.
+  return edges.some((start) => {
+    const length = shown.length - start;
+    // Less than half of it is more likely a word that two descriptions have in common.
+    const isEnough = length * 2 >= asked.length && length <= asked.length;
+    return isEnough && asked.startsWith(shown.slice(start)) && isWhole(0, length);
+  });
 }
+
+/** Where words begin and end when they are drawn together. */
+function edgesOf(words: readonly string[]): number[] {
+  const edges = [0];
+  let end = 0;
+  for (const word of words) edges.push((end += word.length));
+  return edges;
+}
+
+/** Where a text stands in another. */
+function placesOf(part: string, text: string): number[] {
+  if (part === '') return [0];
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) places.push(at);
+  return places;
+}
+
+/** Whether a number goes on over this place. */
+const cutsNumber = (text: string, at: number): boolean =>
+  /\p{N}$/u.test(text.slice(Math.max(0, at - 2), at)) && /^\p{N}/u.test(text.slice(at, at + 2));
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
   const account = shownText(transfer.destinationAccountId);
@@ -110,24 +147,20 @@ function compareAmounts(seen: unknown, wanted: string): Likeness {
   return canonical(seen) === canonical(wanted) ? 'same' : 'other';
 }
 
-/**
- * A text without what platforms like to change: signs, accents, white space, composed characters,
- * case.
- */
+/** A text without what platforms like to change: signs, accents, white space, composed characters, case. */
 const loosely = (text: string): string =>
   text
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    // By way of capitals, because some letters have no single one: Straße and STRASSE.
-    .toUpperCase()
+    // Capitals last: Straße and STRASSE are one, and a small sigma depends on what stands behind it.
     .toLowerCase()
+    .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
 /** Only its letters and digits: some platforms take signs out and leave no gap. */
 export const lettersOf = (text: string): string => loosely(text).replaceAll(' ', '');
 
-/** When something happened: to the millisecond, or at some time within the second that is shown. */
+/** When something happened: to the millisecond, or at some time within the second or minute that is shown. */
 interface Span {
   readonly earliest: number;
   readonly latest: number;
@@ -138,13 +171,16 @@ interface Span {
  * this machine's time zone, and a Transfer be missed, or an older one taken for it.
  */
 export function timeOf(createdAt: unknown): Span {
-  const [time, fraction, offset] =
-    /^\d{4}-\d{2}-\d{2}T[\d:]+(\.\d+)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(
+  const [time, clock = '', fraction = '', offset] =
+    /^\d{4}-\d{2}-\d{2}T([\d:]+)(\.\d+)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(
       isText(createdAt) ? createdAt : '',
     ) ?? [];
   const earliest =
     time === undefined ? Number.NaN : Date.parse(offset === undefined ? `${time}Z` : time);
-  return { earliest, latest: fraction === undefined ? earliest + 999 : earliest };
+  // Zeros are what a platform without fractions is likely to write.
+  const isExact = /[1-9]/.test(fraction);
+  const shown = clock.length > 'hh:mm'.length ? 1_000 : 60_000;
+  return { earliest, latest: isExact ? earliest : earliest + shown - 1 };
 }
 
 /**

@@ -144,7 +144,7 @@ async function scanTransfers(
       });
     }
     const { description } = transfer;
-    if (typeof description === 'string' && lettersOf(description) !== '') showsDescriptions = true;
+    showsDescriptions ||= typeof description === 'string' && lettersOf(description) !== '';
     const likeness = compare(transfer, wanted);
     if (likeness !== 'other') fitting.push({ transfer, likeness });
   }

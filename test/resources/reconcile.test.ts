@@ -171,8 +171,30 @@ test('a time without a fraction may be any moment of its second', async () => {
   // Without a reference nothing tells it from one that was made just before.
   const bare = listing({ ...whole, description: null });
   expect(await bare.look(newTransfer, options)).toMatchObject({ result: 'ambiguous' });
-  const exact = { ...whole, createdAt: '2026-01-01T00:00:00.000Z' };
+  for (const createdAt of ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00Z']) {
+    expect(await listing({ ...whole, createdAt }).look(wanted, options)).toMatchObject({
+      result: 'found',
+    });
+  }
+  const exact = { ...whole, createdAt: '2026-01-01T00:00:00.399Z' };
   expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
+});
+
+test('descriptions of any length are compared', async () => {
+  const long = 'word 7, '.repeat(20_000);
+  const foreign = { ...match, id: 'txfr_2', description: `${long}9` };
+  const ours = { ...match, description: 'Invoice 7' };
+  const { look } = listing(foreign, ours);
+  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  expect(await look(wanted)).toEqual({ result: 'found', transfer: ours });
+  const cut = listing({ ...match, description: long.slice(0, 30_000) });
+  expect(await cut.look({ ...newTransfer, description: long })).toMatchObject({
+    result: 'ambiguous',
+  });
+  const other = listing({ ...match, description: 'Invoice 7' });
+  expect(await other.look({ ...newTransfer, description: long })).toMatchObject({
+    result: 'not_found',
+  });
 });
 
 test('two transfers without an id are two', async () => {
@@ -267,6 +289,17 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['accents were taken off', { description: 'Café 7' }, { description: 'CAFE 7' }],
   ['the front was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
   ['the front is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
+  ['the middle is masked', { description: 'INV-2026-42' }, { description: 'INV-****-42' }],
+  ['most of it is masked', { description: 'INV-2026-42' }, { description: 'Payment: XXXX42' }],
+  ['all but the end is blacked out', { description: 'INV-42' }, { description: '██2' }],
+  ['the middle is left out', { description: 'INV-2026-42' }, { description: 'INV-…42' }],
+  [
+    'a letter is written after its place',
+    { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' },
+    { description: 'μισθος.μαιος' },
+  ],
+  ['a capital has no small form', { description: 'STRASSE 7' }, { description: 'STRAẞE 7' }],
+  ['words are around signs', { description: '🎉' }, { description: 'Party 🎉' }],
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
   ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
   [
@@ -293,6 +326,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['a counterparty is shown besides', {}, { counterpartyId: 'cpty_1' }],
   ['no source is shown', {}, { sourceAccountId: '' }],
   ['no currency is shown', {}, { currency: '' }],
+  ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
 ])('a match of which %s is ambiguous: it may be the one', async (_, asked, shown) => {
   const wanted = { ...newTransfer, ...asked } as TransferCreateInput;

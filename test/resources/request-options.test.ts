@@ -349,10 +349,13 @@ test('what was checked is what is sent: nobody else writes the JSON', async () =
     list: [1, 2],
     date: '1970-01-01T00:00:00.000Z',
   });
+  const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('1.10');
+  await payments.accounts.update('acc_1', { name: 'x' }, { body: { exact } });
+  expect(sent[1]?.body).toBe('{"name":"x","exact":1.10}');
   const hollow = Object.create(Date.prototype) as Date;
   const refused = payments.accounts.update('acc_1', { name: 'x' }, { body: { hollow } });
   expect((await failureOf(refused, ValidationError)).issues).toEqual([
     { path: 'options.body.hollow', message: 'an invalid date cannot be written as JSON' },
   ]);
-  expect(sent).toHaveLength(1);
+  expect(sent).toHaveLength(2);
 });

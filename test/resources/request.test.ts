@@ -3,6 +3,7 @@ import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { furnishedPlatform, owner } from '../support/interface.ts';
+import { failureOf } from '../support/answers.ts';
 import { apiKey, jwt, loopback, observed, observedSandbox } from '../support/recorder.ts';
 
 const start = () => {
@@ -288,4 +289,11 @@ test.each<[string, unknown]>([
   expect(
     await payments.request({ method: 'POST', path: '/things', api: 'versioned', schema }),
   ).toEqual({ id: 'thing_1' });
+});
+
+test('of a very long path an error shows the beginning', async () => {
+  const { payments } = observed(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
+  const path = `/reports/${'a'.repeat(1_000)}`;
+  const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
+  expect(error.path).toBe(path.slice(0, 200));
 });

@@ -2,7 +2,9 @@ import { inspect } from 'node:util';
 import {
   AbortError,
   AuthenticationError,
+  BadRequestError,
   ConfigurationError,
+  PaymentsError,
   TimeoutError,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
@@ -323,6 +325,90 @@ test('a function that hung is asked again as soon as it had the time of one atte
   await late;
   expect(source).toHaveBeenCalledTimes(2);
   expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer sk_first']);
+});
+
+test('a function that goes on hanging is asked less and less often', async () => {
+  const clock = new VirtualClock();
+  const source = vi.fn(() => new Promise<string>(() => undefined));
+  const { payments } = clientOf(() => respond(200), { clock, apiKey: source, timeout: 100 });
+  const asked: number[] = [];
+  for (let turn = 0; turn < 1_500; turn += 1) {
+    const call = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+    if (source.mock.calls.length > asked.length) asked.push(clock.elapsed());
+    await clock.advance(100);
+    await call;
+  }
+  const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+  expect(pauses.slice(0, 4)).toEqual([100, 200, 400, 800]);
+  expect(pauses.slice(-2)).toEqual([30_000, 30_000]);
+});
+
+test('once the function has ended, the next that hangs has the time of one attempt again', async () => {
+  const clock = new VirtualClock();
+  const never = (): Promise<string> => new Promise(() => undefined);
+  const source = vi.fn(never);
+  source.mockImplementationOnce(never).mockImplementationOnce(never);
+  source.mockImplementationOnce(() => Promise.resolve('rubbish'));
+  const { payments } = clientOf(() => respond(200), { clock, apiKey: source, timeout: 100 });
+  const asked: number[] = [];
+  while (asked.length < 5) {
+    const call = failureOf(payments.transfers.get('txfr_1'), PaymentsError);
+    await settle();
+    if (source.mock.calls.length > asked.length) asked.push(clock.elapsed());
+    await clock.advance(100);
+    await call;
+  }
+  expect(asked.slice(1).map((at, index) => at - (asked[index] ?? 0))).toEqual([100, 200, 100, 100]);
+});
+
+test('an old call of the function that ends does not hide the new one', async () => {
+  const clock = new VirtualClock();
+  const first = Promise.withResolvers<string>();
+  const source = vi
+    .fn<() => Promise<string>>(() => new Promise(() => undefined))
+    .mockReturnValueOnce(first.promise);
+  const options = { clock, apiKey: source, totalTimeout: 100 };
+  const { payments } = clientOf(() => respond(200), options);
+  const get = () => failureOf(payments.transfers.get('txfr_1'), PaymentsError);
+  const hung = get();
+  await clock.advance(100);
+  await hung;
+  const second = get();
+  await settle();
+  expect(source).toHaveBeenCalledTimes(2);
+  first.resolve('rubbish');
+  await settle();
+  const third = get();
+  await settle();
+  expect(source).toHaveBeenCalledTimes(2);
+  await clock.advance(100);
+  expect(await Promise.all([second, third])).toMatchObject([
+    { phase: 'credential' },
+    { phase: 'credential' },
+  ]);
+});
+
+test('a token in use stays redacted, however many late ones turn up', async () => {
+  const clock = new VirtualClock();
+  const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
+  const source = vi.fn(() => Promise.resolve('opaque-live-token'));
+  for (const { promise } of late) source.mockReturnValueOnce(promise);
+  const echo = { error: 'seen opaque-live-token', code: 'x', details: null };
+  const { payments } = clientOf(
+    (request) =>
+      request.url.includes('/v0/') ? respond(400, echo) : respond(200, { instructions: [] }),
+    { clock, jwt: source, timeout: 100 },
+  );
+  const ask = () => payments.instructions.list(list);
+  while (source.mock.calls.length <= late.length) {
+    const call = ask().catch((error: unknown) => error);
+    await clock.advance(100);
+    await call;
+  }
+  for (const [index, { resolve }] of late.entries()) resolve(`opaque-late-${index}`);
+  await settle();
+  const error = await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
+  expect(error.message).toContain('seen [redacted]');
 });
 
 test('a wait for the function can be aborted', async () => {
