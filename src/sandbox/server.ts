@@ -23,7 +23,7 @@ export interface ListenOptions {
 
 /** A sandbox that listens on a port. */
 export interface SandboxServer {
-  /** The versioned root; ends in `/v0`. */
+  /** URL of the versioned API; ends in `/v0`. */
   readonly baseUrl: string;
   /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
@@ -31,7 +31,7 @@ export interface SandboxServer {
   readonly port: number;
   /** Options for `new PaymentsClient(…)`. */
   readonly clientOptions: SandboxCredentials & {
-    /** The versioned root of this server. */
+    /** URL of the versioned API on this server. */
     readonly baseUrl: string;
     /** The other root of this server. */
     readonly rootUrl: string;

@@ -187,7 +187,7 @@ const hovered = {
   'payments./*2*/transfers': /Movements of funds/,
   'payments.transfers./*3*/create': /retried only if/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
-  '({} as ClientOptions)./*5*/baseUrl': /versioned root/,
+  '({} as ClientOptions)./*5*/baseUrl': /versioned API/,
   '({} as RequestOptions)./*6*/signal': /Aborts the call/,
   '({} as PaymentsError)./*7*/outcome': /nothing reached the platform/,
   'isOutcomeUnknown/*8*/': /may have taken effect/,
