@@ -1,4 +1,6 @@
 import type { Answer } from './attempt.ts';
+import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
+import { redactAndCut, redactBounded } from './error-copy.ts';
 import {
   apiErrorClass,
   InvalidResponseError,
@@ -9,10 +11,8 @@ import {
 import { outcomeOfStatus, timedOut, timeoutSentences, type Failure } from './failure.ts';
 import { parseJson } from './json.ts';
 import type { Kind } from './outcome.ts';
-import { redactBounded, redactAndCut } from './error-copy.ts';
 import { redactDeep, redactHeader, type Redact } from './redactor.ts';
-import { isTransientStatus, retryAfter } from './retry.ts';
-import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
+import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
 
 /** The document names none of them: docs/gaps.md, row 53. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
@@ -36,9 +36,7 @@ export function statusFailure(
   const outcome = outcomeOfStatus(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
-  // Only the refusal is heeded: nothing that an answer says makes a creation safe to repeat.
-  const transient =
-    isTransientStatus(status) && headers.get('x-should-retry')?.trim().toLowerCase() !== 'false';
+  const transient = isTransientStatus(status) && !forbidsRetry(headers);
   return {
     outcome,
     status,

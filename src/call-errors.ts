@@ -1,12 +1,12 @@
 import { errorContextOf, type CallState } from './call-state.ts';
 import { credentialName, UnusableCredential } from './credential.ts';
 import { Stopped } from './deadline.ts';
+import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
+import { redactError } from './error-copy.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { aborted, timedOut } from './failure.ts';
 import { GateTooLong } from './gate.ts';
-import { redactError } from './error-copy.ts';
 import type { Redact } from './redactor.ts';
-import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 
 /* The errors that end a call between its attempts, or before the first. */
 

@@ -1,11 +1,11 @@
 import { identity, type Call } from './call.ts';
 import type { Credential } from './credential.ts';
 import type { Deadline } from './deadline.ts';
+import type { ErrorContext } from './error-context.ts';
 import { worstOutcome, type Attempt } from './errors.ts';
 import type { Failure } from './failure.ts';
 import type { HookCall } from './hooks.ts';
 import type { Prepared } from './prepare.ts';
-import type { ErrorContext } from './error-context.ts';
 import type { Wire } from './wires/wire.ts';
 
 /** One call on its way: what all of its attempts have in common. */

@@ -1,4 +1,4 @@
-import { isObject, type Argument, type Validator, type Path } from './arguments.ts';
+import { isObject, type Argument, type Path, type Validator } from './arguments.ts';
 import type { CallIdentity } from './errors.ts';
 import type { Kind } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { shortestSecret } from './redactor.ts';
+import { longestSecret, shortestSecret } from './redactor.ts';
 
 /** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 export type CredentialSource = string | (() => string | Promise<string>);
@@ -28,7 +28,7 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
   if (!/^[\x21-\x7e]+$/.test(value)) {
     return 'it holds a space, a line break or another character that a header cannot carry';
   }
-  if (value.length > 8_192) return 'it is longer than 8192 characters';
+  if (value.length > longestSecret) return `it is longer than ${longestSecret} characters`;
   const isKey = value.startsWith('sk_');
   if (kind === 'apiKey' && (!isKey || value.length === 3)) {
     return 'it does not start with "sk_" followed by more characters, as an API key does';
@@ -58,10 +58,10 @@ export class Credential {
   #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
   /** How often the function was asked. */
   #calls = 0;
-  /** How many calls have been made since one ended: each is given twice the time of the one before. */
-  #unanswered = 0;
-  /** Which of these calls gave the latest token. */
-  #answered = 0;
+  /** How many calls have begun since one ended: each is given twice the time of the one before. */
+  #pending = 0;
+  /** Which of all calls gave the latest token. */
+  #newest = 0;
   /** Tokens that may still turn up in a late answer, for redaction. */
   readonly #seen: string[] = [];
 
@@ -108,12 +108,12 @@ export class Credential {
 
   #fetch(source: () => string | Promise<string>, patience: number): Promise<string> {
     const now = this.#clock.elapsed();
-    const wait = Math.min(longestCall, patience * 2 ** Math.max(0, this.#unanswered - 1));
+    const wait = Math.min(longestCall, patience * 2 ** Math.max(0, this.#pending - 1));
     if (this.#fetching !== undefined && now - this.#fetching.since < wait) {
       return this.#fetching.token;
     }
     this.#calls += 1;
-    this.#unanswered += 1;
+    this.#pending += 1;
     const call = this.#calls;
     const token = (async () => {
       try {
@@ -125,13 +125,13 @@ export class Credential {
           throw new UnusableCredential(problem);
         }
         // One that was given up may answer after its successor; then it is the older one.
-        if (call > this.#answered) {
-          this.#answered = call;
+        if (call > this.#newest) {
+          this.#newest = call;
           this.#token = { value, expiresAt: this.#expiry(value) };
         }
         return value;
       } finally {
-        this.#unanswered = 0;
+        this.#pending = 0;
         if (this.#calls === call) this.#fetching = undefined;
       }
     })();

@@ -1,12 +1,11 @@
 import { fieldOf, messageOf } from './errors.ts';
-import type { Redact } from './redactor.ts';
+import { longestSecret, type Redact } from './redactor.ts';
 
 /** How deep and how large a value may be that travels on an error. */
 const limits = { depth: 8, keys: 100, text: 2_048 };
 
 /** As much of a text as redaction reads: far more than is shown, far less than may arrive. */
 const read = 2 ** 16;
-const longestCredential = 2 ** 13;
 
 /** A text for an error: redacted, then cut. */
 export function redactAndCut(text: string, redact: Redact): string {
@@ -14,7 +13,7 @@ export function redactAndCut(text: string, redact: Redact): string {
   const clean = redact(text.slice(0, read));
   if (isRead && clean.length <= limits.text) return clean;
   // Where reading stopped, a credential may be without the end by which it is known.
-  const known = isRead ? clean : clean.slice(0, -longestCredential);
+  const known = isRead ? clean : clean.slice(0, -longestSecret);
   return `${known.slice(0, limits.text)}… [cut]`;
 }
 

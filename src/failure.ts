@@ -1,4 +1,6 @@
 import type { AttemptResult } from './attempt.ts';
+import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
+import { redactAndCut, redactError } from './error-copy.ts';
 import {
   AbortError,
   ConnectionError,
@@ -9,10 +11,8 @@ import {
   type PaymentsError,
   type TimeoutPhase,
 } from './errors.ts';
-import { connectionOutcome, statusOutcome, type WireFacts, type Kind } from './outcome.ts';
-import { redactError, redactAndCut } from './error-copy.ts';
+import { connectionOutcome, statusOutcome, type Kind, type WireFacts } from './outcome.ts';
 import type { Redact } from './redactor.ts';
-import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 
 /** A failed attempt: what it proves, and the error to throw if it is the last one. */
 export interface Failure {

@@ -26,16 +26,16 @@ export interface AnswerContext {
 export function interpretAnswer<T, A>(
   call: Call<T, A>,
   answer: Answer,
-  reading: AnswerContext,
+  context: AnswerContext,
 ): { data: T } | { failure: Failure } {
-  const { redact } = reading;
+  const { redact } = context;
   if (answer.status < 200 || answer.status > 299) {
-    return { failure: statusFailure(answer, call.kind, reading) };
+    return { failure: statusFailure(answer, call.kind, context) };
   }
   call.onHeaders?.(answer.headers);
   // The type of such a call is void.
   if (call.answer === 'nothing') return { data: undefined as T };
-  if (answer.fault === 'stalled') return { failure: stalledBody(answer, reading.timeout, redact) };
+  if (answer.fault === 'stalled') return { failure: stalledBody(answer, context.timeout, redact) };
   if (call.mayBeEmpty === true && answer.fault === undefined && answer.text === '') {
     return { data: undefined as T };
   }
@@ -55,16 +55,16 @@ export function interpretAnswer<T, A>(
     : checked.error.issues.flatMap((issue) => describe(issue, parsed));
   // A write that was accepted must not fail over a field: whoever asked for it could think that no
   // money moved. A read may, unless the client was told to report only.
-  const accepted = call.kind === 'safe' ? reading.validation === 'report' : isObject(parsed);
+  const accepted = call.kind === 'safe' ? context.validation === 'report' : isObject(parsed);
   if (!isUsable || !accepted) {
     const [first] = issues;
     const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
     const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
     return { failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
   }
-  notify(reading.hooks.onDrift, () => ({
+  notify(context.hooks.onDrift, () => ({
     ...identity(call),
-    call: reading.callNumber,
+    call: context.callNumber,
     status: answer.status,
     requestId: requestIdOf(answer.headers, redact),
     issues: redactDeep(issues, redact),

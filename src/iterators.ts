@@ -11,7 +11,7 @@ export interface PageSource<P, Position> {
    */
   fetch(position: Position, cancel?: AbortSignal): ApiCall<P>;
   /** Where the next page is, undefined after the last one, or why there is no way on. */
-  next(page: P, trail: PagingState<Position>): Position | PaginationError | undefined;
+  next(page: P, state: PagingState<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
   cursorOf(position: Position): string | undefined;
   /** Takes credentials out of a cursor that an error tells. */
@@ -53,9 +53,9 @@ export class PageIterator<
   /** Calls of next() take turns: two at once must not fetch one page twice. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(route: PageSource<P, Position>) {
-    this.#source = route;
-    this.#position = route.start;
+  constructor(source: PageSource<P, Position>) {
+    this.#source = source;
+    this.#position = source.start;
   }
 
   next(): Promise<IteratorResult<P, undefined>> {

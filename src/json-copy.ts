@@ -44,7 +44,7 @@ export function jsonCopy(
   // Frozen, and written as it is: exact decimals come this way.
   if (isRawJson(value)) return value;
   if (value instanceof Date) {
-    const date = new Date(timeOf(value));
+    const date = new Date(millisecondsOf(value));
     if (Number.isNaN(date.getTime())) refuse('an invalid date cannot be written as JSON');
     return date;
   }
@@ -56,34 +56,32 @@ export function jsonCopy(
     refuse(`nested deeper than ${maxDepth} levels`);
     return undefined;
   }
-  if (!Array.isArray(value)) {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
-      refuse('expected a plain object; convert this one first');
+  const chain = [...ancestors, value];
+  if (Array.isArray(value)) {
+    return Array.from(value as unknown[], (inner, index) => {
+      const place = join(at, [index]);
+      if (inner !== undefined) return jsonCopy(inner, place, issues, chain);
+      // JSON.stringify turns undefined and holes into null.
+      refuse('undefined in an array would be sent as null; remove it or use null', place);
       return undefined;
-    }
-    if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not allowed');
+    });
   }
-  const path = [...ancestors, value];
-  if (!Array.isArray(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]: [string, unknown]) => [
-        key,
-        jsonCopy(inner, join(at, [key]), issues, path),
-      ]),
-    );
-  }
-  return Array.from(value as unknown[], (inner, index) => {
-    const place = join(at, [index]);
-    if (inner !== undefined) return jsonCopy(inner, place, issues, path);
-    // JSON.stringify turns undefined and holes into null.
-    refuse('undefined in an array would be sent as null; remove it or use null', place);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
+    refuse('expected a plain object; convert this one first');
     return undefined;
-  });
+  }
+  if (Object.hasOwn(value, '__proto__')) refuse('the key "__proto__" is not allowed');
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) => [
+      key,
+      jsonCopy(inner, join(at, [key]), issues, chain),
+    ]),
+  );
 }
 
 /** The time of a Date; NaN for what only has its prototype. */
-function timeOf(date: Date): number {
+function millisecondsOf(date: Date): number {
   try {
     return Date.prototype.getTime.call(date);
   } catch {

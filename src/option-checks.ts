@@ -24,16 +24,16 @@ export function checkRetries(value: unknown, path: string, issues: Issue[]): num
 }
 
 /** The signal, or undefined and what is wrong with it in `issues`. */
-export function checkSignal(
-  value: AbortSignal | undefined,
-  issues: Issue[],
-): AbortSignal | undefined {
+export function checkSignal(value: unknown, issues: Issue[]): AbortSignal | undefined {
   if (value === undefined) return undefined;
-  if (typeof (value as unknown as Partial<AbortSignal> | null)?.addEventListener === 'function')
-    return value;
+  if (isSignal(value)) return value;
   issues.push({ path: 'options.signal', message: 'expected an AbortSignal' });
   return undefined;
 }
+
+/** By what is used of it: one of another realm is no instance of ours. */
+const isSignal = (value: unknown): value is AbortSignal =>
+  typeof Reflect.get(Object(value) as object, 'addEventListener') === 'function';
 
 /** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;

@@ -1,8 +1,8 @@
 import { PaginationError, ValidationError, type CallIdentity, type ResumePoint } from './errors.ts';
+import { ItemIterator, PageIterator, type PageSource } from './iterators.ts';
 import type { Page } from './schemas/page.ts';
 import type { Integer } from './schemas/primitives.ts';
 import type { ApiCall, WithResponse } from './transport.ts';
-import { ItemIterator, PageIterator, type PageSource } from './iterators.ts';
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
@@ -62,8 +62,8 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   readonly #source: PageSource<P, Position>;
   #first: ApiCall<P> | undefined;
 
-  constructor(route: PageSource<P, Position>) {
-    this.#source = route;
+  constructor(source: PageSource<P, Position>) {
+    this.#source = source;
   }
 
   then<A = P, B = never>(

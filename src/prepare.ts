@@ -97,7 +97,7 @@ export function prepare<T, A>(
   };
 }
 
-/** Refuses fields that belong elsewhere in options.query and options.body. */
+/** Refuses, among the extra fields, those whose place is elsewhere. */
 function refuseElsewhere(
   elsewhere: Readonly<Record<string, string>> = {},
   { query, body }: ResolvedCallOptions,

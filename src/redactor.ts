@@ -6,6 +6,9 @@ const mark = '[redacted]';
 /** Shorter secrets are not masked: they would match ordinary words. */
 export const shortestSecret = 4;
 
+/** No credential is longer: others are refused. */
+export const longestSecret = 8_192;
+
 /** What may precede a credential: anything but a word that happens to end in the same letters. */
 const before = String.raw`(?<![A-Za-z0-9]|(?<=[A-Za-z0-9])_)|(?<=%[0-9A-Fa-f]{2}|\\[bfnrt]|\\u[0-9A-Fa-f]{4})`;
 /** A character of a credential, as it is or as JSON and HTML escape it. */

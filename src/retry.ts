@@ -76,6 +76,10 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
+/** Whether an answer asks not to be sent the request again. Nothing in an answer makes a repeat safe. */
+export const forbidsRetry = (headers: Headers): boolean =>
+  headers.get('x-should-retry')?.trim().toLowerCase() === 'false';
+
 /** What a retry costs when the platform may have worked for the attempt before it, and when not. */
 const costs = { afterWork: 14, afterNone: 5 };
 

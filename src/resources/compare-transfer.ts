@@ -7,7 +7,7 @@ export type Likeness = 'same' | 'unclear' | 'other';
  * Whether a Transfer is what a creation with this input would have made. What cannot be told, because
  * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
  */
-export function compare(transfer: Transfer, wanted: TransferCreateInput): Likeness {
+export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput): Likeness {
   const fields = new Set<Likeness>([
     // Without an id nobody can tell two of them apart.
     isFilled(transfer.id) ? 'same' : 'unclear',

@@ -18,7 +18,7 @@ import {
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 import {
-  compare,
+  compareTransfer,
   isFilled,
   lettersOf,
   shownText,
@@ -145,7 +145,7 @@ async function scanTransfers(
     }
     const { description } = transfer;
     showsDescriptions ||= typeof description === 'string' && lettersOf(description) !== '';
-    const likeness = compare(transfer, wanted);
+    const likeness = compareTransfer(transfer, wanted);
     if (likeness !== 'other') fitting.push({ transfer, likeness });
   }
   return { scanned, fitting, showsDescriptions, ahead };

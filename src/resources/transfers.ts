@@ -22,10 +22,8 @@ import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from '.
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 
 /** By options.body they would be sent, but the input of `reconcile` would not have them. */
-const soughtByReconcile = {
-  description: 'set it in the input, where transfers.reconcile looks for it',
-  currency: 'set it in the input, where transfers.reconcile looks for it',
-};
+const inTheInput = 'set it in the input, where transfers.reconcile looks for it';
+const soughtByReconcile = { description: inTheInput, currency: inTheInput };
 
 /** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
 export class Transfers {

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { parseJson, stringifyJson } from '../json.ts';
 import {
   accountCreateInputShape,
-  accountUpdateInputShape,
   accountStatuses,
   accountTypes,
+  accountUpdateInputShape,
   type Account,
   type AccountCreated,
   type AccountCreateInput,

@@ -4,7 +4,7 @@ import type { Platform } from './platform.ts';
 import { SandboxError } from './problem.ts';
 import type { SandboxOperation } from './routes.ts';
 import type { Table } from './table.ts';
-import { asInput, asQuery, checked, validationError, readQuery, type Body } from './validation.ts';
+import { asInput, asQuery, checked, readQuery, validationError, type Body } from './validation.ts';
 
 /** One call of an operation, authorised but not yet checked. */
 export interface Call {

@@ -6,8 +6,8 @@ import {
 } from '../schemas/counterparty.ts';
 import { entityIdSchema, type EntityId } from '../schemas/entity.ts';
 import { filledText, type Schema } from '../schemas/primitives.ts';
-import { knownEntity } from './entities.ts';
 import { fingerprint } from './encoding.ts';
+import { knownEntity } from './entities.ts';
 import type { Platform } from './platform.ts';
 import { failTransfersTo } from './transfers.ts';
 import { asInput, checked } from './validation.ts';

@@ -1,5 +1,5 @@
-import { SandboxError } from './problem.ts';
 import { base64url } from './encoding.ts';
+import { SandboxError } from './problem.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {

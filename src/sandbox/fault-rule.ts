@@ -5,8 +5,8 @@ import { routes, type Route } from './routes.ts';
 import { asInput, checked } from './validation.ts';
 
 const operations = routes.map(({ operation }) => operation);
-const occasions = ['before_commit', 'after_commit'] as const;
-const when = z.enum(occasions, `expected one of ${occasions.join(', ')}`);
+const moments = ['before_commit', 'after_commit'] as const;
+const when = z.enum(moments, `expected one of ${moments.join(', ')}`);
 const maybeWhen = z.optional(when);
 const maybeText = z.optional(z.string('expected a string'));
 const statusRule = 'expected a status from 200 to 599';
@@ -68,7 +68,7 @@ const faults = [
     ms: z.number(msRule).check(z.gte(0, msRule), z.lte(2_147_483_647, msRule)),
   }),
   z.strictObject({ kind: z.literal('hang'), when: maybeWhen }),
-  z.strictObject({ kind: z.literal('reset'), when: when }),
+  z.strictObject({ kind: z.literal('reset'), when }),
   z.strictObject({
     kind: z.literal('html'),
     status: z.optional(

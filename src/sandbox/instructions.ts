@@ -19,8 +19,8 @@ import type { Transaction } from '../schemas/transaction.ts';
 import { encodeArguments, tokenOf } from './action-arguments.ts';
 import { fingerprint } from './encoding.ts';
 import type { Platform } from './platform.ts';
-import { SandboxError, conflict } from './problem.ts';
-import { recordTransaction, lowerCaseHex } from './transactions.ts';
+import { conflict, SandboxError } from './problem.ts';
+import { lowerCaseHex, recordTransaction } from './transactions.ts';
 import { asInput, checked, validationError } from './validation.ts';
 
 export interface InstructionRow {

@@ -3,7 +3,7 @@
  *
  * @module payments-platform-sdk/sandbox/msw
  */
-import { HttpResponse, http, type HttpHandler } from 'msw';
+import { http, HttpResponse, type HttpHandler } from 'msw';
 import { toResponse } from './response.ts';
 import type { Sandbox } from './sandbox.ts';
 

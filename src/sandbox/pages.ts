@@ -1,5 +1,5 @@
-import type { PageQuery } from '../schemas/primitives.ts';
 import type { Page } from '../schemas/page.ts';
+import type { PageQuery } from '../schemas/primitives.ts';
 import { base64url, fingerprint, fromBase64url } from './encoding.ts';
 import { SandboxError } from './problem.ts';
 import type { Table } from './table.ts';

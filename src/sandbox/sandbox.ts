@@ -5,7 +5,7 @@ import type { SandboxClock } from './clock.ts';
 import { SandboxCounterparties } from './counterparties.ts';
 import { authorise, credentialsOf, presented, type SandboxCredentials } from './credentials.ts';
 import { SandboxEntities } from './entities.ts';
-import { FaultQueue, pageFaultOf, applyFault, type SandboxFaults } from './faults.ts';
+import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults.ts';
 import { SandboxIbans } from './ibans.ts';
 import { SandboxInstructions } from './instructions.ts';
 import { Log, type SandboxLogEntry } from './log.ts';

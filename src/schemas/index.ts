@@ -13,15 +13,15 @@
  * @module payments-platform-sdk/schemas
  */
 import {
-  accountCreateInputSchema,
   accountCreatedSchema,
+  accountCreateInputSchema,
   accountIdSchema,
   accountListQuerySchema,
   accountSchema,
   accountUpdateInputSchema,
   type Account,
-  type AccountCreateInput,
   type AccountCreated,
+  type AccountCreateInput,
   type AccountId,
   type AccountListQuery,
   type AccountUpdateInput,
@@ -35,14 +35,14 @@ import {
   type CounterpartyListQuery,
 } from './counterparty.ts';
 import {
-  entityCreateInputSchema,
   entityCreatedSchema,
+  entityCreateInputSchema,
   entityIdSchema,
   entityListQuerySchema,
   entitySchema,
   type Entity,
-  type EntityCreateInput,
   type EntityCreated,
+  type EntityCreateInput,
   type EntityId,
   type EntityListQuery,
 } from './entity.ts';
@@ -81,14 +81,14 @@ import {
   type TransactionListInput,
 } from './transaction.ts';
 import {
-  transferCreateInputSchema,
   transferCreatedSchema,
+  transferCreateInputSchema,
   transferIdSchema,
   transferListQuerySchema,
   transferSchema,
   type Transfer,
-  type TransferCreateInput,
   type TransferCreated,
+  type TransferCreateInput,
   type TransferId,
   type TransferListQuery,
 } from './transfer.ts';

@@ -162,8 +162,8 @@ export const hexId = (): Schema<Hex> =>
 
 const momentRule = 'expected a valid Date, or an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
 /** Date.parse makes 2 March of 30 February. */
-const isOnCalendar = (moment: string): boolean => {
-  const day = moment.slice(0, 10);
+const isOnCalendar = (dateTime: string): boolean => {
+  const day = dateTime.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 

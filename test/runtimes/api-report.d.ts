@@ -1622,8 +1622,8 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
      */
     until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
     /**
-     * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds. @default
-     * 600000
+     * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds.
+     * @default 600000
      */
     timeout?: number | undefined;
     /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
