@@ -1,3 +1,4 @@
+import { redactError, saidBy } from './error-copy.ts';
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 
@@ -50,6 +51,9 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
+/** What a server may take for a slash once it has decoded a path. */
+const separator = /\/|%2f|%5c/i;
+
 /**
  * The path of a call that the SDK does not cover. It is relative to the API's base and stays
  * below it: no host, no query, no way up.
@@ -63,7 +67,7 @@ export function literalPath(given: unknown): Path {
           ? 'expected a relative path that starts with one slash, such as "/transfers"'
           : !/^[\x21-\x7e]+$/.test(given) || /[?#\\]/.test(given)
             ? 'expected an encoded path without spaces, "?", "#" or "\\"; give query parameters in query'
-            : given.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
+            : given.split(separator).some((segment) => /^(\.|%2e){1,2}(;|$)/i.test(segment))
               ? 'expected a path without "." and ".." segments'
               : undefined;
       if (wrong !== undefined) issues.push({ path: 'path', message: wrong });
@@ -76,14 +80,28 @@ export function literalPath(given: unknown): Path {
 export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const found of result.error.issues.flatMap((issue) => describe(issue, value, at))) {
-    // One value can break two rules that share a sentence; it is said once.
-    if (!issues.some((one) => one.path === found.path && one.message === found.message)) {
-      issues.push(found);
+  // One value can break two rules that share a sentence; it is said once.
+  const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
+  for (const broken of result.error.issues) {
+    if (issues.length >= mostIssues) break;
+    for (const found of describe(broken, value, at)) {
+      const sentence = `${found.path}\n${found.message}`;
+      if (!said.has(sentence)) issues.push(found);
+      said.add(sentence);
     }
   }
   return undefined;
 }
+
+/** The same for a query or a body, of which every field has to come along. */
+export function validateFields<T>(given: Argument<T>, issues: Issue[]): T | undefined {
+  if (!isObject(given.value) || isRecord(given.value)) return validate(given, issues);
+  issues.push({ path: given.at, message: recordRule });
+  return undefined;
+}
+
+/** Nobody reads more, and a list of millions may have as many mistakes. */
+export const mostIssues = 1_000;
 
 /** A message is read by people, and logged in one piece. */
 const toldAtMost = 20;
@@ -105,6 +123,16 @@ export function invalidArguments(
     `The arguments of ${call.operation} are not valid.\n${lines.join('\n')}\nNothing was sent.`,
     { ...call, outcome: 'not_sent', issues: clean },
   );
+}
+
+/** The error of arguments that cannot even be looked at, because a getter throws or the stack is too short. */
+export function unreadableArguments(
+  call: CallIdentity,
+  error: unknown,
+  redact: Redact,
+): ValidationError {
+  const message = `cannot be read${saidBy(redactError(error, redact))}`;
+  return invalidArguments(call, [{ path: '', message }], redact);
 }
 
 /** What a schema found wrong, in words. `value` is what was checked. */
@@ -176,3 +204,60 @@ export const join = (at: string, keys: readonly PropertyKey[]): string =>
 /** Whether a value is an object that is no list. */
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const recordRule =
+  'expected a plain object; copy the fields of this one into a plain object';
+
+/**
+ * Whether an object has its fields by itself, so that none gets lost on the way. A Map, a Date or a
+ * Promise has none, and those of a class with accessors, or inherited ones, are not seen by a copy.
+ */
+export function isRecord(value: unknown): value is object {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null || isRootPrototype(prototype)) return true;
+  return (
+    Object.prototype.toString.call(value) === '[object Object]' &&
+    !(Symbol.iterator in value) &&
+    hasOnlyMethods(prototype)
+  );
+}
+
+/**
+ * A copy, made now, because a getter must be asked once only and the caller may change the object
+ * later. What has no fields to copy, or none that can be read, comes out as what every call refuses:
+ * nothing throws before there is a promise to reject.
+ */
+export function copyFields<T>(
+  given: T,
+  copy = (field: unknown, _name: string): unknown => field,
+): T {
+  try {
+    if (!isObject(given)) return given;
+    if (isRecord(given)) {
+      const fields = Object.entries(given).map(
+        ([name, field]) => [name, copy(field, name)] as const,
+      );
+      return Object.fromEntries(fields) as T;
+    }
+  } catch {
+    // Refused with the others.
+  }
+  return new Map() as T;
+}
+
+function hasOnlyMethods(prototype: unknown): boolean {
+  if (!isObject(prototype) || isRootPrototype(prototype)) return true;
+  const members = Object.values(Object.getOwnPropertyDescriptors(prototype));
+  return (
+    members.every(({ value }) => typeof value === 'function') &&
+    hasOnlyMethods(Object.getPrototypeOf(prototype))
+  );
+}
+
+/** Object.prototype of this realm or another, such as a vm context of a test runner. */
+export const isRootPrototype = (prototype: unknown): boolean =>
+  prototype === Object.prototype ||
+  (isObject(prototype) &&
+    Object.getPrototypeOf(prototype) === null &&
+    Object.hasOwn(prototype, 'hasOwnProperty'));

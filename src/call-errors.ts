@@ -2,7 +2,7 @@ import { errorContextOf, type CallState } from './call-state.ts';
 import { credentialName, UnusableCredential } from './credential.ts';
 import { Stopped } from './deadline.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
-import { redactError } from './error-copy.ts';
+import { redactError, saidBy } from './error-copy.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { aborted, timedOut } from './failure.ts';
 import { GateTooLong } from './gate.ts';
@@ -58,7 +58,3 @@ export function unexpectedError<T, A>(
     { ...factsOf(context, false), cause },
   );
 }
-
-/** What an error said, behind the sentence that tells of it. */
-const saidBy = (cause: unknown): string =>
-  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';

@@ -1,3 +1,4 @@
+import { copyFields } from './arguments.ts';
 import type { Call } from './call.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
@@ -10,7 +11,7 @@ import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
-import { requestCall, type AnyRequest } from './resources/request.ts';
+import { isMethod, requestCall, type AnyRequest } from './resources/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
@@ -154,8 +155,9 @@ export class PaymentsClient {
    * ```
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
-    const transport = request?.api === 'root' ? this.#root : this.#versioned;
-    return transport.call(redacted(requestCall(request), transport.redact), options);
+    const asked = copyFields(request);
+    const transport = asked?.api === 'root' ? this.#root : this.#versioned;
+    return transport.call(redacted(requestCall(asked), transport.redact), options);
   }
 
   /** The two URLs of this client; contains no secret. */
@@ -173,7 +175,7 @@ export class PaymentsClient {
 /** The call as errors and hooks tell of it: its path is the caller's own text. */
 const redacted = <T>(call: Call<T>, redact: Redact): Call<T> => ({
   ...call,
-  method: redact(call.method) as typeof call.method,
+  method: isMethod(call.method) ? call.method : (redact(call.method) as typeof call.method),
   path: { ...call.path, template: redact(call.path.template).slice(0, 200) },
 });
 

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini';
-import type { Validator } from './arguments.ts';
+import { isObject, type Validator } from './arguments.ts';
 import type { Schema } from './schemas/primitives.ts';
 
 const validators = new WeakMap<z.core.$ZodType, Validator<unknown>>();
+
+/** As many items as the document lets a page have. */
+const atOnce = 100;
 
 /**
  * A schema for answers as a validator that is fast from its second answer on: zod then generates a
@@ -15,18 +18,53 @@ export function compiled<T>(schema: Schema<T>): Validator<T> {
   if (known !== undefined) return known as Validator<T>;
   let uses = 0;
   let fast: Schema<T> | undefined;
+  const issuesOf = (value: unknown): readonly z.core.$ZodIssue[] => {
+    uses += 1;
+    if (uses > 1) {
+      fast ??= z.compile(schema);
+      if (z.validate(fast, value)) return [];
+    }
+    // Only the schema itself can say why.
+    return schema.safeParse(value).error?.issues ?? [];
+  };
   const validator: Validator<T> = {
     safeParse(value) {
-      uses += 1;
-      if (uses > 1) {
-        fast ??= z.compile(schema);
-        // Schemas for answers change nothing, so what they accept is what was given.
-        if (z.validate(fast, value)) return { success: true, data: value as T };
+      for (const { part, from } of partsOf(value)) {
+        const issues = issuesOf(part);
+        if (issues.length > 0) {
+          return { success: false, error: { issues: issues.map(placedAfter(from)) } };
+        }
       }
-      // Only the schema itself can say why.
-      return schema.safeParse(value);
+      // Schemas for answers change nothing, so what they accept is what was given.
+      return { success: true, data: value as T };
     },
   };
   validators.set(schema, validator);
   return validator;
 }
+
+/**
+ * An answer in parts, of which each is one of its own kind. zod lists every mistake of every item, and
+ * of a short packed answer there may be millions: a long list is looked at up to the first part that
+ * is wrong.
+ */
+function* partsOf(value: unknown): Generator<{ readonly part: unknown; readonly from: number }> {
+  const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;
+  if (!Array.isArray(items) || items.length <= atOnce) {
+    yield { part: value, from: 0 };
+    return;
+  }
+  for (let from = 0; from < items.length; from += atOnce) {
+    const data = items.slice(from, from + atOnce) as unknown[];
+    yield { part: isObject(value) ? { ...value, data } : data, from };
+  }
+}
+
+/** Of a part of a list, the first number of a path is an item's place in that part. */
+const placedAfter =
+  (from: number) =>
+  <I extends { readonly path: readonly PropertyKey[] }>(issue: I): I => {
+    const at = issue.path.findIndex((key) => typeof key === 'number');
+    const path = issue.path.map((key, index) => (index === at ? Number(key) + from : key));
+    return { ...issue, path };
+  };

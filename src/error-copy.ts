@@ -55,3 +55,7 @@ export function redactError(error: unknown, redact: Redact, depth = 0): unknown 
   }
   return copy;
 }
+
+/** What an error said, behind the sentence that tells of it. */
+export const saidBy = (cause: unknown): string =>
+  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';

@@ -5,7 +5,7 @@ import { identity, type Call } from './call.ts';
 import type { InvalidResponseReason, Issue } from './errors.ts';
 import type { Failure } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
-import { endsEarly, JsonDepthError, parseJson } from './json.ts';
+import { endsEarly, JsonLimitError, parseJson } from './json.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 import { bodylessStatuses } from './wires/wire.ts';
 
@@ -101,11 +101,8 @@ function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
   try {
     return { parsed: parseJson(answer.text) };
   } catch (error) {
-    if (error instanceof JsonDepthError) {
-      return {
-        reason: 'too_large',
-        explanation: 'its answer is nested more than 64 levels deep',
-      };
+    if (error instanceof JsonLimitError) {
+      return { reason: 'too_large', explanation: `its answer ${error.message}` };
     }
     return endsEarly(answer.text)
       ? { reason: 'truncated', explanation: 'its answer is cut off' }

@@ -1,10 +1,7 @@
-import { join } from './arguments.ts';
+import { isRootPrototype, join, mostIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import { isRawJson, maxDepth } from './json.ts';
-import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
-
-/** Nobody reads more, and a list of millions may have as many holes. */
-const mostIssues = 1_000;
+import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
 
 /**
  * A copy of a value, made of what JSON carries and of nothing that may change between the check and the
@@ -26,8 +23,7 @@ export function jsonCopy(
       else if (isUnsafe(value)) refuse(unsafeRule);
       return value;
     case 'string':
-      if (!value.isWellFormed())
-        refuse('expected well-formed Unicode; this text has an unpaired surrogate');
+      if (!value.isWellFormed()) refuse(malformed);
       return value;
     case 'function':
     case 'symbol':
@@ -67,7 +63,7 @@ export function jsonCopy(
     });
   }
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
+  if (prototype !== null && !isRootPrototype(prototype)) {
     refuse('expected a plain object; convert this one first');
     return undefined;
   }
@@ -88,10 +84,3 @@ function millisecondsOf(date: Date): number {
     return Number.NaN;
   }
 }
-
-/** Object.prototype of another realm, such as a vm context of a test runner. */
-const isForeignPlain = (prototype: unknown): boolean =>
-  typeof prototype === 'object' &&
-  prototype !== null &&
-  Object.getPrototypeOf(prototype) === null &&
-  Object.hasOwn(prototype, 'hasOwnProperty');

@@ -7,10 +7,13 @@
 /** Nesting beyond this is refused: the documented answers need 5 levels. */
 export const maxDepth = 64;
 
-/** Thrown by {@link parseJson} for a text that nests deeper than {@link maxDepth}. */
-export class JsonDepthError extends Error {
+/** A number of more digits is refused: reading one of millions takes seconds. */
+const maxDigits = 1_000;
+
+/** Thrown by {@link parseJson} for a text that no platform has reason to send; its message says why. */
+export class JsonLimitError extends Error {
   static {
-    Object.defineProperty(this.prototype, 'name', { value: 'JsonDepthError' });
+    Object.defineProperty(this.prototype, 'name', { value: 'JsonLimitError' });
   }
 }
 
@@ -35,16 +38,18 @@ const mayHoldProtoKey = (text: string): boolean =>
 
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
-  return typeof value === 'number' &&
-    !Number.isSafeInteger(value) &&
-    /^-?\d+$/.test(context?.source ?? '')
-    ? BigInt(context.source)
-    : value;
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? '';
+  if (!/^-?\d+$/.test(source)) return value;
+  if (source.length > maxDigits) {
+    throw new JsonLimitError(`holds a number of more than ${maxDigits} digits`);
+  }
+  return BigInt(source);
 };
 
 /**
  * Parses JSON: an integer beyond 2^53 - 1 becomes a `bigint`, a `__proto__` key is dropped.
- * @throws SyntaxError for text that is not JSON, JsonDepthError for text that nests too deep.
+ * @throws SyntaxError for text that is not JSON, JsonLimitError for what is nested too deep or too long.
  */
 export function parseJson(text: string): unknown {
   // A reviver makes parsing several times slower, so it comes in only where there is work for it.
@@ -62,8 +67,8 @@ export function parseJson(text: string): unknown {
 /** A text as long as this is parsed before it is looked at, which costs a thirtieth of a scan. */
 const parsedAtOnce = 2 ** 18;
 
-const tooDeep = (): JsonDepthError =>
-  new JsonDepthError(`The JSON text nests deeper than ${maxDepth} levels.`);
+const tooDeep = (): JsonLimitError =>
+  new JsonLimitError(`is nested more than ${maxDepth} levels deep`);
 
 type Finding = 'fine' | 'odd' | 'too deep';
 

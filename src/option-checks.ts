@@ -1,4 +1,4 @@
-import { isObject } from './arguments.ts';
+import { isRecord } from './arguments.ts';
 import type { Issue } from './errors.ts';
 
 /* What the options of a client and those of one call have in common. */
@@ -62,7 +62,7 @@ export function checkHeaders(
   issues: Issue[],
 ): Readonly<Record<string, string>> {
   if (given === undefined) return {};
-  if (!isObject(given) || given instanceof Headers) {
+  if (!isRecord(given)) {
     issues.push({ path, message: 'expected a plain object of names and strings' });
     return {};
   }

@@ -1,4 +1,4 @@
-import { isObject } from './arguments.ts';
+import { isObject, isRecord } from './arguments.ts';
 import type { Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
@@ -131,10 +131,15 @@ const variableNames = [
   'jwt',
 ] as const satisfies readonly (keyof typeof variables)[];
 
-/** Throws ConfigurationError for options that are no object: spreading one would hide it. */
+/**
+ * Throws ConfigurationError for options whose fields a copy would not have: a payment must not go out
+ * with another tenant's key, which the environment or the client before has.
+ */
 export function checkOptions(options: unknown): void {
-  if (!isObject(options))
-    throw refusal('The options of PaymentsClient must be an object, such as { baseUrl, apiKey }.');
+  if (!isRecord(options))
+    throw refusal(
+      'The options of PaymentsClient must be a plain object, such as { baseUrl, apiKey }.',
+    );
 }
 
 /** Fills in the environment; called once, so that a client does not change behind one's back. */
@@ -152,7 +157,8 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
 export function resolveOptions(options: ClientOptions): ResolvedOptions {
   refuseUnknown(options, optionNames, 'option');
   const baseUrl = checkUrl('baseUrl', options.baseUrl);
-  if (!baseUrl.endsWith('/v0')) {
+  // Not the host: one may be called v0.
+  if (!new URL(baseUrl).pathname.endsWith('/v0')) {
     throw refusal(
       `The option baseUrl (${variables.baseUrl}) must end in /v0, the version of the API; add it.`,
     );
@@ -193,6 +199,11 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
     idempotencyHeader,
     clock,
   };
+  if (Object.hasOwn(resolved.headers, idempotencyHeader?.toLowerCase() ?? '')) {
+    throw refusal(
+      `The option headers holds ${idempotencyHeader}, which is one key for each creation; pass it in options.headers of the call.`,
+    );
+  }
   const [issue] = issues;
   if (issue !== undefined) {
     throw refusal(`The option ${issue.path} cannot be used: ${issue.message}.`);
@@ -227,7 +238,8 @@ function checkUrl(name: 'baseUrl' | 'rootUrl', value: unknown): string {
       `${named} must use https. Plain http would show the credential to the network; it is allowed on loopback addresses only.`,
     );
   }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
 const isLoopback = (hostname: string): boolean =>

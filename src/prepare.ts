@@ -1,4 +1,4 @@
-import { invalidArguments, isObject, join, validate } from './arguments.ts';
+import { invalidArguments, isObject, join, validateFields } from './arguments.ts';
 import { identity, type Call } from './call.ts';
 import type { Issue } from './errors.ts';
 import { jsonCopy } from './json-copy.ts';
@@ -10,7 +10,7 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './request-options.ts';
-import { isUnsafe, unsafeRule } from './schemas/primitives.ts';
+import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
@@ -39,19 +39,19 @@ export function prepare<T, A>(
   const issues: Issue[] = [];
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
-  const query = call.query && validate(call.query, issues);
+  const query = call.query && validateFields(call.query, issues);
   refuseElsewhere(call.elsewhere, resolved, issues);
   // Merged before it is looked at: a getter is asked once, and what was checked is what is sent.
   const queried = { ...query, ...resolved.query };
   for (const [name, value] of Object.entries(queried)) {
     const isExtra = Object.hasOwn(resolved.query, name);
-    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(value);
+    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
   }
   let payload: unknown;
   if (call.body !== undefined || resolved.body !== undefined) {
-    const body = call.body === undefined ? {} : validate(call.body, issues);
+    const body = call.body === undefined ? {} : validateFields(call.body, issues);
     const merged = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
     payload = checkedBody(merged, call.body?.at ?? '', resolved.body, issues);
   }
@@ -161,8 +161,9 @@ function checkedBody(body: unknown, at: string, extra: unknown, issues: Issue[])
 }
 
 /** What keeps a value out of a query. */
-function queryProblem(value: unknown): string | undefined {
+function queryProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
+  if (!name.isWellFormed()) return malformed;
   if (
     !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
     (typeof value === 'number' && !Number.isFinite(value))
@@ -170,9 +171,7 @@ function queryProblem(value: unknown): string | undefined {
     return 'expected a string, a number or a boolean';
   }
   if (isUnsafe(value)) return unsafeRule;
-  return typeof value === 'string' && !value.isWellFormed()
-    ? 'expected well-formed Unicode; this text has an unpaired surrogate'
-    : undefined;
+  return typeof value === 'string' && !value.isWellFormed() ? malformed : undefined;
 }
 
 function searchParams(query: Readonly<Record<string, QueryValue>>): string {

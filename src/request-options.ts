@@ -1,4 +1,4 @@
-import { isObject } from './arguments.ts';
+import { isObject, isRecord, recordRule } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import {
   checkHeaders,
@@ -67,6 +67,16 @@ export function unknownOptions(given: object, more: readonly string[], issues: I
   }
 }
 
+/** The options that a call was given; none if they are no object with fields, which goes into `issues`. */
+export function givenOptions<T extends RequestOptions>(
+  options: T | undefined,
+  issues: Issue[],
+): Partial<T> {
+  if (options === undefined || isRecord(options)) return options ?? {};
+  issues.push({ path: 'options', message: isObject(options) ? recordRule : 'expected an object' });
+  return {};
+}
+
 const unchanged: ResolvedCallOptions = {
   signal: undefined,
   timeout: undefined,
@@ -83,18 +93,14 @@ export function resolveCallOptions(
   issues: Issue[],
 ): ResolvedCallOptions {
   if (options === undefined) return unchanged;
-  const given: RequestOptions = isObject(options) ? options : {};
-  if (!isObject(options)) {
-    issues.push({ path: 'options', message: 'expected an object' });
-  }
+  const given = givenOptions(options, issues);
   unknownOptions(given, [], issues);
   const { signal, query = {}, body } = given;
   for (const [name, part] of [
     ['query', query],
     ['body', body],
   ] as const) {
-    // A list, a Map or URLSearchParams has entries of its own, and none that would be sent.
-    if (part !== undefined && (!isObject(part) || Symbol.iterator in part)) {
+    if (part !== undefined && !isRecord(part)) {
       issues.push({ path: `options.${name}`, message: 'expected a plain object' });
     }
   }
@@ -104,7 +110,7 @@ export function resolveCallOptions(
     totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
     maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),
     headers: checkHeaders(given.headers, 'options.headers', issues),
-    query: isObject(query) ? query : {},
+    query: isRecord(query) ? query : {},
     body,
   };
 }

@@ -1,4 +1,5 @@
 import { requestIdOf } from './answer-failure.ts';
+import { unreadableArguments } from './arguments.ts';
 import { sendOnce, type Answer, type AttemptResult } from './attempt.ts';
 import { credentialError, errorWhileWaiting, unexpectedError } from './call-errors.ts';
 import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
@@ -13,7 +14,7 @@ import type { Gate, Release } from './gate.ts';
 import { notify } from './hooks.ts';
 import { interpretAnswer, toResponse } from './interpret-answer.ts';
 import type { ResolvedOptions } from './options.ts';
-import { prepare } from './prepare.ts';
+import { prepare, type Prepared } from './prepare.ts';
 import { redactHeader, redactor, type Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
@@ -109,7 +110,7 @@ export class Transport {
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
   ): Promise<Success<T>> {
-    const prepared = prepare(call, options, this.#setup, this.redact);
+    const prepared = this.#prepare(call, options);
     const credential = this.#credentialFor(call);
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
@@ -137,6 +138,15 @@ export class Transport {
       throw error instanceof PaymentsError ? error : unexpectedError(error, state, this.redact);
     } finally {
       total.close();
+    }
+  }
+
+  #prepare<T, A>(call: Call<T, A>, options: RequestOptions | undefined): Prepared {
+    try {
+      return prepare(call, options, this.#setup, this.redact);
+    } catch (error) {
+      if (error instanceof PaymentsError) throw error;
+      throw unreadableArguments(identity(call), error, this.redact);
     }
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   endsEarly,
-  JsonDepthError,
+  JsonLimitError,
   maxDepth,
   parseJson as parse,
   stringifyJson,
@@ -216,10 +216,10 @@ const nested = (levels: number, middle = ''): string =>
 
 test('deep nesting is refused before it is parsed', () => {
   expect(parseJson(nested(maxDepth))).toBeInstanceOf(Array);
-  expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonDepthError);
-  expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonDepthError);
-  expect(() => parseJson(nested(1_000_000))).toThrow(JsonDepthError);
-  expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonDepthError);
+  expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
+  expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);
+  expect(() => parseJson(nested(1_000_000))).toThrow(JsonLimitError);
+  expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonLimitError);
   // Many levels one after the other are not deep, and brackets in a text are no levels.
   expect(parseJson(`[${'[[]],'.repeat(1_000)}0]`)).toHaveLength(1_001);
   const text = JSON.stringify({ text: `"${'[{'.repeat(100)}\\` });
@@ -257,3 +257,10 @@ test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])
     expect(endsEarly(text)).toBe(false);
   },
 );
+
+test('a number of thousands of digits is refused: reading one of millions takes seconds', () => {
+  expect(parseJson('9'.repeat(1_000))).toBe(BigInt('9'.repeat(1_000)));
+  for (const text of ['9'.repeat(1_001), `{"a":[-${'9'.repeat(16_000_000)}]}`]) {
+    expect(() => parseJson(text)).toThrow(JsonLimitError);
+  }
+});

@@ -1,4 +1,4 @@
-import { argument, isObject, type Validator } from '../arguments.ts';
+import { argument, copyFields, isObject, isRecord, type Validator } from '../arguments.ts';
 import { identity, isPage, setForEachPage, type Call } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
@@ -17,9 +17,8 @@ export function listOf<T, Q extends PageQuery>(
   options: RequestOptions | undefined,
 ): Pager<T> {
   const answer = pageValidator(item);
-  // Copied now: the caller may change the objects while the list is being read.
-  const asked = snapshotOptions(options);
-  const filters = query === undefined ? {} : isObject(query) ? { ...query } : query;
+  const asked = copyOptions(options);
+  const filters = query === undefined ? {} : copyFields(query);
   const call = { ...target, method: 'GET' as const };
   return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, cancel) =>
     api.call<Page<T>, PageBody<T>>(
@@ -39,17 +38,11 @@ export function listOf<T, Q extends PageQuery>(
   );
 }
 
-/** A copy of the options of a call: a list goes out with the same ones for every page. */
-export function snapshotOptions(options: RequestOptions | undefined): RequestOptions | undefined {
-  if (!isObject(options)) return options;
-  const copy = { ...options };
-  for (const name of ['query', 'body', 'headers'] as const) {
-    const part: unknown = options[name];
-    // A Headers or a Map would come out empty; as it is, the call refuses it.
-    if (isObject(part) && !(Symbol.iterator in part)) Object.assign(copy, { [name]: { ...part } });
-  }
-  return copy;
-}
+/** The options of a call that is made again and again with the same ones. */
+export const copyOptions = <T extends RequestOptions>(options: T | undefined): T | undefined =>
+  copyFields(options, (field, name) =>
+    ['query', 'body', 'headers'].includes(name) && isRecord(field) ? { ...field } : field,
+  );
 
 const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 

@@ -1,4 +1,11 @@
-import { argument, invalidArguments, isObject, validate } from '../arguments.ts';
+import {
+  argument,
+  copyFields,
+  invalidArguments,
+  isObject,
+  validate,
+  validateFields,
+} from '../arguments.ts';
 import {
   PaymentsError,
   reattribute,
@@ -9,7 +16,7 @@ import {
 import { httpDate } from '../http-date.ts';
 import type { Pager } from '../pager.ts';
 import type { Redact } from '../redactor.ts';
-import { unknownOptions, type RequestOptions } from '../request-options.ts';
+import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
@@ -25,6 +32,7 @@ import {
   timeOf,
   type Likeness,
 } from './compare-transfer.ts';
+import { copyOptions } from './list.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -93,7 +101,7 @@ export async function reconcileTransfer(
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const search = resolveSearch(input, options, now(), redact);
+  const search = resolveSearch(copyFields(input), copyOptions(options), now(), redact);
   try {
     return decide(await scanTransfers(list, now, search), search);
   } catch (error) {
@@ -203,12 +211,9 @@ function resolveSearch(
   redact: Redact,
 ): Search {
   const issues: Issue[] = [];
-  if (options !== undefined && !isObject(options)) {
-    issues.push({ path: 'options', message: 'expected an object' });
-  }
-  const { since, clockSkew = 120_000, ...paging } = options ?? {};
+  const { since, clockSkew = 120_000, ...paging } = givenOptions(options, issues);
   unknownOptions(paging, ['since', 'clockSkew'], issues);
-  const wanted = validate(argument(transferCreateInputSchema(), input), issues);
+  const wanted = validateFields(argument(transferCreateInputSchema(), input), issues);
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
   const begun =
     since === undefined

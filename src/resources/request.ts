@@ -1,4 +1,12 @@
-import { argument, kindOf, literalPath, type Validator } from '../arguments.ts';
+import {
+  argument,
+  isObject,
+  isRecord,
+  kindOf,
+  literalPath,
+  recordRule,
+  type Validator,
+} from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
 import type { Kind } from '../outcome.ts';
@@ -75,6 +83,9 @@ export interface AnyRequest<T = unknown> {
   schema?: AnswerSchema<T> | undefined;
 }
 
+/** Whether a text is a method; anything else is not sent, and may be a secret in the wrong place. */
+export const isMethod = (text: string): boolean => Object.hasOwn(kinds, text);
+
 const kinds: Readonly<Record<string, Kind>> = {
   GET: 'safe',
   PUT: 'idempotent',
@@ -96,7 +107,8 @@ export function requestCall<T>(request: AnyRequest<T>): Call<T> {
       template: literal.template,
       resolve(issues) {
         issues.push(...problems(request));
-        return literal.resolve(issues);
+        // What is no request at all has nothing else to be said of.
+        return isRecord(request) ? literal.resolve(issues) : '';
       },
     },
     ...(query === undefined
@@ -110,12 +122,17 @@ export function requestCall<T>(request: AnyRequest<T>): Call<T> {
 }
 
 function problems(request: unknown): Issue[] {
-  if (typeof request !== 'object' || request === null) {
-    return [{ path: '', message: `expected an object, got ${kindOf(request)}` }];
+  if (!isRecord(request)) {
+    return [
+      {
+        path: '',
+        message: isObject(request) ? recordRule : `expected an object, got ${kindOf(request)}`,
+      },
+    ];
   }
   const { method, api, query, schema } = request as Partial<Record<keyof AnyRequest, unknown>>;
   const issues: Issue[] = [];
-  if (typeof method !== 'string' || !Object.hasOwn(kinds, method)) {
+  if (typeof method !== 'string' || !isMethod(method)) {
     issues.push({ path: 'method', message: `expected one of ${Object.keys(kinds).join(', ')}` });
   }
   if (api !== 'versioned' && api !== 'root') {
@@ -124,11 +141,9 @@ function problems(request: unknown): Issue[] {
       message: `expected 'versioned' (API key) or 'root' (JWT)`,
     });
   }
-  if (
-    query !== undefined &&
-    (typeof query !== 'object' || query === null || Symbol.iterator in query)
-  ) {
-    issues.push({ path: 'query', message: 'expected a plain object' });
+  // What is an object, but no plain one, is refused with the other queries.
+  if (query !== undefined && !isObject(query)) {
+    issues.push({ path: 'query', message: `expected a plain object, got ${kindOf(query)}` });
   }
   if (schema !== undefined && typeof Reflect.get(Object(schema), '~standard') !== 'object') {
     issues.push({ path: 'schema', message: 'expected a Standard Schema, such as a zod schema' });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { argument, isObject, path } from '../arguments.ts';
+import { argument, copyFields, path } from '../arguments.ts';
 import { setForEachPage } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
@@ -12,7 +12,7 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
-import { snapshotOptions } from './list.ts';
+import { copyOptions } from './list.ts';
 
 const transactionsSchema = lazily(() => z.array(transactionSchema()));
 
@@ -33,13 +33,11 @@ export class Transactions {
   list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
     const call = { operation: 'transactions.list', method: 'GET' as const };
     const target = path`/transactions`;
-    // Copied now: the caller may change the objects while the list is being read.
-    const asked = snapshotOptions(options);
-    const filters = isObject(input) ? { ...input } : input;
-    for (const [name, value] of Object.entries(isObject(filters) ? filters : {})) {
-      if (Array.isArray(value)) Object.assign(filters, { [name]: [...(value as unknown[])] });
-      if (value instanceof Date) Object.assign(filters, { [name]: new Date(value) });
-    }
+    const asked = copyOptions(options);
+    const filters = copyFields(input, (field) => {
+      if (Array.isArray(field)) return [...(field as unknown[])];
+      return field instanceof Date ? new Date(field) : field;
+    });
     return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
       this.#api.call<OffsetPage<Transaction>, Transaction[]>(
         {

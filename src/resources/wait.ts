@@ -15,9 +15,9 @@ import {
 import { notify } from '../hooks.ts';
 import { checkMilliseconds, checkSignal } from '../option-checks.ts';
 import { redactDeep, type Redact } from '../redactor.ts';
-import { unknownOptions, type RequestOptions } from '../request-options.ts';
+import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
-import { snapshotOptions } from './list.ts';
+import { copyOptions } from './list.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -69,10 +69,8 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const resolved = resolveWaitOptions(options, redact);
-  const { until, onPoll, signal, limit, interval } = resolved;
-  // Copied: the caller may change the objects while the polls go on.
-  const polling = snapshotOptions(resolved.polling);
+  const resolved = resolveWaitOptions(copyOptions(options), redact);
+  const { until, onPoll, signal, limit, interval, polling } = resolved;
   let pause = interval;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const begun = clock.elapsed();
@@ -138,12 +136,9 @@ export async function waitForTransfer(
 
 /** What to wait for, and how long, out of checked options. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
-  const given: WaitOptions = isObject(options) ? options : {};
-  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
   const issues: Issue[] = [];
-  if (options !== undefined && options !== given) {
-    issues.push({ path: 'options', message: 'expected an object' });
-  }
+  const given = givenOptions(options, issues);
+  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
   unknownOptions(given, ['until', 'interval', 'onPoll'], issues);
   const limit = Math.min(
     checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,

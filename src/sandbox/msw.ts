@@ -61,4 +61,4 @@ async function answer(sandbox: Sandbox, request: Request): Promise<Response> {
   }
 }
 
-const withoutSlash = (url: string) => url.replace(/\/+$/, '');
+const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '');

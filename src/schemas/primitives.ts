@@ -137,6 +137,8 @@ export const isUnsafe = (value: unknown): boolean =>
 export const unsafeRule =
   'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n';
 
+export const malformed = 'expected well-formed Unicode; this text has an unpaired surrogate';
+
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
   isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
 

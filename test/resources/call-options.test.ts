@@ -133,6 +133,12 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
     'options.query.a',
     /surrogate/,
   ],
+  [
+    'a query name with half a character',
+    { query: { 'a\ud800': 'x' } },
+    'options.query.a\ud800',
+    /surrogate/,
+  ],
   ['a body of null', { body: null }, 'options.body', /object/],
   ['a body that is text', { body: '{}' }, 'options.body', /object/],
   ['a body as a list', { body: [1] }, 'options.body', /object/],

@@ -182,6 +182,25 @@ describe.each([
   });
 });
 
+test('the version is part of the path: a host may be called like it', () => {
+  for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
+    expect(refusal({ baseUrl, apiKey }).message).toContain('must end in /v0');
+  }
+  expect(new PaymentsClient({ baseUrl: 'https://v0/v0', apiKey }).toJSON()).toEqual({
+    baseUrl: 'https://v0/v0',
+    rootUrl: 'https://v0',
+  });
+});
+
+test('a URL of many slashes is looked at once', () => {
+  const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
+  const { baseUrl } = new PaymentsClient({
+    baseUrl: `https://x.example${path}//`,
+    apiKey,
+  }).toJSON();
+  expect(baseUrl).toBe(`https://x.example${path}`);
+});
+
 test('the base URL must end in the version', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = refusal({ baseUrl: `https://api.example.com${path}`, apiKey });
@@ -273,7 +292,7 @@ describe('an option', () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
     for (const options of [null, 5, true, 'sk_test_1']) {
-      expect(refusal(options).message).toContain('must be an object');
+      expect(refusal(options).message).toContain('must be a plain object');
     }
     const payments = new PaymentsClient();
     for (const options of [null, 5, 'sk_test_1', undefined]) {

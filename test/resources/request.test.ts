@@ -216,6 +216,10 @@ describe('refuses', () => {
     '/\\evil.example.com',
     '/..',
     '/../instructions/all',
+    '/a/..%2f..%2fx',
+    '/a/..%5C..%5Cx',
+    '/a/..;/x',
+    '/a/%2E%2e;v=1/x',
     '/a/../../x',
     '/a/..',
     '/./a',
@@ -296,4 +300,10 @@ test('of a very long path an error shows the beginning', async () => {
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
+});
+
+test('a JWT that reads like a method leaves the methods as they are', async () => {
+  const { payments, sent } = observed(() => Response.json({}), { jwt: 'POST' });
+  await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
+  expect(sent).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);
 });

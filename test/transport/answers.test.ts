@@ -20,6 +20,7 @@ import {
   page,
   respond,
   settings,
+  transactionNumber,
   transfer,
   transferCreated,
 } from '../support/answers.ts';
@@ -363,4 +364,51 @@ test.each([300, 304, 399])('a %i is no success, whatever comes with it', async (
   expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
   const write = clientOf(answered(transferCreated)).payments.transfers.create(newTransfer);
   expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
+});
+
+const lists: readonly {
+  readonly of: string;
+  readonly item: unknown;
+  /** Where the items are in an answer. */
+  readonly at: string;
+  readonly list: (payments: PaymentsClient) => PromiseLike<unknown>;
+}[] = [
+  { of: 'transfers', item: transfer, at: 'data', list: ({ transfers }) => transfers.list() },
+  {
+    of: 'transactions',
+    item: transactionNumber(1),
+    at: '',
+    list: ({ transactions }) => transactions.list({ address }),
+  },
+  {
+    of: 'instructions',
+    item: instruction,
+    at: '',
+    list: ({ instructions }) => instructions.list({ address }),
+  },
+];
+const answerWith = (items: readonly unknown[], at: string): Response =>
+  respond(200, at === 'data' ? page(items) : items);
+
+test.each(lists)(
+  'of a list of $of with hundreds of thousands of mistakes only the first are told',
+  async ({ at, list }) => {
+    const items = Array.from({ length: 300_000 }, () => ({}));
+    const { payments } = clientOf(() => answerWith(items, at));
+    // The first answer is checked in another way than the ones after it.
+    for (const turn of [1, 2]) {
+      const { issues } = await failureOf(list(payments), InvalidResponseError);
+      expect(issues.length, `turn ${turn}`).toBeGreaterThanOrEqual(100);
+      expect(issues.length, `turn ${turn}`).toBeLessThan(2_000);
+    }
+  },
+);
+
+test.each(lists)('in a long list of $of a mistake has its place', async ({ item, at, list }) => {
+  const items = Array.from({ length: 450 }, () => item);
+  const { payments } = clientOf(() => answerWith(items, at));
+  await list(payments);
+  items[333] = 'not an object';
+  const { issues } = await failureOf(list(payments), InvalidResponseError);
+  expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
 });
