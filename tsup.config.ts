@@ -36,7 +36,8 @@ const code: Options = {
 const types = (entry: Record<string, string>): Options => ({
   entry,
   format: ['esm', 'cjs'],
-  dts: { only: true },
+  // What is marked `@internal` (how the client makes a resource) stays out, and all that it would bring along.
+  dts: { only: true, compilerOptions: { stripInternal: true } },
 });
 
 async function notices(): Promise<void> {

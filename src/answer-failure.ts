@@ -4,11 +4,10 @@ import { redactAndCut, redactBounded } from './error-copy.ts';
 import {
   apiErrorClass,
   InvalidResponseError,
-  TimeoutError,
   type InvalidResponseReason,
   type Issue,
 } from './errors.ts';
-import { outcomeOfStatus, timedOut, timeoutSentences, type Failure } from './failure.ts';
+import { outcomeOfStatus, timedOut, type Failure } from './failure.ts';
 import { parseJson } from './json.ts';
 import type { Kind } from './outcome.ts';
 import { redactDeep, redactHeader, type Redact } from './redactor.ts';
@@ -111,23 +110,12 @@ export function unusableAnswer(
 }
 
 /** The failure of an answer whose body did not arrive in time. */
-export function stalledBody(answer: Answer, timeout: number, redact: Redact): Failure {
-  const requestId = requestIdOf(answer.headers, redact);
-  return {
-    ...timedOut('body', 'unknown', timeout, answer.status),
-    requestId,
-    toError: (context) =>
-      new TimeoutError(
-        composeMessage(
-          timeoutSentences.body(Math.round(timeout)),
-          context,
-          accepted(context),
-          requestId,
-        ),
-        { ...factsOf(context, true), phase: 'body' },
-      ),
-  };
-}
+export const stalledBody = (answer: Answer, timeout: number, redact: Redact): Failure =>
+  timedOut('body', 'unknown', timeout, {
+    status: answer.status,
+    requestId: requestIdOf(answer.headers, redact),
+    remedy: accepted,
+  });
 
 /** What a success says even when its body cannot be read. */
 const accepted = ({ kind }: ErrorContext): string =>

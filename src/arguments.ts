@@ -1,5 +1,6 @@
 import { redactError, saidBy } from './error-copy.ts';
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
+import { join } from './json.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
@@ -188,18 +189,6 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   return article(typeof value);
 }
-
-/** The place of something inside of another: `a.b[0]`. */
-export const join = (at: string, keys: readonly PropertyKey[]): string =>
-  keys.reduce<string>(
-    (before, key) =>
-      typeof key === 'number'
-        ? `${before}[${key}]`
-        : before === ''
-          ? String(key)
-          : `${before}.${String(key)}`,
-    at,
-  );
 
 /** Whether a value is an object that is no list. */
 export const isObject = (value: unknown): value is object =>

@@ -81,8 +81,8 @@ export async function sendOnce(outgoing: Outgoing, deadline: Deadline): Promise<
     return { type: 'answer', answer: await read(answered, outgoing, deadline), trace };
   } catch (error) {
     if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, trace };
-    // ky's own errors hold the Request, and with it the credential; the wire's error is kept.
-    return { type: 'failed', error: wireError ?? withoutKy(error), trace, dispatched };
+    // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
+    return { type: 'failed', error: wireError ?? error, trace, dispatched };
   }
 }
 
@@ -100,9 +100,6 @@ const requestInit = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
     ? {}
     : { body: sealedBody(outgoing.body) }),
 });
-
-const withoutKy = (error: unknown): unknown =>
-  error instanceof Error && 'request' in error ? error.cause : error;
 
 /**
  * An answer whose headers may be made only when somebody looks. A class, because an object literal
@@ -151,7 +148,8 @@ async function collect(answered: WireAnswer, limit: number, deadline: Deadline):
   const chunks: Uint8Array[] = [];
   try {
     if (answered.collect !== undefined) return await deadline.race(answered.collect(limit));
-    const fault = await drain(answered.body?.getReader(), chunks, limit, deadline);
+    const reader = answered.body?.getReader();
+    const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
     // The status is known. Only an attempt's own timeout is a matter of this body.
@@ -165,7 +163,7 @@ async function collect(answered: WireAnswer, limit: number, deadline: Deadline):
  * and so that an endless body costs no more memory than the limit.
  */
 async function drain(
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
   chunks: Uint8Array[],
   limit: number,
   deadline: Deadline,
@@ -174,7 +172,7 @@ async function drain(
   let finished = false;
   try {
     for (;;) {
-      const { done, value } = reader === undefined ? ended : await deadline.race(reader.read());
+      const { done, value } = await deadline.race(reader.read());
       if (done) {
         finished = true;
         return undefined;
@@ -187,12 +185,9 @@ async function drain(
     if (error instanceof Stopped) throw error;
     return 'cut';
   } finally {
-    if (!finished) reader?.cancel().catch(() => undefined);
+    if (!finished) reader.cancel().catch(() => undefined);
   }
 }
-
-/** What a reader would say of an answer without a body. */
-const ended = { done: true, value: undefined } as const;
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;

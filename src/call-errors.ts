@@ -11,10 +11,12 @@ import type { Redact } from './redactor.ts';
 /* The errors that end a call between its attempts, or before the first. */
 
 /** The error of a call that was stopped between two attempts, or before the first. */
-export function errorWhileWaiting<T, A>(error: unknown, state: CallState<T, A>): unknown {
+export function errorWhileWaiting(error: unknown, state: CallState): unknown {
   const context = errorContextOf(state);
   if (error instanceof GateTooLong) {
-    return timedOut('gate', 'not_sent', error.ms, undefined, Math.ceil(error.ms)).toError(context);
+    return timedOut('gate', 'not_sent', error.ms, { retryAfterMs: Math.ceil(error.ms) }).toError(
+      context,
+    );
   }
   if (!(error instanceof Stopped)) return error;
   return error.why.by === 'caller'
@@ -23,9 +25,9 @@ export function errorWhileWaiting<T, A>(error: unknown, state: CallState<T, A>):
 }
 
 /** The error of a call whose function for the credential failed. */
-export function credentialError<T, A>(
+export function credentialError(
   error: unknown,
-  state: CallState<T, A>,
+  state: CallState,
   redact: Redact,
 ): ConfigurationError {
   const { option } = credentialName(state.credential.kind);
@@ -45,12 +47,8 @@ export function credentialError<T, A>(
  * What should not happen, such as a clock of the caller's that throws. Nobody knows how far the call
  * had come, so once an attempt was begun it may have taken effect.
  */
-export function unexpectedError<T, A>(
-  error: unknown,
-  state: CallState<T, A>,
-  redact: Redact,
-): PaymentsError {
-  const outcome = state.hasBegun ? 'unknown' : 'not_sent';
+export function unexpectedError(error: unknown, state: CallState, redact: Redact): PaymentsError {
+  const outcome = state.startedAt === undefined ? 'not_sent' : 'unknown';
   const context: ErrorContext = { ...errorContextOf(state), attempts: [], outcome };
   const cause = redactError(error, redact);
   return new PaymentsError(

@@ -1,4 +1,4 @@
-import { identity, type Call } from './call.ts';
+import { identity, type CallRequest } from './call.ts';
 import type { Credential } from './credential.ts';
 import type { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error-context.ts';
@@ -9,8 +9,8 @@ import type { Prepared } from './prepare.ts';
 import type { Wire } from './wires/wire.ts';
 
 /** One call on its way: what all of its attempts have in common. */
-export interface CallState<T, A> {
-  readonly call: Call<T, A>;
+export interface CallState<C extends CallRequest = CallRequest> {
+  readonly call: C;
   /** What hooks tell this call from others by. */
   readonly number: number;
   readonly prepared: Prepared;
@@ -23,13 +23,12 @@ export interface CallState<T, A> {
   readonly total: Deadline;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
-  /** Whether a first attempt was begun, and when by the caller's clock. */
-  hasBegun: boolean;
-  startedAt: number | undefined;
+  /** When the first attempt was begun, by the caller's clock; undefined before it. */
+  startedAt: Date | undefined;
 }
 
 /** What hooks call the attempt that comes next. */
-export const hookCallOf = <T, A>({ call, number, attempts }: CallState<T, A>): HookCall => ({
+export const hookCallOf = ({ call, number, attempts }: CallState): HookCall => ({
   ...identity(call),
   call: number,
   attempt: attempts.length + 1,
@@ -48,18 +47,17 @@ export const attemptOf = (
 });
 
 /** What errors tell of a call. */
-export function errorContextOf<T, A>(
-  { call, prepared, attempts, startedAt }: CallState<T, A>,
+export function errorContextOf(
+  { call, prepared, attempts, startedAt }: CallState,
   gaveUp?: string,
 ): ErrorContext {
-  const began = new Date(startedAt ?? Number.NaN);
   return {
     ...identity(call),
     kind: call.kind,
     ifUnknown: call.ifUnknown ?? 'it may have taken effect. Look before you send it again.',
     attempts,
     outcome: worstOutcome(attempts),
-    startedAt: Number.isNaN(began.getTime()) ? undefined : began.toISOString(),
+    startedAt: Number.isNaN(Number(startedAt)) ? undefined : startedAt?.toISOString(),
     idempotencyKey: prepared.idempotencyKey,
     gaveUp,
   };

@@ -2,8 +2,8 @@ import { isObject, type Argument, type Path, type Validator } from './arguments.
 import type { CallIdentity } from './errors.ts';
 import type { Kind } from './outcome.ts';
 
-/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
-export interface Call<T, A = T> {
+/** What a call asks for, whatever it is answered. */
+export interface CallRequest {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
   readonly kind: Kind;
@@ -16,6 +16,12 @@ export interface Call<T, A = T> {
    * belong.
    */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** For writes: what may have happened when the outcome is unknown, and how to find out. */
+  readonly ifUnknown?: string;
+}
+
+/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
+export interface Call<T, A = T> extends CallRequest {
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
@@ -26,8 +32,6 @@ export interface Call<T, A = T> {
   readonly transform?: (answer: A) => T;
   /** Shown the headers of each success. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
-  /** For writes: what may have happened when the outcome is unknown, and how to find out. */
-  readonly ifUnknown?: string;
 }
 
 /** For writes: the answer names what was written, so that it can be looked up. */
@@ -52,7 +56,7 @@ export const setForEachPage = (name: string): Readonly<Record<string, string>> =
 
 /** What errors and hooks call it. */
 export const identity = (
-  call: Pick<Call<unknown>, 'operation' | 'method' | 'path'>,
+  call: Pick<CallRequest, 'operation' | 'method' | 'path'>,
 ): CallIdentity => ({
   operation: call.operation,
   method: call.method,

@@ -1,4 +1,4 @@
-import { identity, type Call } from './call.ts';
+import { identity, type CallRequest } from './call.ts';
 import { ConfigurationError } from './errors.ts';
 import type { Prepared } from './prepare.ts';
 import { isBrowser } from './runtime.ts';
@@ -14,7 +14,7 @@ interface Given {
 }
 
 /** The wire that a call takes. Throws ConfigurationError when this runtime has none for it. */
-export function chooseWire<T, A>(call: Call<T, A>, prepared: Prepared, given: Given): Wire {
+export function chooseWire(call: CallRequest, prepared: Prepared, given: Given): Wire {
   refuseInBrowsers(call, prepared, given);
   const { fetch, getWithBody } = given;
   if (call.method !== 'GET' || prepared.body === undefined) {
@@ -36,7 +36,7 @@ export function chooseWire<T, A>(call: Call<T, A>, prepared: Prepared, given: Gi
 }
 
 /** Where a test environment has taken it away, such as jest-environment-jsdom. */
-const noFetch = <T, A>(call: Call<T, A>): ConfigurationError =>
+const noFetch = (call: CallRequest): ConfigurationError =>
   new ConfigurationError(
     `${call.operation} cannot be sent: there is no global fetch here. Run it where there is one, or give the client the option fetch. Nothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
@@ -47,7 +47,7 @@ const noFetch = <T, A>(call: Call<T, A>): ConfigurationError =>
  * let themselves be stopped. A fetch that is merely the browser's, under whatever wrapper a
  * framework has put around it, is no way out; one that the user has chosen is theirs to judge.
  */
-function refuseInBrowsers<T, A>(call: Call<T, A>, prepared: Prepared, { fetch }: Given): void {
+function refuseInBrowsers(call: CallRequest, prepared: Prepared, { fetch }: Given): void {
   if (call.kind === 'safe' || !isBrowser()) return;
   if (fetch !== undefined && fetch !== globalThis.fetch) return;
   if (prepared.idempotencyKey !== undefined) return;

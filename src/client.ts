@@ -1,17 +1,15 @@
 import { copyFields } from './arguments.ts';
-import type { Call } from './call.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
 import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
-import type { Redact } from './redactor.ts';
 import type { RequestOptions } from './request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
-import { isMethod, requestCall, type AnyRequest } from './resources/request.ts';
+import { requestCall, type AnyRequest } from './resources/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
@@ -157,7 +155,7 @@ export class PaymentsClient {
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
     const asked = copyFields(request);
     const transport = asked?.api === 'root' ? this.#root : this.#versioned;
-    return transport.call(redacted(requestCall(asked), transport.redact), options);
+    return transport.call(requestCall(asked, transport.redact), options);
   }
 
   /** The two URLs of this client; contains no secret. */
@@ -171,13 +169,6 @@ export class PaymentsClient {
     return `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`;
   }
 }
-
-/** The call as errors and hooks tell of it: its path is the caller's own text. */
-const redacted = <T>(call: Call<T>, redact: Redact): Call<T> => ({
-  ...call,
-  method: isMethod(call.method) ? call.method : (redact(call.method) as typeof call.method),
-  path: { ...call.path, template: redact(call.path.template).slice(0, 200) },
-});
 
 const credentialOf = (
   kind: CredentialKind,

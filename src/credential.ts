@@ -52,7 +52,9 @@ const longestCall = 30_000;
  */
 export class Credential {
   readonly kind: CredentialKind;
-  readonly #source: CredentialSource;
+  /** The credential when it is text: known without asking anybody, and never replaced. */
+  readonly fixed: string | undefined;
+  readonly #source: () => string | Promise<string>;
   readonly #clock: Required<Clock>;
   #token: { readonly value: string; readonly expiresAt: number } | undefined;
   #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
@@ -67,31 +69,25 @@ export class Credential {
 
   constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>) {
     this.kind = kind;
-    this.#source = source;
     this.#clock = clock;
-    if (typeof source === 'string') this.#seen.push(source);
-  }
-
-  /** Whether a refused token can be replaced. */
-  get renewable(): boolean {
-    return typeof this.#source === 'function';
-  }
-
-  /** The credential when it is text: known without asking anybody. */
-  get fixed(): string | undefined {
-    return typeof this.#source === 'string' ? this.#source : undefined;
+    if (typeof source === 'string') {
+      this.fixed = source;
+      this.#source = () => source;
+      this.#seen.push(source);
+    } else {
+      this.#source = source;
+    }
   }
 
   /**
    * A token to send. A function that has not answered for `patience` milliseconds is asked again. Rejects
    * with what the function rejects with, or UnusableCredential.
    */
-  async get(patience = longestCall): Promise<string> {
-    if (typeof this.#source === 'string') return this.#source;
+  async get(patience: number): Promise<string> {
     if (this.#token !== undefined && this.#clock.now() < this.#token.expiresAt) {
       return this.#token.value;
     }
-    return this.#fetch(this.#source, patience);
+    return this.#fetch(patience);
   }
 
   /** Forgets a token that was refused, unless another has taken its place already. */
@@ -106,7 +102,7 @@ export class Credential {
     return used === undefined || this.#seen.includes(used) ? this.#seen : [...this.#seen, used];
   }
 
-  #fetch(source: () => string | Promise<string>, patience: number): Promise<string> {
+  #fetch(patience: number): Promise<string> {
     const now = this.#clock.elapsed();
     const wait = Math.min(longestCall, patience * 2 ** Math.max(0, this.#pending - 1));
     if (this.#fetching !== undefined && now - this.#fetching.since < wait) {
@@ -118,7 +114,7 @@ export class Credential {
     const token = (async () => {
       try {
         // Through a promise, so that a function that throws at once takes the same way.
-        const value: unknown = await Promise.resolve().then(source);
+        const value: unknown = await Promise.resolve().then(this.#source);
         const problem = credentialProblem(this.kind, value);
         if (typeof value === 'string') this.#remember(value);
         if (typeof value !== 'string' || problem !== undefined) {

@@ -50,10 +50,10 @@ export function noAnswerFailure(
           result.trace.started === false ? 'connect' : 'headers',
           outcome,
           limits.timeout,
-          result.status,
+          { status: result.status },
         );
       case 'total':
-        return timedOut('total', outcome, limits.totalTimeout, result.status);
+        return timedOut('total', outcome, limits.totalTimeout, { status: result.status });
     }
   }
   const verdict = connectionOutcome(result.error, wire, result.trace);
@@ -99,30 +99,36 @@ export const aborted = (reason: unknown, outcome: Outcome, status?: number): Fai
     }),
 });
 
+/** What a timeout may know besides: of an answer that had begun, or of when to come again. */
+interface TimeoutDetails {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number;
+  readonly remedy?: (context: ErrorContext) => string;
+}
+
 /** The failure of a call, or of one attempt, that took too long. */
 export const timedOut = (
   phase: TimeoutPhase,
   outcome: Outcome,
   ms: number,
-  status?: number,
-  retryAfterMs?: number,
+  { status, requestId, retryAfterMs, remedy = () => '' }: TimeoutDetails = {},
 ): Failure => ({
   outcome,
   status,
-  requestId: undefined,
+  requestId,
   reason: `timeout (${phase})`,
   transient: true,
   retryAfterMs,
   toError: (context) =>
-    new TimeoutError(composeMessage(timeoutSentences[phase](Math.round(ms)), context, ''), {
-      ...factsOf(context, true),
-      phase,
-      retryAfterMs,
-    }),
+    new TimeoutError(
+      composeMessage(timeoutSentences[phase](Math.round(ms)), context, remedy(context), requestId),
+      { ...factsOf(context, true), phase, retryAfterMs },
+    ),
 });
 
 /** What is said of a timeout, by where the call stood. */
-export const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
+const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
   credential: (ms) => `The credential function did not return within ${ms} ms.`,
   connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout).`,
   headers: (ms) => `The platform did not answer within ${ms} ms (option timeout).`,

@@ -23,32 +23,39 @@ export interface AnswerContext {
 }
 
 /** What an answer amounts to: the data, or the failure that it is. */
+type Interpretation<T> =
+  { readonly ok: true; readonly data: T } | { readonly ok: false; readonly failure: Failure };
+
+/** Reads an answer as the call says. */
 export function interpretAnswer<T, A>(
   call: Call<T, A>,
   answer: Answer,
   context: AnswerContext,
-): { data: T } | { failure: Failure } {
+): Interpretation<T> {
   const { redact } = context;
   if (answer.status < 200 || answer.status > 299) {
-    return { failure: statusFailure(answer, call.kind, context) };
+    return { ok: false, failure: statusFailure(answer, call.kind, context) };
   }
   call.onHeaders?.(answer.headers);
   // The type of such a call is void.
-  if (call.answer === 'nothing') return { data: undefined as T };
-  if (answer.fault === 'stalled') return { failure: stalledBody(answer, context.timeout, redact) };
+  if (call.answer === 'nothing') return { ok: true, data: undefined as T };
+  if (answer.fault === 'stalled') {
+    return { ok: false, failure: stalledBody(answer, context.timeout, redact) };
+  }
   if (call.mayBeEmpty === true && answer.fault === undefined && answer.text === '') {
-    return { data: undefined as T };
+    return { ok: true, data: undefined as T };
   }
   const body = parsedBody(answer);
-  if (isUnusable(body)) {
-    return { failure: unusableAnswer(answer, body.reason, redact, body.explanation) };
+  if (!body.ok) {
+    const failure = unusableAnswer(answer, body.reason, redact, body.explanation);
+    return { ok: false, failure };
   }
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
   const checked = call.answer.safeParse(parsed);
   const isUsable = call.isUsable?.(parsed) ?? true;
-  if (checked.success && isUsable) return { data: transform(checked.data) };
+  if (checked.success && isUsable) return { ok: true, data: transform(checked.data) };
 
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
@@ -60,7 +67,7 @@ export function interpretAnswer<T, A>(
     const [first] = issues;
     const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
     const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
-    return { failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
+    return { ok: false, failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
   }
   notify(context.hooks.onDrift, () => ({
     ...identity(call),
@@ -70,45 +77,48 @@ export function interpretAnswer<T, A>(
     issues: redactDeep(issues, redact),
   }));
   // The type promises the documented shape; the hook has been told where the answer differs.
-  return { data: transform(parsed as A) };
+  return { ok: true, data: transform(parsed as A) };
 }
 
-interface Unusable {
-  readonly reason: InvalidResponseReason;
-  readonly explanation: string;
-}
+/** The JSON of an answer, or why there is none. */
+type ParsedBody =
+  | { readonly ok: true; readonly parsed: unknown }
+  | {
+      readonly ok: false;
+      readonly reason: InvalidResponseReason;
+      readonly explanation: string;
+    };
 
-/** By its own field: one on Object.prototype must not spoil a payment's answer. */
-const isUnusable = (body: { readonly parsed: unknown } | Unusable): body is Unusable =>
-  Object.hasOwn(body, 'reason');
-
-function parsedBody(answer: Answer): { readonly parsed: unknown } | Unusable {
+function parsedBody(answer: Answer): ParsedBody {
   switch (answer.fault) {
     case 'cut':
     case 'stalled':
-      return {
-        reason: 'truncated',
-        explanation: 'the connection broke before the whole answer had arrived',
-      };
+      return unusable('truncated', 'the connection broke before the whole answer had arrived');
     case 'too_large':
-      return { reason: 'too_large', explanation: 'its answer is larger than 16 MiB' };
+      return unusable('too_large', 'its answer is larger than 16 MiB');
     case 'not_text':
-      return { reason: 'not_json', explanation: 'its answer is not valid UTF-8' };
+      return unusable('not_json', 'its answer is not valid UTF-8');
     case undefined:
       break;
   }
-  if (answer.text.trim() === '') return { reason: 'empty', explanation: 'its answer is empty' };
+  if (answer.text.trim() === '') return unusable('empty', 'its answer is empty');
   try {
-    return { parsed: parseJson(answer.text) };
+    return { ok: true, parsed: parseJson(answer.text) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
-      return { reason: 'too_large', explanation: `its answer ${error.message}` };
+      return unusable('too_large', `its answer ${error.message}`);
     }
     return endsEarly(answer.text)
-      ? { reason: 'truncated', explanation: 'its answer is cut off' }
-      : { reason: 'not_json', explanation: 'its answer is not JSON' };
+      ? unusable('truncated', 'its answer is cut off')
+      : unusable('not_json', 'its answer is not JSON');
   }
 }
+
+const unusable = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
+  ok: false,
+  reason,
+  explanation,
+});
 
 /**
  * The answer as a Response again: its body was read, so a new one holds the text. A phrase that no

@@ -1,6 +1,6 @@
-import { isRootPrototype, join, mostIssues } from './arguments.ts';
+import { isRootPrototype, mostIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
-import { isRawJson, maxDepth } from './json.ts';
+import { isRawJson, join, maxDepth } from './json.ts';
 import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
 
 /**

@@ -81,22 +81,7 @@ export interface ClientOptions {
 }
 
 /** Options after the environment was read and everything was checked. */
-export interface ResolvedOptions {
-  readonly baseUrl: string;
-  readonly rootUrl: string;
-  readonly apiKey: CredentialSource | undefined;
-  readonly jwt: CredentialSource | undefined;
-  readonly timeout: number;
-  readonly totalTimeout: number;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: Fetch | undefined;
-  readonly getWithBody: GetWithBody | undefined;
-  readonly validation: 'strict' | 'report';
-  readonly hooks: Hooks;
-  readonly idempotencyHeader: string | undefined;
-  readonly clock: Clock | undefined;
-}
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 const optionNames = [
   'baseUrl',
@@ -124,13 +109,6 @@ const variables = {
   jwt: credentialName('jwt').variable,
 } as const;
 
-const variableNames = [
-  'baseUrl',
-  'rootUrl',
-  'apiKey',
-  'jwt',
-] as const satisfies readonly (keyof typeof variables)[];
-
 /**
  * Throws ConfigurationError for options whose fields a copy would not have: a payment must not go out
  * with another tenant's key, which the environment or the client before has.
@@ -146,15 +124,15 @@ export function checkOptions(options: unknown): void {
 export function withEnvironment(options: ClientOptions): ClientOptions {
   checkOptions(options);
   const filled: ClientOptions = { ...options };
-  for (const name of variableNames) {
-    const value = host.process?.env?.[variables[name]];
+  for (const [name, variable] of Object.entries(variables) as [keyof typeof variables, string][]) {
+    const value = host.process?.env?.[variable];
     if (filled[name] === undefined && value !== undefined && value !== '') filled[name] = value;
   }
   return filled;
 }
 
 /** Checks every option. Throws ConfigurationError, which names the option and never its value. */
-export function resolveOptions(options: ClientOptions): ResolvedOptions {
+export function resolveOptions(options: ClientOptions) {
   refuseUnknown(options, optionNames, 'option');
   const baseUrl = checkUrl('baseUrl', options.baseUrl);
   // Not the host: one may be called v0.

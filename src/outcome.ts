@@ -35,9 +35,9 @@ export interface WireFacts {
 /** What the wire itself saw, when it can tell; its own word outranks every error code. */
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
-  readonly started?: boolean | undefined;
-  /** Whether somebody else's code had the request: what fails in it proves nothing. */
-  readonly foreign?: boolean | undefined;
+  started?: boolean | undefined;
+  /** Whether somebody else's dispatcher had the request: what fails in it proves nothing. */
+  foreign?: boolean;
 }
 
 /** What a connection failure says. */
@@ -98,7 +98,7 @@ const isLookup = (code: string, syscall: unknown): boolean =>
 export function connectionOutcome(
   error: unknown,
   wire: WireFacts,
-  evidence: Evidence = {},
+  evidence: Readonly<Evidence> = {},
 ): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((found) => found !== undefined);

@@ -146,29 +146,17 @@ export function cursorPager<T>(
     next(page, { seen, emptyInARow, resume }) {
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
+      const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
+        paginationError(reason, sentence, call, resume());
       if (typeof cursor !== 'string' || cursor === '') {
-        return paginationError(
-          'missing_cursor',
-          'says that more items follow but gives no cursor for them',
-          call,
-          resume(),
-        );
+        return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
       }
       if (seen.has(cursor)) {
-        return paginationError(
-          'cursor_loop',
-          'returned a cursor that this list has already used',
-          call,
-          resume(),
-        );
+        return broken('cursor_loop', 'returned a cursor that this list has already used');
       }
       if (emptyInARow >= maxEmptyPages) {
-        return paginationError(
-          'cursor_loop',
-          `sent ${maxEmptyPages} empty pages in a row, and another cursor`,
-          call,
-          resume(),
-        );
+        const sentence = `sent ${maxEmptyPages} empty pages in a row, and another cursor`;
+        return broken('cursor_loop', sentence);
       }
       return { cursor };
     },
@@ -203,12 +191,8 @@ export function offsetPager<T>(
       const records = fingerprint(page.data);
       const times = records === position.before ? (position.times ?? 1) + 1 : 1;
       if (times >= sameInARow) {
-        return paginationError(
-          'cursor_loop',
-          `sent the same page ${times} times in a row`,
-          call,
-          resume(),
-        );
+        const sentence = `sent the same page ${times} times in a row`;
+        return paginationError('cursor_loop', sentence, call, resume());
       }
       return { skip: page.nextSkip, before: records, times };
     },
@@ -219,7 +203,7 @@ const fingerprint = (records: readonly unknown[]): string =>
   JSON.stringify(records, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 
 const paginationError = (
-  reason: 'missing_cursor' | 'cursor_loop',
+  reason: PaginationError['reason'],
   sentence: string,
   call: CallIdentity,
   resume: ResumePoint,

@@ -1,8 +1,8 @@
-import { invalidArguments, isObject, join, validateFields } from './arguments.ts';
-import { identity, type Call } from './call.ts';
+import { invalidArguments, isObject, validateFields } from './arguments.ts';
+import { identity, type CallRequest } from './call.ts';
 import type { Issue } from './errors.ts';
 import { jsonCopy } from './json-copy.ts';
-import { stringifyJson } from './json.ts';
+import { join, stringifyJson } from './json.ts';
 import type { Redact } from './redactor.ts';
 import {
   resolveCallOptions,
@@ -30,8 +30,8 @@ interface ClientDefaults {
 }
 
 /** Checks everything about a call at once. Throws ValidationError, which lists all that is wrong. */
-export function prepare<T, A>(
-  call: Call<T, A>,
+export function prepare(
+  call: CallRequest,
   options: RequestOptions | undefined,
   defaults: ClientDefaults,
   redact: Redact,
@@ -54,14 +54,6 @@ export function prepare<T, A>(
     const body = call.body === undefined ? {} : validateFields(call.body, issues);
     const merged = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
     payload = checkedBody(merged, call.body?.at ?? '', resolved.body, issues);
-  }
-  const search = issues.length === 0 ? searchParams(queried) : '';
-  let url = `${defaults.baseUrl}${path}${search}`;
-  if (issues.length === 0 && !plainPath.test(path)) {
-    url = new URL(url).href;
-    if (!staysBelow(url, defaults.baseUrl)) {
-      issues.push({ path: 'path', message: 'expected a path below the base URL' });
-    }
   }
   const idempotencyKey =
     call.method === 'POST' && defaults.idempotencyHeader !== undefined
@@ -88,8 +80,10 @@ export function prepare<T, A>(
   if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
     headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
+  const url = `${defaults.baseUrl}${path}${searchParams(queried)}`;
   return {
-    url,
+    // A wire takes it as it is; only an id or a path of the caller's may need to be normalised.
+    url: plainPath.test(path) ? url : new URL(url).href,
     headers,
     body: payload === undefined ? undefined : stringifyJson(payload),
     options: resolved,
@@ -142,9 +136,6 @@ const givenKey = (headers: Readonly<Record<string, string>>, name: string): stri
 
 /** Letters, digits and the like between slashes cannot lead anywhere else. */
 const plainPath = /^(?:\/[\w~-]+)+$/;
-
-const staysBelow = (href: string, base: string): boolean =>
-  href === base || href.startsWith(`${base}/`);
 
 /** The body as it is sent. What JSON cannot carry goes into `issues`, named as the caller gave it. */
 function checkedBody(body: unknown, at: string, extra: unknown, issues: Issue[]): unknown {

@@ -33,15 +33,7 @@ export interface RequestOptions {
 export type QueryValue = string | number | bigint | boolean | undefined;
 
 /** What one call changes, checked. */
-export interface ResolvedCallOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly timeout: number | undefined;
-  readonly totalTimeout: number | undefined;
-  readonly maxRetries: number | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, QueryValue>>;
-  readonly body: Readonly<Record<string, unknown>> | undefined;
-}
+export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
 const callOptionNames = [
   'signal',
@@ -77,22 +69,8 @@ export function givenOptions<T extends RequestOptions>(
   return {};
 }
 
-const unchanged: ResolvedCallOptions = {
-  signal: undefined,
-  timeout: undefined,
-  totalTimeout: undefined,
-  maxRetries: undefined,
-  headers: {},
-  query: {},
-  body: undefined,
-};
-
 /** Checks the options of one call; what is wrong goes into `issues`. */
-export function resolveCallOptions(
-  options: RequestOptions | undefined,
-  issues: Issue[],
-): ResolvedCallOptions {
-  if (options === undefined) return unchanged;
+export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
   const given = givenOptions(options, issues);
   unknownOptions(given, [], issues);
   const { signal, query = {}, body } = given;

@@ -3,7 +3,7 @@ import { unreadableArguments } from './arguments.ts';
 import { sendOnce, type Answer, type AttemptResult } from './attempt.ts';
 import { credentialError, errorWhileWaiting, unexpectedError } from './call-errors.ts';
 import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
-import { identity, type Call } from './call.ts';
+import { identity, type Call, type CallRequest } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { credentialName, type Credential } from './credential.ts';
@@ -45,20 +45,15 @@ export interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKe
 }
 
 interface Success<T> {
+  readonly ok: true;
   readonly data: T;
   readonly answer: Answer;
 }
 
-interface Failed {
-  readonly failure: Failure;
-  readonly answer?: Answer;
-}
-
 /** A result, or the failure of the attempt that should have brought it. */
-type Ending<T> = Success<T> | Failed;
-
-/** By its own field: one on Object.prototype must not have a payment sent again. */
-const hasFailed = <T>(ending: Ending<T>): ending is Failed => Object.hasOwn(ending, 'failure');
+type Ending<T> =
+  | Success<T>
+  | { readonly ok: false; readonly failure: Failure; readonly answer: Answer | undefined };
 
 /** Whether to send a call again; `note` is why not, where the error itself does not say enough. */
 type RetryDecision = { readonly retry: true } | { readonly retry: false; readonly note?: string };
@@ -118,7 +113,7 @@ export class Transport {
     const total = new Deadline(this.#clock, totalTimeout, 'total', {
       signals: [own.signal, cancel],
     });
-    const state: CallState<T, A> = {
+    const state: CallState<Call<T, A>> = {
       call,
       number: (calls += 1),
       prepared,
@@ -129,7 +124,6 @@ export class Transport {
       maxRetries: own.maxRetries ?? this.#setup.maxRetries,
       total,
       attempts: [],
-      hasBegun: false,
       startedAt: undefined,
     };
     try {
@@ -151,7 +145,7 @@ export class Transport {
   }
 
   /** Attempts and waits, until there is a result or a reason to stop. */
-  async #untilDone<T, A>(state: CallState<T, A>): Promise<Success<T>> {
+  async #untilDone<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
     const { credential, total } = state;
     const { budget, gate, hooks } = this.#setup;
     let retries = 0;
@@ -170,14 +164,14 @@ export class Transport {
         throw errorWhileWaiting(error, state);
       }
       const ending = await this.#attempt(state, token, release, retries + 1);
-      if (!hasFailed(ending)) {
+      if (ending.ok) {
         budget.refund(lastCost);
         return ending;
       }
 
       const { failure } = ending;
       const refusedToken = failure.status === 401 && failure.outcome === 'rejected';
-      if (refusedToken && credential.renewable && !replayed) {
+      if (refusedToken && credential.fixed === undefined && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
         const refusal = await this.#renew(state, token);
@@ -204,7 +198,7 @@ export class Transport {
 
   /** One attempt, and what the hooks, the gate and the log of attempts hear of it. */
   async #attempt<T, A>(
-    state: CallState<T, A>,
+    state: CallState<Call<T, A>>,
     token: string,
     release: Release,
     retry: number,
@@ -218,8 +212,7 @@ export class Transport {
     let ending: Ending<T> | undefined;
     // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
     try {
-      state.hasBegun = true;
-      state.startedAt ??= this.#clock.now();
+      state.startedAt ??= new Date(this.#clock.now());
       notify(hooks.onRequest, () => ({
         ...event,
         url: redact(state.prepared.url),
@@ -233,13 +226,12 @@ export class Transport {
       begun = this.#clock.elapsed();
       ending = await this.#exchange(state, token, redact);
     } finally {
-      const failed = ending !== undefined && hasFailed(ending) ? ending.failure : undefined;
-      const answered =
-        ending !== undefined && (failed === undefined || failed.status !== undefined);
+      const failed = ending?.ok === false ? ending.failure : undefined;
+      const answered = ending?.ok === true || failed?.status !== undefined;
       release(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
     }
     const durationMs = Math.round(this.#clock.elapsed() - begun);
-    const failure = hasFailed(ending) ? ending.failure : undefined;
+    const failure = ending.ok ? undefined : ending.failure;
     notify(hooks.onResponse, () => ({
       ...event,
       status: ending.answer?.status ?? failure?.status,
@@ -253,7 +245,11 @@ export class Transport {
   }
 
   /** One request, and what its answer amounts to. */
-  async #exchange<T, A>(state: CallState<T, A>, token: string, redact: Redact): Promise<Ending<T>> {
+  async #exchange<T, A>(
+    state: CallState<Call<T, A>>,
+    token: string,
+    redact: Redact,
+  ): Promise<Ending<T>> {
     const { call, prepared, wire, timeout } = state;
     const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: state.total });
     let result: AttemptResult;
@@ -273,7 +269,8 @@ export class Transport {
       deadline.close();
     }
     if (result.type !== 'answer') {
-      return { failure: noAnswerFailure(result, wire, call.kind, redact, state) };
+      const failure = noAnswerFailure(result, wire, call.kind, redact, state);
+      return { ok: false, failure, answer: undefined };
     }
     const { answer } = result;
     const { validation, hooks } = this.#setup;
@@ -293,8 +290,8 @@ export class Transport {
   }
 
   /** Decides whether to retry and, if so, takes the cost from the budget. */
-  #decideRetry<T, A>(
-    { call, prepared, maxRetries, total }: CallState<T, A>,
+  #decideRetry(
+    { call, prepared, maxRetries, total }: CallState,
     failed: Failure,
     retries: number,
     delay: number,
@@ -316,7 +313,7 @@ export class Transport {
     return { retry: true };
   }
 
-  #credentialFor<T, A>(call: Call<T, A>): Credential {
+  #credentialFor(call: CallRequest): Credential {
     if (this.#setup.credential !== undefined) return this.#setup.credential;
     const { option, variable, what } = credentialName(this.#setup.credentialKind);
     throw new ConfigurationError(
@@ -325,7 +322,7 @@ export class Transport {
     );
   }
 
-  async #token<T, A>(state: CallState<T, A>): Promise<string> {
+  async #token(state: CallState): Promise<string> {
     const { credential, timeout, total } = state;
     const allowed = Math.min(timeout, total.remaining);
     const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: total });
@@ -343,7 +340,7 @@ export class Transport {
   }
 
   /** Asks the credential's function to replace a refused token. Returns why it could not. */
-  async #renew<T, A>(state: CallState<T, A>, refused: string): Promise<string | undefined> {
+  async #renew(state: CallState, refused: string): Promise<string | undefined> {
     state.credential.refused(refused);
     try {
       await this.#token(state);

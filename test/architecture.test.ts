@@ -88,6 +88,13 @@ test('every file has a floor', () => {
   expect(files.filter((file) => !isSandbox(file) && floorOf(file) < 0)).toEqual([]);
 });
 
+test('every file on the map in docs/contributing.md is there', () => {
+  const map = readFileSync(join(root, 'docs/contributing.md'), 'utf8').split('```text')[1] ?? '';
+  const named = [...(map.split('```')[0] ?? '').matchAll(/(?<=^|[ ,])[\w-]+\.ts\b/gm)].map(String);
+  expect(named.length).toBeGreaterThan(25);
+  expect(named.filter((file) => !files.includes(file))).toEqual([]);
+});
+
 test('nothing reaches up', () => {
   const up = imports.filter(
     ({ from, to }) => isOurs(to) && !isSandbox(from) && floorOf(to) > floorOf(from),

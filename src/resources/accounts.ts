@@ -24,6 +24,7 @@ import { listOf } from './list.ts';
 export class Accounts {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(versioned: Transport) {
     this.#api = versioned;
   }

@@ -20,6 +20,7 @@ import { listOf } from './list.ts';
 export class Counterparties {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(versioned: Transport) {
     this.#api = versioned;
   }

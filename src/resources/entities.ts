@@ -22,6 +22,7 @@ import { listOf } from './list.ts';
 export class Entities {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(versioned: Transport) {
     this.#api = versioned;
   }

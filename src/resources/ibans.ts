@@ -20,6 +20,7 @@ import { listOf } from './list.ts';
 export class Ibans {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(versioned: Transport) {
     this.#api = versioned;
   }

@@ -21,6 +21,7 @@ const instructionsSchema = lazily(() => z.array(instructionSchema()));
 export class Instructions {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(root: Transport) {
     this.#api = root;
   }

@@ -10,6 +10,7 @@ import {
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
 import type { Kind } from '../outcome.ts';
+import type { Redact } from '../redactor.ts';
 import type { QueryValue } from '../request-options.ts';
 
 /**
@@ -83,9 +84,6 @@ export interface AnyRequest<T = unknown> {
   schema?: AnswerSchema<T> | undefined;
 }
 
-/** Whether a text is a method; anything else is not sent, and may be a secret in the wrong place. */
-export const isMethod = (text: string): boolean => Object.hasOwn(kinds, text);
-
 const kinds: Readonly<Record<string, Kind>> = {
   GET: 'safe',
   PUT: 'idempotent',
@@ -94,17 +92,21 @@ const kinds: Readonly<Record<string, Kind>> = {
   POST: 'once',
 };
 
+const isMethod = (value: unknown): value is AnyRequest['method'] =>
+  typeof value === 'string' && Object.hasOwn(kinds, value);
+
 /** The request as a call. What is wrong with it comes out when the call runs. */
-export function requestCall<T>(request: AnyRequest<T>): Call<T> {
+export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
   const literal = literalPath(path);
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // What is no method at all is told by `problems` before anything is sent.
-    method: typeof method === 'string' ? method : 'GET',
+    // What is no method is told by `problems` before anything is sent.
+    method: isMethod(method) ? method : 'GET',
     path: {
-      template: literal.template,
+      // The caller's own text, as errors and hooks tell of it.
+      template: redact(literal.template).slice(0, 200),
       resolve(issues) {
         issues.push(...problems(request));
         // What is no request at all has nothing else to be said of.
@@ -132,7 +134,7 @@ function problems(request: unknown): Issue[] {
   }
   const { method, api, query, schema } = request as Partial<Record<keyof AnyRequest, unknown>>;
   const issues: Issue[] = [];
-  if (typeof method !== 'string' || !isMethod(method)) {
+  if (!isMethod(method)) {
     issues.push({ path: 'method', message: `expected one of ${Object.keys(kinds).join(', ')}` });
   }
   if (api !== 'versioned' && api !== 'root') {

@@ -16,6 +16,7 @@ import type { ApiCall, Transport } from '../transport.ts';
 export class PlatformSettings {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(versioned: Transport) {
     this.#api = versioned;
   }

@@ -20,6 +20,7 @@ const transactionsSchema = lazily(() => z.array(transactionSchema()));
 export class Transactions {
   readonly #api: Transport;
 
+  /** @internal */
   constructor(root: Transport) {
     this.#api = root;
   }

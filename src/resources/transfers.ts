@@ -30,6 +30,7 @@ export class Transfers {
   readonly #api: Transport;
   readonly #clock: Required<Clock>;
 
+  /** @internal */
   constructor(versioned: Transport, clock: Required<Clock>) {
     this.#api = versioned;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { parseJson } from '../json.ts';
+import { join, parseJson } from '../json.ts';
 import type { Schema } from '../schemas/primitives.ts';
 import { SandboxError, wordsOf } from './problem.ts';
 
@@ -83,13 +83,12 @@ export function readQuery(params: URLSearchParams): Record<string, string | numb
 function fieldsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Record<string, string> {
   const fields: [string, string][] = [];
   for (const issue of issues) {
-    const path = pathText(issue.path);
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) {
-        fields.push([path === '' ? key : `${path}.${key}`, 'this field is not known']);
+        fields.push([join('', [...issue.path, key]), 'this field is not known']);
       }
     } else {
-      fields.push([path, sentence(issue, valueAt(value, issue.path))]);
+      fields.push([join('', issue.path), sentence(issue, valueAt(value, issue.path))]);
     }
   }
   return Object.fromEntries(fields);
@@ -103,13 +102,6 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       : issue.message;
   return value === undefined && issue.code !== 'custom' ? `this field is required; ${rule}` : rule;
 }
-
-const pathText = (path: readonly PropertyKey[]) =>
-  path.reduce<string>(
-    (text, key) =>
-      typeof key === 'number' ? `${text}[${key}]` : `${text}${text && '.'}${String(key)}`,
-    '',
-  );
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, key): unknown => Reflect.get(Object(at) as object, key), value);

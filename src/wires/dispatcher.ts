@@ -37,15 +37,13 @@ const wire: Wire = {
 
 /** One request and its answer. */
 class Exchange implements Handler {
-  readonly answer: Promise<WireAnswer>;
+  readonly #answer = Promise.withResolvers<WireAnswer>();
   readonly #trace: Trace;
   readonly #stop: WireRequest['stop'];
   readonly #mayRepeat: boolean;
   #forget = ignore;
   #stopped: Error | undefined;
   #hasFailed = false;
-  #resolve: (answer: WireAnswer) => void = ignore;
-  #reject: (error: unknown) => void = ignore;
   #abort: ((reason: Error) => void) | undefined;
   #reply: Reply | undefined;
 
@@ -53,10 +51,6 @@ class Exchange implements Handler {
     this.#trace = trace;
     this.#stop = request.stop;
     this.#mayRepeat = request.method === 'GET';
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     trace.started = false;
     this.#forget = request.stop.onStop((reason) => {
       this.#stopped = reason;
@@ -89,6 +83,10 @@ class Exchange implements Handler {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  get answer(): Promise<WireAnswer> {
+    return this.#answer.promise;
   }
 
   onRequestStart(controller: Controller): void {
@@ -158,7 +156,7 @@ class Exchange implements Handler {
     this.#reply = new Reply(status, statusText, headers, (reason) => {
       this.#abort?.(reason);
     });
-    this.#resolve(this.#reply);
+    this.#answer.resolve(this.#reply);
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
@@ -192,7 +190,7 @@ class Exchange implements Handler {
     this.#hasFailed = true;
     this.#forget();
     this.#reply?.cut();
-    this.#reject(error);
+    this.#answer.reject(error);
   }
 }
 

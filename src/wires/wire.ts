@@ -1,4 +1,4 @@
-import type { WireFacts } from '../outcome.ts';
+import type { Evidence, WireFacts } from '../outcome.ts';
 
 /** How a request learns that it has to end. */
 interface Stop {
@@ -21,16 +21,10 @@ export interface WireRequest {
   readonly stop: Stop;
 }
 
-/**
- * What the wire itself saw of one request: `false` while no byte of it was written, `true` from the
- * moment the first one may have been, undefined when the wire cannot tell.
- */
-export interface Trace {
-  started?: boolean | undefined;
+/** What the wire notes of one request while it is under way. */
+export interface Trace extends Evidence {
   /** True when somebody between us and the platform began the request again by itself. */
   repeated?: boolean;
-  /** True when somebody else's dispatcher had the request: what fails in it proves nothing. */
-  foreign?: boolean;
 }
 
 /** Why a body could not be read to its end. */

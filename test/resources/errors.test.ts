@@ -126,18 +126,6 @@ test('a call without its credential is refused before anything is sent', async (
   expect([...sent, ...keyless.sent]).toEqual([]);
 });
 
-test('the request id is the first of four headers', async () => {
-  const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
-  for (const [index, name] of names.entries()) {
-    const headers = Object.fromEntries(names.slice(index).map((each) => [each, `id in ${each}`]));
-    const { payments } = observed(() => new Response('{}', { status: 404, headers }));
-    const error = await caught(payments.entities.get('ent_1'));
-    expect(error).toMatchObject({ requestId: `id in ${name}` });
-  }
-  const { payments } = observed(() => new Response('{}', { status: 404 }));
-  expect(await caught(payments.entities.get('ent_1'))).toMatchObject({ requestId: undefined });
-});
-
 test.each([
   ['{"error":5,"code":["a"],"details":"text"}', { code: undefined, details: 'text' }],
   ['{"error":"","code":""}', { code: undefined, details: undefined }],

@@ -13,31 +13,6 @@ interface Clock {
 
 /** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 type CredentialSource = string | (() => string | Promise<string>);
-/** The two credentials of the platform, and which calls each belongs to. */
-type CredentialKind = 'apiKey' | 'jwt';
-/**
- * One credential of one client. A function is asked once; its answer is kept until the platform
- * refuses it (401) or, for a JWT, until shortly before it expires. Callers who need a new one at
- * the same time share one call of the function.
- */
-declare class Credential {
-    #private;
-    readonly kind: CredentialKind;
-    constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>);
-    /** Whether a refused token can be replaced. */
-    get renewable(): boolean;
-    /** The credential when it is text: known without asking anybody. */
-    get fixed(): string | undefined;
-    /**
-     * A token to send. A function that has not answered for `patience` milliseconds is asked again. Rejects
-     * with what the function rejects with, or UnusableCredential.
-     */
-    get(patience?: number): Promise<string>;
-    /** Forgets a token that was refused, unless another has taken its place already. */
-    refused(token: string): void;
-    /** The tokens that must not leave through an error. */
-    get secrets(): readonly string[];
-}
 
 /**
  * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
@@ -790,9 +765,6 @@ interface Hooks {
     onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
 
-/** How often a call may take effect: see the table in `retry.ts`. */
-type Kind = 'safe' | 'idempotent' | 'once';
-
 /** A custom fetch; receives every request except a GET with a body. */
 type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 /** Sends a GET request together with a body. */
@@ -862,23 +834,6 @@ interface ClientOptions {
     /** Time and timers, for tests. @default the system's */
     clock?: Clock | undefined;
 }
-/** Options after the environment was read and everything was checked. */
-interface ResolvedOptions {
-    readonly baseUrl: string;
-    readonly rootUrl: string;
-    readonly apiKey: CredentialSource | undefined;
-    readonly jwt: CredentialSource | undefined;
-    readonly timeout: number;
-    readonly totalTimeout: number;
-    readonly maxRetries: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly fetch: Fetch | undefined;
-    readonly getWithBody: GetWithBody | undefined;
-    readonly validation: 'strict' | 'report';
-    readonly hooks: Hooks;
-    readonly idempotencyHeader: string | undefined;
-    readonly clock: Clock | undefined;
-}
 
 /** Options of a single call. */
 interface RequestOptions {
@@ -913,164 +868,6 @@ interface Page<T> {
     nextCursor: string | null;
 }
 
-/** Takes credentials out of a text. */
-type Redact = (text: string) => string;
-
-/** The little that is asked of a schema here, so that no zod type spreads through the code. */
-interface Validator<T> {
-    safeParse(value: unknown): {
-        success: true;
-        data: T;
-    } | {
-        success: false;
-        error: {
-            issues: readonly SchemaIssue[];
-        };
-    };
-}
-interface SchemaIssue {
-    readonly code?: string | undefined;
-    readonly path: readonly PropertyKey[];
-    readonly message: string;
-    readonly expected?: unknown;
-    readonly keys?: readonly string[];
-    readonly errors?: readonly (readonly SchemaIssue[])[];
-}
-/** A value of the caller's and the schema that it must match; validated when the call runs. */
-interface Argument<T> {
-    readonly schema: Validator<T>;
-    readonly value: unknown;
-    /** Where the caller gave it, such as `options.since`; empty for an input itself. */
-    readonly at: string;
-}
-/** A path with its parameters still unchecked. */
-interface Path {
-    /** Without ids: `/transfers/{id}`. */
-    readonly template: string;
-    /** The path to ask for. Adds to `issues` what is wrong with a parameter. */
-    resolve(issues: Issue[]): string;
-}
-
-/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
-interface Call<T, A = T> {
-    /** The SDK's name of the call, such as `transfers.create`. */
-    readonly operation: string;
-    readonly kind: Kind;
-    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    readonly path: Path;
-    readonly query?: Argument<object>;
-    readonly body?: Argument<unknown>;
-    /**
-     * Fields that neither `options.query` nor `options.body` may set, with a sentence that says where they
-     * belong.
-     */
-    readonly elsewhere?: Readonly<Record<string, string>>;
-    /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
-    readonly answer: Validator<A> | 'nothing';
-    /** Whether a success without a body is a result too: undefined. */
-    readonly mayBeEmpty?: boolean;
-    /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
-    readonly isUsable?: (answer: unknown) => boolean;
-    /** Makes of the answer what the caller gets; absent when it is the same. */
-    readonly transform?: (answer: A) => T;
-    /** Shown the headers of each success. */
-    readonly onHeaders?: ((headers: Headers) => void) | undefined;
-    /** For writes: what may have happened when the outcome is unknown, and how to find out. */
-    readonly ifUnknown?: string;
-}
-
-/** Why something was stopped before it was done. */
-type StopReason = {
-    readonly by: 'caller';
-    readonly reason: unknown;
-} | {
-    readonly by: 'attempt' | 'total';
-};
-/** What a {@link Deadline} that is over rejects, throws and aborts with. */
-declare class Stopped extends Error {
-    readonly why: StopReason;
-    constructor(why: StopReason);
-}
-type Listener = (stopped: Stopped) => void;
-/** What besides its time ends a {@link Deadline}. */
-interface Ends {
-    readonly outer?: Deadline;
-    readonly signals?: readonly (AbortSignal | undefined)[];
-}
-/**
- * A span of time that ends by itself, with the caller's signal, or with the span around it. It
- * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
- * collector runs, a rejected promise is not.
- */
-declare class Deadline {
-    #private;
-    constructor(clock: Required<Clock>, ms: number, by: 'attempt' | 'total', { outer, signals }?: Ends);
-    /** For what takes a signal; made when somebody asks, because few do and it costs. */
-    get signal(): AbortSignal;
-    /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
-    onStop(listener: Listener): () => void;
-    /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
-    get remaining(): number;
-    /** Throws when time is up, also when the timer has not fired yet. */
-    check(): void;
-    /** The promise's result, or {@link Stopped} if that comes first. */
-    race<T>(promise: PromiseLike<T>): Promise<T>;
-    /** Waits; {@link Stopped} ends it early. */
-    sleep(ms: number): Promise<void>;
-    /**
-     * Clears the timer and the listeners. A clock or a signal of the caller's that throws here must not
-     * lose the result of the call.
-     */
-    close(): void;
-}
-
-/**
- * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
- * a 429 how long to send nothing.
- */
-type Release = (answered: boolean, throttledForMs?: number) => void;
-/**
- * After a 429, one client sends nothing until the platform's time has come, then lets one call
- * through as a probe. Only an answer opens the gate: a probe that was aborted, or got none, proves
- * nothing, and the next in line takes its place.
- *
- * The others then follow together. If more of them are refused than answered, fewer follow the next
- * time: one more for each answer, one less for each refusal. And nobody stands in line who, at that
- * pace, would still be there after three more pauses. No limit is documented: docs/gaps.md, row 52.
- */
-declare class Gate {
-    #private;
-    constructor(clock: Required<Clock>);
-    /** Lets a call through at once; undefined while the gate is closed, when it has to `acquire`. */
-    tryAcquire(deadline: Deadline): Release | undefined;
-    /** Waits until a call may go out. The returned function must be called when the attempt has ended. */
-    acquire(deadline: Deadline): Promise<Release>;
-}
-
-/** What the policy has to know of a failed attempt. */
-interface FailedAttempt {
-    readonly outcome: Outcome;
-    readonly status: number | undefined;
-    /** Whether the failure may pass by itself. */
-    readonly transient: boolean;
-}
-/**
- * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
- * everybody trying three times. First attempts are never held back. While attempts cost the platform
- * work, the last third is not spent: docs/decisions/what-a-storm-costs.md has the numbers.
- */
-declare class RetryBudget {
-    #private;
-    static readonly capacity = 500;
-    static readonly reserve: number;
-    /** What one retry costs: less when the platform did no work for the attempt before. */
-    static cost(failed: FailedAttempt): number;
-    /** Takes the cost of one retry. False when there is not enough left: do not retry. */
-    take(cost: number): boolean;
-    /** A success gives back what its last retry cost; one without a retry gives 1. */
-    refund(lastCost: number | undefined): void;
-}
-
 /** What a call resolves to, and the raw answer beside it. */
 interface WithResponse<T> {
     /** What the call resolves to by itself. */
@@ -1082,27 +879,6 @@ interface WithResponse<T> {
 interface ApiCall<T> extends Promise<T> {
     /** The result together with the raw response: status, headers, body. */
     withResponse(): Promise<WithResponse<T>>;
-}
-/** One API of the platform: where it is, which credential it takes, how calls to it are made. */
-interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKey' | 'jwt'> {
-    readonly credentialKind: 'apiKey' | 'jwt';
-    /** Undefined when the client was given none: calls are then refused before anything is sent. */
-    readonly credential: Credential | undefined;
-    /** Every credential of the client: an answer may echo the other one. */
-    readonly credentials: readonly Credential[];
-    readonly budget: RetryBudget;
-    readonly gate: Gate;
-}
-/** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
-declare class Transport {
-    #private;
-    constructor(setup: TransportSetup);
-    /** Takes the client's credentials out of a text. */
-    readonly redact: Redact;
-    /** The same for the caller's own data, in which only the credentials themselves are touched. */
-    readonly redactOwn: Redact;
-    /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
-    call<T, A = T>(call: Call<T, A>, options: RequestOptions | undefined, cancel?: AbortSignal): ApiCall<T>;
 }
 
 /** Options of `toArray`. */
@@ -1157,7 +933,6 @@ interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {
 /** Wallet and bank accounts that hold balances for Entities. */
 declare class Accounts {
     #private;
-    constructor(versioned: Transport);
     /**
      * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
      * auto-earn is enabled there.
@@ -1187,7 +962,6 @@ declare class Accounts {
  */
 declare class Counterparties {
     #private;
-    constructor(versioned: Transport);
     /** Lists Counterparties: `await` one page, or `for await` all of them. */
     list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty>;
     /**
@@ -1207,7 +981,6 @@ declare class Counterparties {
 /** Individuals and businesses. */
 declare class Entities {
     #private;
-    constructor(versioned: Transport);
     /**
      * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
      *
@@ -1273,7 +1046,6 @@ interface IbanListQuery extends PageQuery {
  */
 declare class Ibans {
     #private;
-    constructor(versioned: Transport);
     /** Lists IBANs: `await` one page, or `for await` all of them. */
     list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban>;
     /**
@@ -1398,7 +1170,6 @@ interface InstructionListInput {
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 declare class Instructions {
     #private;
-    constructor(root: Transport);
     /**
      * Builds an instruction payload; nothing is put on chain by it.
      *
@@ -1481,7 +1252,6 @@ interface AnyRequest<T = unknown> {
  */
 declare class PlatformSettings {
     #private;
-    constructor(versioned: Transport);
     /**
      * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
      *
@@ -1568,7 +1338,6 @@ interface TransactionListInput {
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 declare class Transactions {
     #private;
-    constructor(root: Transport);
     /**
      * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
      * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
@@ -1635,7 +1404,6 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
 /** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
 declare class Transfers {
     #private;
-    constructor(versioned: Transport, clock: Required<Clock>);
     /**
      * Sends money from an Account to another Account or to a Counterparty. It is retried only if the
      * previous attempt provably had no effect (never sent, or refused with 425, 429 or, if the
