@@ -1,7 +1,7 @@
 import { isRootPrototype, mostIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import { isRawJson, join, maxDepth } from './json.ts';
-import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
+import { isUnsafe, malformed, millisecondsOf, unsafeRule } from './schemas/primitives.ts';
 
 /**
  * A copy of a value, made of what JSON carries and of nothing that may change between the check and the
@@ -39,10 +39,10 @@ export function jsonCopy(
   if (value === null) return null;
   // Frozen, and written as it is: exact decimals come this way.
   if (isRawJson(value)) return value;
-  if (value instanceof Date) {
-    const date = new Date(millisecondsOf(value));
-    if (Number.isNaN(date.getTime())) refuse('an invalid date cannot be written as JSON');
-    return date;
+  const time = millisecondsOf(value);
+  if (time !== undefined) {
+    if (Number.isNaN(time)) refuse('an invalid date cannot be written as JSON');
+    return new Date(time);
   }
   if (ancestors.includes(value)) {
     refuse('this object contains itself');
@@ -74,13 +74,4 @@ export function jsonCopy(
       jsonCopy(inner, join(at, [key]), issues, chain),
     ]),
   );
-}
-
-/** The time of a Date; NaN for what only has its prototype. */
-function millisecondsOf(date: Date): number {
-  try {
-    return Date.prototype.getTime.call(date);
-  } catch {
-    return Number.NaN;
-  }
 }

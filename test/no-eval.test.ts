@@ -46,4 +46,4 @@ test('schemas, resources, transport, pages, sandbox and wires do without generat
   // One file for each part at least, or a name above no longer finds anything.
   expect(report['testResults']).toHaveLength(parts.length);
   expect(report['numPassedTests']).toBeGreaterThan(300);
-}, 60_000);
+}, 240_000);

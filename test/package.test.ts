@@ -17,7 +17,15 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
   const { stdout } = await run(
     'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    [
+      'pack',
+      '--json',
+      '--ignore-scripts',
+      '--pack-destination',
+      folder,
+      '--cache',
+      join(folder, 'cache'),
+    ],
     { cwd: root },
   );
   const packed: unknown = JSON.parse(stdout.slice(stdout.search(/[[{]/)));

@@ -4,7 +4,7 @@ import { setForEachPage } from '../call.ts';
 import { compiled } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
-import { lazily } from '../schemas/primitives.ts';
+import { lazily, millisecondsOf } from '../schemas/primitives.ts';
 import {
   transactionListInputSchema,
   transactionSchema,
@@ -37,7 +37,8 @@ export class Transactions {
     const asked = copyOptions(options);
     const filters = copyFields(input, (field) => {
       if (Array.isArray(field)) return [...(field as unknown[])];
-      return field instanceof Date ? new Date(field) : field;
+      const time = millisecondsOf(field);
+      return time === undefined ? field : new Date(time);
     });
     return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
       this.#api.call<OffsetPage<Transaction>, Transaction[]>(

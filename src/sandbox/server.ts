@@ -196,9 +196,9 @@ function cannotListen(port: number, host: string, cause: NodeJS.ErrnoException):
   });
 }
 
-/** A server on every interface is reached through the loopback one. */
+/** A server on every interface is reached through the loopback one; a machine may lack `::1`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
+  if (host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -169,10 +169,21 @@ const isOnCalendar = (dateTime: string): boolean => {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
+/** The time of a Date, also of one of another realm; undefined for anything else. */
+export function millisecondsOf(value: unknown): number | undefined {
+  if (Object.prototype.toString.call(value) !== '[object Date]') return undefined;
+  try {
+    return Date.prototype.getTime.call(value);
+  } catch {
+    // It only calls itself one.
+    return undefined;
+  }
+}
+
 export const moment = (): Schema<Date | string> =>
   z.union(
     [
-      z.date(momentRule),
+      z.custom<Date>((value) => Number.isFinite(millisecondsOf(value)), momentRule),
       z.string(momentRule).check(
         z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/, {
           error: momentRule,

@@ -165,10 +165,14 @@ for (const work of works) {
 }
 server.stop();
 
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-  cwd: root,
-  encoding: 'utf8',
-});
+/** A copy of the files without git's own has none. */
+function commitOf() {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  } catch {
+    return 'unknown';
+  }
+}
 const outcome = {
   figures,
   contenders,
@@ -176,7 +180,7 @@ const outcome = {
   busiest,
   about: {
     date: new Date().toISOString().slice(0, 10),
-    commit: commit.trim(),
+    commit: commitOf().trim(),
     node: process.version,
     cores: cpus().length,
     rounds: flags.rounds ?? plan.wire[0],

@@ -4,18 +4,18 @@ import { nonceHeader } from './server.ts';
 
 /*
  * A process that reaches its platform through the proxy that its environment names, and says how
- * one creation ended. node proxied.ts <baseUrl> [<another>]: reads something from the other first,
+ * one creation ended. node proxied.ts <timeout> <baseUrl> [<another>]: reads something from the other first,
  * so that the dispatcher has shown that it tells of the beginning of a request.
  */
 
-const [, , baseUrl = '', warmUrl] = process.argv;
+const [, , timeout, baseUrl = '', warmUrl] = process.argv;
 const clientAt = (url: string): PaymentsClient =>
   new PaymentsClient({
     baseUrl: url,
     apiKey: 'sk_proxied',
     maxRetries: 1,
-    timeout: 500,
-    totalTimeout: 4_000,
+    timeout: Number(timeout),
+    totalTimeout: 8 * Number(timeout),
     validation: 'report',
     headers: { [nonceHeader]: 'proxied' },
   });

@@ -279,3 +279,29 @@ describe('what cannot be read', () => {
     expect(sent).toEqual([]);
   });
 });
+
+test('a Date may be of another realm', async () => {
+  const since = runInContext('new Date(0)', createContext()) as Date;
+  const { payments, sent } = observed(({ method }) =>
+    Response.json(method === 'GET' ? { data: [], hasMore: false, nextCursor: null } : []),
+  );
+  await payments.transfers.reconcile(newTransfer, { since });
+  await payments.transactions.list({ address: '0x0a', from: since }).catch(() => undefined);
+  await payments.request({ method: 'POST', path: '/x', api: 'versioned', body: { since } });
+  const epoch = '1970-01-01T00:00:00.000Z';
+  expect(sent.map(({ body }) => body)).toEqual([
+    '',
+    JSON.stringify({ address: '0x0a', from: epoch }),
+    JSON.stringify({ since: epoch }),
+  ]);
+  for (const wrong of [
+    runInContext('new Date(NaN)', createContext()) as Date,
+    { [Symbol.toStringTag]: 'Date' } as unknown as Date,
+  ]) {
+    const error = await failureOf(
+      payments.transfers.reconcile(newTransfer, { since: wrong }),
+      ValidationError,
+    );
+    expect(error.issues).toMatchObject([{ path: 'options.since' }]);
+  }
+});

@@ -355,7 +355,7 @@ test('what was checked is what is sent: nobody else writes the JSON', async () =
   const hollow = Object.create(Date.prototype) as Date;
   const refused = payments.accounts.update('acc_1', { name: 'x' }, { body: { hollow } });
   expect((await failureOf(refused, ValidationError)).issues).toEqual([
-    { path: 'options.body.hollow', message: 'an invalid date cannot be written as JSON' },
+    { path: 'options.body.hollow', message: 'expected a plain object; convert this one first' },
   ]);
   expect(sent).toHaveLength(2);
 });

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export const here = import.meta.dirname;
@@ -131,7 +131,10 @@ export async function startPlatform(consumer) {
  * The path of a program of the distribution, installed when it is missing. Nothing is skipped for
  * want of it.
  */
-async function program(name, own, places) {
+async function program(names, own) {
+  const [name] = names;
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
+  const places = names.flatMap((each) => folders.map((folder) => join(folder, each)));
   const find = () => [process.env[own], ...places].find((place) => place && existsSync(place));
   if (find() === undefined && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     console.log(`installing ${name} with apt-get`);
@@ -149,8 +152,6 @@ async function program(name, own, places) {
   return found;
 }
 
-export const chromium = () =>
-  program('chromium', 'PAYMENTS_SDK_CHROMIUM', ['/usr/bin/chromium', '/usr/bin/chromium-browser']);
+export const chromium = () => program(['chromium', 'chromium-browser'], 'PAYMENTS_SDK_CHROMIUM');
 
-export const redisServer = () =>
-  program('redis-server', 'PAYMENTS_SDK_REDIS', ['/usr/bin/redis-server']);
+export const redisServer = () => program(['redis-server'], 'PAYMENTS_SDK_REDIS');

@@ -155,7 +155,7 @@ test('sets the exit status and does not exit by force', async () => {
   expect(wrong.texts.err).toContain('--port takes');
   const help = await runHere('--help');
   expect(help.texts.out).toContain('Usage');
-  const taken = await runHere('--host', 'no-such-host.invalid');
+  const taken = await runHere('--host', 'no such host');
   await expect.poll(() => taken.texts.err).toContain('cannot listen');
   expect(process.exitCode).toBe(1);
 });

@@ -323,9 +323,9 @@ test('says so when the port is taken', async () => {
 });
 
 test('says so when the host or the port is no good', async () => {
-  await expect(listen(new Sandbox(), { host: 'no-such-host.invalid' })).rejects.toMatchObject({
+  await expect(listen(new Sandbox(), { host: 'no such host' })).rejects.toMatchObject({
     code: 'cannot_listen',
-    message: matching(/on port 0 of no-such-host.invalid: getaddrinfo /),
+    message: matching(/on port 0 of no such host: getaddrinfo /),
   });
   await expect(listen(new Sandbox(), { port: 65_536 })).rejects.toThrow(RangeError);
   await expect(listen(new Sandbox(), { port: 'x' as never })).rejects.toThrow(RangeError);
@@ -335,7 +335,7 @@ test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['localhost', 'localhost'],
   ['::1', '[::1]'],
-  ['::', '[::1]'],
+  ['::', 'localhost'],
 ])('a server on %s is reached at %s', async (host, name) => {
   const server = await listen(new Sandbox(), { host }).catch((error: unknown) => {
     // Some machines have no IPv6.

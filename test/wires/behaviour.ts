@@ -426,7 +426,7 @@ const reads: readonly Behaviour[] = [
       const server = await serve(({ write }) => {
         write(begun('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
       });
-      const error = await failure(read(server, { timeout: 700 }), sdk.TimeoutError);
+      const error = await failure(read(server, { timeout: 2_000 }), sdk.TimeoutError);
       assert.deepEqual(facts(error, 'phase', 'outcome'), { phase: 'body', outcome: 'unknown' });
       assert.equal(error.attempts[0]?.requestId, 'req_9');
       await server.closed(0);
