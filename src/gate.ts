@@ -26,7 +26,7 @@ interface Waiter {
   release?: Release;
 }
 
-/** So many calls may stand in line for each one that the gate would let out at once. */
+/** The line holds at most so many times the number of calls that are let out at once. */
 const pausesInLine = 3;
 
 /**

@@ -83,22 +83,23 @@ export interface ClientOptions {
 /** Options after the environment was read and everything was checked. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-const optionNames = [
-  'baseUrl',
-  'rootUrl',
-  'apiKey',
-  'jwt',
-  'timeout',
-  'totalTimeout',
-  'maxRetries',
-  'headers',
-  'fetch',
-  'getWithBody',
-  'validation',
-  'hooks',
-  'idempotencyHeader',
-  'clock',
-] as const satisfies readonly (keyof ClientOptions)[];
+/** A record, so that the compiler misses the one that is forgotten. */
+const optionNames = Object.keys({
+  baseUrl: true,
+  rootUrl: true,
+  apiKey: true,
+  jwt: true,
+  timeout: true,
+  totalTimeout: true,
+  maxRetries: true,
+  headers: true,
+  fetch: true,
+  getWithBody: true,
+  validation: true,
+  hooks: true,
+  idempotencyHeader: true,
+  clock: true,
+} satisfies Record<keyof ClientOptions, true>);
 const hookNames = ['onRequest', 'onResponse', 'onRetry', 'onDrift'] as const;
 
 /** The options that have an environment variable, with it. */

@@ -35,15 +35,16 @@ export type QueryValue = string | number | bigint | boolean | undefined;
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-const callOptionNames = [
-  'signal',
-  'timeout',
-  'totalTimeout',
-  'maxRetries',
-  'headers',
-  'query',
-  'body',
-] as const satisfies readonly (keyof RequestOptions)[];
+/** A record, so that the compiler misses the one that is forgotten. */
+const callOptionNames = Object.keys({
+  signal: true,
+  timeout: true,
+  totalTimeout: true,
+  maxRetries: true,
+  headers: true,
+  query: true,
+  body: true,
+} satisfies Record<keyof RequestOptions, true>);
 
 /**
  * Adds to `issues` each option of a call that there is not; `more` are those that this call has
