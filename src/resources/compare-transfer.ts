@@ -8,11 +8,14 @@ export type Likeness = 'same' | 'unclear' | 'other';
  * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
  */
 export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const fields = new Set<Likeness>([
+  const parties = [
     // Without an id nobody can tell two of them apart.
     isFilled(transfer.id) ? 'same' : 'unclear',
     compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
     compareDestinations(transfer, wanted),
+  ];
+  if (parties.includes('other')) return 'other';
+  const money = [
     compareAmounts(transfer.amount, wanted.amount),
     // A currency may be a sign.
     compareTexts(
@@ -20,15 +23,20 @@ export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput)
       wanted.currency ?? 'USDC',
       (text) => lettersOf(text) || text,
     ),
-  ]);
-  if (fields.has('other')) return 'other';
+  ];
+  const asked = wanted.description ?? '';
+  const shown = shownText(transfer.description);
+  // A reference says more than an amount, which a platform may round, convert or take its fee from.
+  if (money.includes('other')) return isReference(shown, asked) ? 'unclear' : 'other';
   // Last, because it costs most: it is reached by few.
-  const description = compareDescriptions(
-    shownText(transfer.description),
-    wanted.description ?? '',
-  );
-  return description === 'same' && fields.has('unclear') ? 'unclear' : description;
+  const description = compareDescriptions(shown, asked);
+  const isUnclear = [...parties, ...money].includes('unclear');
+  return description === 'same' && isUnclear ? 'unclear' : description;
 }
+
+/** Whether the description is there, with all its letters and no others. */
+const isReference = (seen: unknown, wanted: string): boolean =>
+  isText(seen) && wanted !== '' && compareTexts(seen, wanted) !== 'other';
 
 /**
  * Compares two texts as `normalize` leaves them, or as the platform may have written one of them
@@ -78,36 +86,63 @@ function mayBeMadeOf(seen: string, wanted: string): boolean {
   const shown = words.join('');
   // A platform may have drawn words together, so the edges of its own count, not those of ours.
   const edges = edgesOf(words);
+  // Where it has drawn all of them together, a reference with a number in it is still no common word.
+  const hasNumber = /\p{N}/u.test(asked);
+  const isEdge = (at: number): boolean => edges.has(at) || (hasNumber && !cutsNumber(shown, at));
+  // A number that was cut is another number, but not where two of them only stand side by side.
+  const ourEdges = edgesOf(loosely(wanted).split(' '));
   const isWhole = (from: number, to: number): boolean =>
-    isCut || !(cutsNumber(asked, from) || cutsNumber(asked, to));
+    isCut || [from, to].every((at) => ourEdges.has(at) || !cutsNumber(asked, at));
   const isPart = placesOf(shown, asked).some((at) => isWhole(at, at + shown.length));
-  const isInside = placesOf(asked, shown).some(
-    (at) => edges.includes(at) && edges.includes(at + asked.length),
-  );
+  const isInside = placesOf(asked, shown).some((at) => isEdge(at) && isEdge(at + asked.length));
   if (isPart || isInside) return true;
-  // With words in front, and its end cut off.
-  return edges.some((start) => {
-    const length = shown.length - start;
-    // Less than half of it is more likely a word that two descriptions have in common.
-    const isEnough = length * 2 >= asked.length && length <= asked.length;
-    return isEnough && asked.startsWith(shown.slice(start)) && isWhole(0, length);
-  });
+  // With words in front, and its end cut off. Less than half of it is more likely a word that two
+  // descriptions have in common.
+  return endingsOf(shown, asked).some(
+    (length) =>
+      length * 2 >= asked.length && edges.has(shown.length - length) && isWhole(0, length),
+  );
 }
 
 /** Where words begin and end when they are drawn together. */
-function edgesOf(words: readonly string[]): number[] {
-  const edges = [0];
+function edgesOf(words: readonly string[]): ReadonlySet<number> {
+  const edges = new Set([0]);
   let end = 0;
-  for (const word of words) edges.push((end += word.length));
+  for (const word of words) edges.add((end += word.length));
   return edges;
 }
 
-/** Where a text stands in another. */
+/** Where a text stands in another; both are letters and digits only. */
 function placesOf(part: string, text: string): number[] {
-  if (part === '') return [0];
   const places: number[] = [];
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) places.push(at);
+  repeatsOf(`${part} ${text}`).forEach((length, at) => {
+    if (length === part.length && at >= length) places.push(at - 2 * length);
+  });
   return places;
+}
+
+/** How much of the beginning of a text another ends with: all the lengths, the longest first. */
+function endingsOf(text: string, beginning: string): number[] {
+  const repeats = repeatsOf(`${beginning} ${text}`);
+  const lengths: number[] = [];
+  for (let length = repeats.at(-1) ?? 0; length > 0; length = repeats[length - 1] ?? 0) {
+    lengths.push(length);
+  }
+  return lengths;
+}
+
+/**
+ * At each place of a text, how much of its beginning comes again and ends there. By Knuth, Morris and
+ * Pratt, in one pass: with letters that repeat, `indexOf` at every place takes minutes.
+ */
+function repeatsOf(text: string): number[] {
+  const repeats = [0];
+  for (let at = 1; at < text.length; at += 1) {
+    let length = repeats[at - 1] ?? 0;
+    while (length > 0 && text[length] !== text[at]) length = repeats[length - 1] ?? 0;
+    repeats.push(text[length] === text[at] ? length + 1 : 0);
+  }
+  return repeats;
 }
 
 /** Whether a number goes on over this place. */
@@ -150,11 +185,13 @@ function compareAmounts(seen: unknown, wanted: string): Likeness {
 /** A text without what platforms like to change: signs, accents, white space, composed characters, case. */
 const loosely = (text: string): string =>
   text
-    .normalize('NFKD')
+    // Piece by piece: a thousand accents on one letter are sorted for long, a million for ever.
+    .replace(/[^]{1,100}/gu, (piece) => piece.normalize('NFKD'))
     // Capitals last: Straße and STRASSE are one, and a small sigma depends on what stands behind it.
     .toLowerCase()
     .toUpperCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    // A sign as HTML writes it is a sign as well.
+    .replace(/&(?:#\w{1,6}|\w{2,8});|[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
 /** Only its letters and digits: some platforms take signs out and leave no gap. */
@@ -189,5 +226,6 @@ export function timeOf(createdAt: unknown): Span {
  */
 const canonical = (amount: string): string => {
   const [whole = '', fraction = ''] = amount.split('.');
-  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '')}`;
+  // Looks at each run of zeros once; there may be very many.
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };

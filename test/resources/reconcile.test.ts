@@ -197,6 +197,29 @@ test('descriptions of any length are compared', async () => {
   });
 });
 
+test.each<[string, string, string, string]>([
+  ['words', 'ab', 'xab '.repeat(250_000), 'not_found'],
+  ['words around it', 'ab 7', `${'xab '.repeat(250_000)}ab 7`, 'ambiguous'],
+  ['one digit', '1'.repeat(600_000), '1'.repeat(300_000), 'not_found'],
+  ['one letter', 'a'.repeat(300_000), `xa${'a'.repeat(600_000)}x`, 'not_found'],
+  ['one letter as a word', `${'a'.repeat(600_000)}c`, `${'a '.repeat(600_000)}b`, 'not_found'],
+  ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`, 'not_found'],
+  ['accents around it', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)} invoice 7`, 'ambiguous'],
+])('a description of very many %s is compared in no time', async (_, asked, shown, result) => {
+  const { look } = listing({ ...match, description: shown });
+  expect(await look({ ...newTransfer, description: asked })).toMatchObject({ result });
+});
+
+test('an amount of very many zeros is compared in no time', async () => {
+  const zeros = '0'.repeat(400_000);
+  expect(await listing({ ...match, amount: `12.5${zeros}` }).look()).toMatchObject({
+    result: 'found',
+  });
+  expect(await listing({ ...match, amount: `12.5${zeros}1` }).look()).toMatchObject({
+    result: 'not_found',
+  });
+});
+
 test('two transfers without an id are two', async () => {
   const nameless = { ...match, id: '' };
   const { look } = listing(nameless, { ...nameless, createdAt: minutes(4) });
@@ -317,7 +340,57 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
   ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
+  [
+    'the end was cut off between two numbers',
+    { description: 'INV-2026-4711' },
+    { description: 'INV-2026' },
+  ],
+  [
+    'the end was cut off at a slash',
+    { description: 'payroll-2026-11/37' },
+    { description: 'payroll-2026-11' },
+  ],
+  [
+    'the end was cut off at a blank',
+    { description: 'salary 2026 11 acc 2' },
+    { description: 'salary 2026' },
+  ],
+  [
+    'the front was cut off at a hyphen',
+    { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
+    { description: '40a5-8eb1-0a65af9075fc' },
+  ],
+  [
+    'the end was cut off at a hyphen',
+    { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
+    { description: 'efa3520c-2d21-40a5' },
+  ],
+  [
+    'words were put in front, and the end cut off between two numbers',
+    { description: 'INV-2026-11-4711' },
+    { description: 'pay INV202611' },
+  ],
+  [
+    'words were put in front, and all signs and blanks taken out',
+    { description: 'invoice 4711' },
+    { description: 'Paymentinvoice4711' },
+  ],
+  ['words stand at both ends', { description: 'INV-4711' }, { description: 'REFINV4711EUR' }],
+  ['signs are written as in HTML', { description: 'R&D 4711' }, { description: 'R&amp;D 4711' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
+  ['the amount is rounded, but not the reference', { description: 'Inv. 7' }, { amount: '13' }],
+  ['the amount is in another unit', { description: 'Inv. 7' }, { amount: '12500000' }],
+  [
+    'a fee was taken off, and capitals were made',
+    { description: 'Inv. 7' },
+    { amount: '12.25', description: 'INV 7' },
+  ],
+  ['the currency has another name', { description: 'Inv. 7' }, { currency: 'USD' }],
+  [
+    'amount and currency were converted, and the reference is made of signs',
+    { description: '🎉' },
+    { amount: '11.40', currency: 'EUR' },
+  ],
   ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
   ['the destination is in capitals', {}, { destinationAccountId: 'ACC_2' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
@@ -492,6 +565,30 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description that was not given', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
+  [
+    'its description, from another source',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', sourceAccountId: 'acc_9' },
+    false,
+  ],
+  [
+    'its description, to another destination',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', destinationAccountId: 'acc_9' },
+    false,
+  ],
+  [
+    'more than its description, and another amount',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent for June', amount: '99' },
+    false,
+  ],
+  [
+    'another amount where no description is shown',
+    { ...newTransfer, description: 'Rent' },
+    { amount: '99' },
+    false,
+  ],
   ['half a word', { ...newTransfer, description: 'Rent' }, { description: 'Parent' }, false],
   [
     'a last word that is the first of ours',
@@ -506,6 +603,18 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['fewer digits', { ...newTransfer, description: 'No. 10' }, { description: 'No. 1' }, false],
+  [
+    'fewer digits behind a number',
+    { ...newTransfer, description: 'No. 26-10' },
+    { description: 'No. 26-1' },
+    false,
+  ],
+  [
+    'more digits, drawn together',
+    { ...newTransfer, description: 'No. 1' },
+    { description: 'PayNo10' },
+    false,
+  ],
   ['more digits', { ...newTransfer, description: 'No. 1' }, { description: 'No. 10' }, false],
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
