@@ -522,6 +522,93 @@ test('one transfer that a growing list shows twice is one', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
+test('whatever may be the one is a candidate, also one that arrives', async () => {
+  const wanted = { ...newTransfer, description: 'INV-4711' };
+  const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
+  const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
+  const side = { ...other, direction: 'incoming' };
+  expect(await listing(arriving, other, side).look(wanted)).toEqual({
+    result: 'ambiguous',
+    candidates: [other, arriving],
+  });
+});
+
+/** A platform whose list has other pages each time that it is read. */
+function moving(...walks: readonly (readonly object[])[][]) {
+  let walk = -1;
+  const { payments, sent } = observed((request) => {
+    const cursor = new URL(request.url).searchParams.get('cursor');
+    if (cursor === null) walk += 1;
+    const pages = walks[Math.min(walk, walks.length - 1)] ?? [];
+    const at = Number(cursor ?? 0);
+    return Response.json(page(pages[at] ?? [], at + 1 < pages.length ? String(at + 1) : null));
+  });
+  return { sent, look: () => payments.transfers.reconcile(newTransfer, { since }) };
+}
+const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
+  ...match,
+  id,
+  amount: '99',
+})) as [object, object, object, object];
+
+test('a list that moved while it was read is read again before nothing was found', async () => {
+  // Sorted by the last change: ours changes after the first page was read, and then no more.
+  const { look, sent } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
+  expect(await look()).toEqual({ result: 'found', transfer: match });
+  expect(sent).toHaveLength(6);
+});
+
+test('what one reading showed and the next did not is not lost', async () => {
+  const bare = { ...match, createdAt: minutes(-10) };
+  let reading = 0;
+  // Only the second reading tells how far the clocks are apart.
+  const { payments } = observed(
+    () => {
+      reading += 1;
+      const date = new Date(Date.parse(since) + (reading === 1 ? 0 : -600_000)).toUTCString();
+      return Response.json(page(reading === 1 ? [bare, a, a] : [a]), { headers: { date } });
+    },
+    { clock: new VirtualClock(Date.parse(since)) },
+  );
+  expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual({
+    result: 'ambiguous',
+    candidates: [bare],
+  });
+});
+
+test('a list that always grows is read three times, and comes to an answer', async () => {
+  const { look, sent } = moving(
+    [[b], [b, c]],
+    [
+      [a, b],
+      [b, c],
+    ],
+    [[d, a], [a, b], [c]],
+  );
+  expect(await look()).toEqual({ result: 'not_found', scanned: 4 });
+  expect(sent).toHaveLength(7);
+});
+
+test('a list that has come to rest is not read a third time', async () => {
+  const { look, sent } = moving([[a], [a, b]], [[a, b]]);
+  expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
+  expect(sent).toHaveLength(3);
+});
+
+test('a list that moved is not read again when something was found', async () => {
+  const { look, sent } = moving([[a, match], [match]]);
+  expect(await look()).toMatchObject({ result: 'found' });
+  expect(sent).toHaveLength(2);
+});
+
+test('a second reading that fails leaves the transfer in doubt', async () => {
+  const { payments, sent } = observed(() =>
+    sent.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
+  );
+  const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }), ApiError);
+  expect(error).toMatchObject({ outcome: 'unknown', status: 403 });
+});
+
 test.each([
   ['12.5', '12.50', true],
   ['12.50', '12.5', true],
