@@ -62,7 +62,7 @@ export type Reconciliation =
   | {
       /** None matches among those that were looked at. */
       readonly result: 'not_found';
-      /** How many different ones were looked at. */
+      /** How many were looked at. */
       readonly scanned: number;
     };
 

@@ -249,23 +249,27 @@ test('a filter that leaves many pages empty is followed to its items', async () 
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test.each<[string, (count: number) => readonly number[]]>([
-  ['at once', () => [0]],
-  ['after others', (count) => [Math.max(0, 3 - count)]],
-  ['with empty pages in between', (count) => (count % 2 === 0 ? [] : [0])],
-])('a page that comes for ever under new cursors is found out: %s', async (_, idsAt) => {
-  const { payments, requests } = clientOf((__, ___, count) =>
-    respond(200, page(idsAt(count).map(transferNumber), `c${count}`)),
-  );
-  const seen: number[] = [];
-  const loop = (async () => {
-    for await (const transfer of payments.transfers.list()) seen.push(...idsOf([transfer]));
-  })();
-  const error = await failureOf(loop, PaginationError);
-  expect(error).toMatchObject({ reason: 'cursor_loop', outcome: 'rejected' });
-  expect(error.message).toContain('sent 3 pages in a row that end with the same item');
-  expect(seen.slice(-3)).toEqual([0, 0, 0]);
-  expect(requests.length).toBeLessThan(7);
+test('a page that comes for ever under new cursors is found out', async () => {
+  const platforms: ((count: number) => readonly number[])[] = [
+    () => [0],
+    // Others come before it, or empty ones in between.
+    (count) => [Math.max(0, 3 - count)],
+    (count) => (count % 2 === 0 ? [] : [0]),
+  ];
+  for (const idsAt of platforms) {
+    const { payments, requests } = clientOf((_, __, count) =>
+      respond(200, page(idsAt(count).map(transferNumber), `c${count}`)),
+    );
+    const seen: number[] = [];
+    const loop = (async () => {
+      for await (const transfer of payments.transfers.list()) seen.push(...idsOf([transfer]));
+    })();
+    const error = await failureOf(loop, PaginationError);
+    expect(error).toMatchObject({ reason: 'cursor_loop', outcome: 'rejected' });
+    expect(error.message).toContain('sent 3 pages in a row that end with the same item');
+    expect(seen.slice(-3)).toEqual([0, 0, 0]);
+    expect(requests.length).toBeLessThan(7);
+  }
 });
 
 test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
