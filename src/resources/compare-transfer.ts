@@ -116,7 +116,7 @@ function edgesOf(words: readonly string[]): ReadonlySet<number> {
 function placesOf(part: string, text: string): number[] {
   const places: number[] = [];
   repeatsOf(`${part} ${text}`).forEach((length, at) => {
-    if (length === part.length && at >= length) places.push(at - 2 * length);
+    if (length === part.length) places.push(at - 2 * length);
   });
   return places;
 }

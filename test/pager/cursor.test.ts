@@ -281,6 +281,14 @@ test('a list that has grown by a page in front sends one page twice, and goes on
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
+test('pages that begin alike are not the same', async () => {
+  const ends = [1, 2, 3, 4, 5];
+  const { payments } = scripted(
+    ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
+  );
+  expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
+});
+
 test('items that are alike are told apart by all that they hold, large integers too', async () => {
   const { payments, asked } = scripted(
     ...[1, 2, 3, 4].map((number) =>

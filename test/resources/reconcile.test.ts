@@ -339,6 +339,16 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'Invoice 12' },
   ],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
+  [
+    'words that end as it begins were put in front, and the end cut off',
+    { description: 'aaaaab' },
+    { description: 'xa aaa' },
+  ],
+  [
+    'a word that begins as it does was put in front',
+    { description: 'abacabad' },
+    { description: 'abacab abacabad' },
+  ],
   ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
   [
     'the end was cut off between two numbers',
@@ -595,6 +605,12 @@ test('a list that has come to rest is not read a third time', async () => {
   expect(sent).toHaveLength(3);
 });
 
+test('of transfers without an id nobody knows whether the list moved', async () => {
+  const { look, sent } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
+  expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
+  expect(sent).toHaveLength(2);
+});
+
 test('a list that moved is not read again when something was found', async () => {
   const { look, sent } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
@@ -668,6 +684,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     'more than its description, and another amount',
     { ...newTransfer, description: 'Rent' },
     { description: 'Rent for June', amount: '99' },
+    false,
+  ],
+  [
+    'signs for the description that was not given, and another amount',
+    newTransfer,
+    { description: '---', amount: '99' },
     false,
   ],
   [
