@@ -1,6 +1,7 @@
 import { invalidArguments, isObject } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
+import { redactBounded } from '../error-copy.ts';
 import {
   AbortError,
   isPaymentsError,
@@ -12,7 +13,6 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors.ts';
-import { redactBounded } from '../error-copy.ts';
 import { notify } from '../hooks.ts';
 import { checkMilliseconds, checkSignal } from '../option-checks.ts';
 import type { Redact } from '../redactor.ts';
