@@ -125,8 +125,11 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
  */
 const maxEmptyPages = 1_000;
 
-/** A page that comes so often is all that there ever will be. */
+/** What comes so often in a row is all that there ever will be. */
 const sameInARow = 3;
+
+/** Longer ones would not fit into a request, and each is kept until the list ends. */
+const longestCursor = 8_192;
 
 /** A list by cursor. `fetch` asks for the page at a cursor, the first one without. */
 export function cursorPager<T>(
@@ -135,21 +138,24 @@ export function cursorPager<T>(
   redact: (text: string) => string,
   fetch: (cursor: string | undefined, cancel?: AbortSignal) => ApiCall<Page<T>>,
 ): Pager<T> {
-  type Start = { readonly cursor: string | undefined };
+  type Start = Repetition & { readonly cursor: string | undefined };
   return new Paged<T, Page<T>, Start>({
     call,
     redact,
-    start: { cursor: query?.cursor },
+    start: { cursor: query?.cursor, ...nothingYet },
     limit: query?.limit,
     fetch: ({ cursor }, cancel) => fetch(cursor, cancel),
     cursorOf: ({ cursor }) => cursor,
-    next(page, { seen, emptyInARow, resume }) {
+    next(page, { position, seen, emptyInARow, resume }) {
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
       const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
         paginationError(reason, sentence, call, resume());
       if (typeof cursor !== 'string' || cursor === '') {
         return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
+      }
+      if (cursor.length > longestCursor) {
+        return broken('missing_cursor', `gives a cursor of more than ${longestCursor} characters`);
       }
       if (seen.has(cursor)) {
         return broken('cursor_loop', 'returned a cursor that this list has already used');
@@ -158,7 +164,16 @@ export function cursorPager<T>(
         const sentence = `sent ${maxEmptyPages} empty pages in a row, and another cursor`;
         return broken('cursor_loop', sentence);
       }
-      return { cursor };
+      // Of a page its end is enough, and costs little. Empty ones in between change nothing.
+      const end = page.data.slice(-1);
+      const repetition = end.length === 0 ? position : repeated(end, position);
+      if (repetition.times >= sameInARow) {
+        return broken(
+          'cursor_loop',
+          `sent ${sameInARow} pages in a row that end with the same item`,
+        );
+      }
+      return { ...repetition, cursor };
     },
   });
 }
@@ -169,34 +184,43 @@ export function offsetPager<T>(
   query: { readonly skip?: Integer | undefined; readonly take?: Integer | undefined } | undefined,
   fetch: (skip: Integer | undefined, cancel?: AbortSignal) => ApiCall<OffsetPage<T>>,
 ): OffsetPager<T> {
-  type Start = {
-    readonly skip: Integer | undefined;
-    /** The page before, and how often it has come. */
-    readonly before?: string;
-    readonly times?: number;
-  };
+  type Start = Repetition & { readonly skip: Integer | undefined };
   return new Paged<T, OffsetPage<T>, Start>({
     call,
     // A count.
     redact: (text) => text,
-    start: { skip: query?.skip },
+    start: { skip: query?.skip, ...nothingYet },
     // Not checked yet: that is done with the first request.
     limit: typeof query?.take === 'bigint' ? Number(query.take) : query?.take,
     fetch: ({ skip }, cancel) => fetch(skip, cancel),
     cursorOf: ({ skip }) => (skip === undefined ? undefined : String(skip)),
     next(page, { position, resume }) {
       if (page.nextSkip === null) return undefined;
-      // A platform that ignores skip would send its first page for ever. One that has just grown by a
-      // page in front sends the last one again.
-      const records = fingerprint(page.data);
-      const times = records === position.before ? (position.times ?? 1) + 1 : 1;
-      if (times >= sameInARow) {
-        const sentence = `sent the same page ${times} times in a row`;
+      const repetition = repeated(page.data, position);
+      if (repetition.times >= sameInARow) {
+        const sentence = `sent the same page ${sameInARow} times in a row`;
         return paginationError('cursor_loop', sentence, call, resume());
       }
-      return { skip: page.nextSkip, before: records, times };
+      return { ...repetition, skip: page.nextSkip };
     },
   });
+}
+
+/** What the page before was known by, and how often it has come. */
+interface Repetition {
+  readonly before: string;
+  readonly times: number;
+}
+
+const nothingYet: Repetition = { before: '', times: 0 };
+
+/**
+ * A platform that ignores where a page begins would send the first one for ever. One whose list has
+ * just grown by a page in front sends the last one again.
+ */
+function repeated(records: readonly unknown[], { before, times }: Repetition): Repetition {
+  const now = fingerprint(records);
+  return { before: now, times: now === before ? times + 1 : 1 };
 }
 
 const fingerprint = (records: readonly unknown[]): string =>

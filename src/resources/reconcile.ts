@@ -24,14 +24,8 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import {
-  compareTransfer,
-  isFilled,
-  lettersOf,
-  shownText,
-  timeOf,
-  type Likeness,
-} from './compare-transfer.ts';
+import { lettersOf, type Likeness } from './compare-texts.ts';
+import { compareTransfer, isFilled, shownText, timeOf } from './compare-transfer.ts';
 import { copyOptions } from './list.ts';
 
 /** Options of `transfers.reconcile`. */
@@ -80,6 +74,12 @@ const call: CallIdentity = {
   path: '/transfers',
 };
 
+/**
+ * A list that changes while it is read may hide a Transfer, and shows another twice. As a list that grows
+ * does the same, it cannot be read until it stands still.
+ */
+const maxWalks = 3;
+
 /** Before every Transfer: 1970. */
 const ever = 0;
 
@@ -102,8 +102,13 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const search = resolveSearch(copyFields(input), copyOptions(options), now(), redact);
+  const findings: Findings = { seen: new Map(), fitting: [], showsDescriptions: false, ahead: 0 };
   try {
-    return decide(await scanTransfers(list, now, search), search);
+    for (let walk = 1; ; walk += 1) {
+      const hasMoved = await scanTransfers(list, now, search, findings, walk);
+      const answer = decide(findings, search);
+      if (answer.result !== 'not_found' || !hasMoved || walk === maxWalks) return answer;
+    }
   } catch (error) {
     throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
   }
@@ -117,33 +122,34 @@ interface Search {
   readonly paging: RequestOptions;
 }
 
-/** What one look at the whole list has brought. */
+/** What all the walks through the list have brought. */
 interface Findings {
-  readonly scanned: number;
+  /** In which walk each was last seen, by its id; one without an id by itself. */
+  readonly seen: Map<unknown, number>;
   /** What may be the Transfer, whenever it was created. */
-  readonly fitting: readonly { readonly transfer: Transfer; readonly likeness: Likeness }[];
+  readonly fitting: { readonly transfer: Transfer; readonly likeness: Likeness }[];
   /** Whether any Transfer has a description that can be read. */
-  readonly showsDescriptions: boolean;
+  showsDescriptions: boolean;
   /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
-  readonly ahead: number;
+  ahead: number;
 }
 
+/** One walk through the whole list; tells whether the list has moved meanwhile. */
 async function scanTransfers(
   list: ListOfSource,
   now: () => number,
   { wanted, paging }: Search,
-): Promise<Findings> {
+  findings: Findings,
+  walk: number,
+): Promise<boolean> {
   const query = { accountId: wanted.sourceAccountId, limit: 100 };
-  const fitting: { transfer: Transfer; likeness: Likeness }[] = [];
-  let scanned = 0;
-  let showsDescriptions = false;
-  let ahead = 0;
+  const { seen, fitting } = findings;
+  let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
     const difference = now() - httpDate(headers.get('date'));
-    if (difference > ahead) ahead = difference;
+    if (difference > findings.ahead) findings.ahead = difference;
   };
   for await (const transfer of list(query, paging, compareClocks)) {
-    scanned += 1;
     // With `validation: 'report'` a page comes as it is.
     if (!isObject(transfer)) {
       throw new PaymentsError('The list contains an item that is not a transfer.', {
@@ -151,17 +157,20 @@ async function scanTransfers(
         outcome: 'unknown',
       });
     }
-    const { description } = transfer;
-    showsDescriptions ||= typeof description === 'string' && lettersOf(description) !== '';
+    const { id, description } = transfer;
+    const key = isFilled(id) ? id : transfer;
+    hasMoved ||= seen.get(key) === walk;
+    seen.set(key, walk);
+    findings.showsDescriptions ||= typeof description === 'string' && lettersOf(description) !== '';
     const likeness = compareTransfer(transfer, wanted);
     if (likeness !== 'other') fitting.push({ transfer, likeness });
   }
-  return { scanned, fitting, showsDescriptions, ahead };
+  return hasMoved;
 }
 
 /** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
 function decide(
-  { scanned, fitting, showsDescriptions, ahead }: Findings,
+  { seen, fitting, showsDescriptions, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
@@ -194,13 +203,13 @@ function decide(
   if (only !== undefined && certain.length + doubtful.length === 1) {
     return { result: 'found', transfer: only };
   }
-  // A book transfer may be listed once as it arrives: that one alone is the transfer itself, or its
-  // other side. How `direction` is set is not documented: docs/gaps.md, row 42.
-  const candidates =
-    outgoing.size > 0 || doubtful.length > 0 ? [...certain, ...doubtful] : [...incoming.values()];
+  // A book transfer may be listed once as it arrives: that one is the transfer itself, or its other
+  // side. How `direction` is set is not documented: docs/gaps.md, row 42.
+  const arriving = [...incoming.values()].filter(({ id }) => !outgoing.has(id));
+  const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned };
+    : { result: 'not_found', scanned: seen.size };
 }
 
 /** The search that checked arguments ask for. */

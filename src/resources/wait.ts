@@ -1,6 +1,7 @@
 import { invalidArguments, isObject } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
+import { redactBounded } from '../error-copy.ts';
 import {
   AbortError,
   isPaymentsError,
@@ -14,7 +15,7 @@ import {
 } from '../errors.ts';
 import { notify } from '../hooks.ts';
 import { checkMilliseconds, checkSignal } from '../option-checks.ts';
-import { redactDeep, type Redact } from '../redactor.ts';
+import type { Redact } from '../redactor.ts';
 import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 import { copyOptions } from './list.ts';
@@ -76,6 +77,8 @@ export async function waitForTransfer(
   const begun = clock.elapsed();
   const startedAt = new Date(clock.now()).toISOString();
   let last: Transfer | undefined;
+  /** The last with a documented status; others say nothing of how far it has come. */
+  let furthest: Transfer | undefined;
   let failures = 0;
   /** Undefined when the look failed and may succeed the next time. */
   const look = async (): Promise<Transfer | undefined> => {
@@ -89,20 +92,21 @@ export async function waitForTransfer(
       if (!isPaymentsError(error)) throw error;
       const young = clock.elapsed() - begun < patienceWith404;
       const isNew = error instanceof NotFoundError && last === undefined && young;
-      if (!isNew && !error.retryable) throw pollRefused(error, redactDeep(last, redact), startedAt);
+      if (!isNew && !error.retryable) throw pollRefused(error, shown(last, redact), startedAt);
       failures = isNew ? 0 : failures + 1;
       if (failures < failuresInARow) return undefined;
-      throw pollsFailed(error, redactDeep(last, redact), startedAt);
+      throw pollsFailed(error, shown(last, redact), startedAt);
     }
   };
   try {
     for (;;) {
       const seen = await look();
       if (seen !== undefined) {
-        if (isBehind(seen, last)) {
-          throw regressed(redactDeep(seen, redact), redactDeep(last, redact), startedAt);
+        if (isBehind(seen, furthest)) {
+          throw regressed(shown(seen, redact), shown(furthest, redact), startedAt);
         }
         last = seen;
+        if (progress.has(seen.status)) furthest = seen;
         notify(onPoll, () => seen);
         const arrived =
           until === undefined
@@ -110,7 +114,7 @@ export async function waitForTransfer(
             : await deadline.race(Promise.resolve(until(seen)));
         if (arrived) return seen;
         if (seen.status === 'failed' || seen.status === 'cancelled') {
-          throw failed(redactDeep(seen, redact));
+          throw failed(shown(seen, redact));
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
@@ -128,7 +132,7 @@ export async function waitForTransfer(
         cause: error.why.reason,
       });
     }
-    throw timedOut(limit, redactDeep(last, redact), startedAt);
+    throw timedOut(limit, shown(last, redact), startedAt);
   } finally {
     deadline.close();
   }
@@ -159,10 +163,18 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
  * Whether a status went back or left a final one, which the document does not exclude:
  * docs/gaps.md, row 38.
  */
-function isBehind(seen: Transfer, last: Transfer | undefined): boolean {
-  const [now, before] = [progress.get(seen.status), progress.get(last?.status ?? '')];
-  if (now === undefined || before === undefined) return false;
-  return now < before || (before === final && seen.status !== last?.status);
+function isBehind(seen: Transfer, furthest: Transfer | undefined): boolean {
+  const before = progress.get(furthest?.status ?? '') ?? 0;
+  if (before === final) return seen.status !== furthest?.status;
+  // What the document does not list may stand anywhere.
+  return (progress.get(seen.status) ?? final) < before;
+}
+
+/** As much of a Transfer as an error holds: an answer may be of any size. */
+function shown(transfer: Transfer, redact: Redact): Transfer;
+function shown(transfer: Transfer | undefined, redact: Redact): Transfer | undefined;
+function shown(transfer: Transfer | undefined, redact: Redact): unknown {
+  return redactBounded(transfer, redact);
 }
 
 const otherTransfer = (): PaymentsError =>

@@ -249,6 +249,76 @@ test('a filter that leaves many pages empty is followed to its items', async () 
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
+test('a page that comes for ever under new cursors is found out', async () => {
+  const platforms: ((count: number) => readonly number[])[] = [
+    () => [0],
+    // Others come before it, or empty ones in between.
+    (count) => [Math.max(0, 3 - count)],
+    (count) => (count % 2 === 0 ? [] : [0]),
+  ];
+  for (const idsAt of platforms) {
+    const { payments, requests } = clientOf((_, __, count) =>
+      respond(200, page(idsAt(count).map(transferNumber), `c${count}`)),
+    );
+    const seen: number[] = [];
+    const loop = (async () => {
+      for await (const transfer of payments.transfers.list()) seen.push(...idsOf([transfer]));
+    })();
+    const error = await failureOf(loop, PaginationError);
+    expect(error).toMatchObject({ reason: 'cursor_loop', outcome: 'rejected' });
+    expect(error.message).toContain('sent 3 pages in a row that end with the same item');
+    expect(seen.slice(-3)).toEqual([0, 0, 0]);
+    expect(requests.length).toBeLessThan(7);
+  }
+});
+
+test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+  const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
+  const { payments } = scripted(
+    ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
+  );
+  const items = await payments.transfers.list({ limit: 2 }).toArray({ max: 99 });
+  expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
+});
+
+test('pages that begin alike are not the same', async () => {
+  const ends = [1, 2, 3, 4, 5];
+  const { payments } = scripted(
+    ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
+  );
+  expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
+});
+
+test('items that are alike are told apart by all that they hold, large integers too', async () => {
+  const { payments, asked } = scripted(
+    ...[1, 2, 3, 4].map((number) =>
+      JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
+        '"amount"',
+        `"block":1234567890123456789${number},"amount"`,
+      ),
+    ),
+  );
+  expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(4);
+  expect(asked).toHaveLength(4);
+});
+
+test('a cursor that no request can carry is not kept', async () => {
+  const longest = 'c'.repeat(8_192);
+  const { payments, asked } = scripted(
+    page([transferNumber(0)], longest),
+    page([transferNumber(1)], `${longest}c`),
+  );
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const transfer of payments.transfers.list()) seen.push(...idsOf([transfer]));
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({ reason: 'missing_cursor', resume: { cursor: longest } });
+  expect(error.message).toContain('gives a cursor of more than 8192 characters');
+  expect(seen).toEqual([0, 1]);
+  expect(asked).toHaveLength(2);
+});
+
 test('an iterator that has lost its way says so again, and asks for nothing', async () => {
   const { payments, asked } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();

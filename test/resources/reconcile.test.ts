@@ -197,6 +197,29 @@ test('descriptions of any length are compared', async () => {
   });
 });
 
+test.each<[string, string, string, string]>([
+  ['words', 'ab', 'xab '.repeat(250_000), 'not_found'],
+  ['words around it', 'ab 7', `${'xab '.repeat(250_000)}ab 7`, 'ambiguous'],
+  ['one digit', '1'.repeat(600_000), '1'.repeat(300_000), 'not_found'],
+  ['one letter', 'a'.repeat(300_000), `xa${'a'.repeat(600_000)}x`, 'not_found'],
+  ['one letter as a word', `${'a'.repeat(600_000)}c`, `${'a '.repeat(600_000)}b`, 'not_found'],
+  ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`, 'not_found'],
+  ['accents around it', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)} invoice 7`, 'ambiguous'],
+])('a description of very many %s is compared in no time', async (_, asked, shown, result) => {
+  const { look } = listing({ ...match, description: shown });
+  expect(await look({ ...newTransfer, description: asked })).toMatchObject({ result });
+});
+
+test('an amount of very many zeros is compared in no time', async () => {
+  const zeros = '0'.repeat(400_000);
+  expect(await listing({ ...match, amount: `12.5${zeros}` }).look()).toMatchObject({
+    result: 'found',
+  });
+  expect(await listing({ ...match, amount: `12.5${zeros}1` }).look()).toMatchObject({
+    result: 'not_found',
+  });
+});
+
 test('two transfers without an id are two', async () => {
   const nameless = { ...match, id: '' };
   const { look } = listing(nameless, { ...nameless, createdAt: minutes(4) });
@@ -316,8 +339,73 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'Invoice 12' },
   ],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
+  [
+    'words that end as it begins were put in front, and the end cut off',
+    { description: 'aaaaab' },
+    { description: 'xa aaa' },
+  ],
+  [
+    'a word that begins as it does was put in front',
+    { description: 'abacabad' },
+    { description: 'abacab abacabad' },
+  ],
   ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
+  [
+    'the end was cut off between two numbers',
+    { description: 'INV-2026-4711' },
+    { description: 'INV-2026' },
+  ],
+  [
+    'the end was cut off at a slash',
+    { description: 'payroll-2026-11/37' },
+    { description: 'payroll-2026-11' },
+  ],
+  [
+    'the end was cut off at a blank',
+    { description: 'salary 2026 11 acc 2' },
+    { description: 'salary 2026' },
+  ],
+  [
+    'the front was cut off at a hyphen',
+    { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
+    { description: '40a5-8eb1-0a65af9075fc' },
+  ],
+  [
+    'the end was cut off at a hyphen',
+    { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
+    { description: 'efa3520c-2d21-40a5' },
+  ],
+  [
+    'words were put in front, and the end cut off between two numbers',
+    { description: 'INV-2026-11-4711' },
+    { description: 'pay INV202611' },
+  ],
+  [
+    'words were put in front, and all signs and blanks taken out',
+    { description: 'invoice 4711' },
+    { description: 'Paymentinvoice4711' },
+  ],
+  ['words stand at both ends', { description: 'INV-4711' }, { description: 'REFINV4711EUR' }],
+  ['signs are written as in HTML', { description: 'R&D 4711' }, { description: 'R&amp;D 4711' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
+  ['the amount is rounded, but not the reference', { description: 'Inv. 7' }, { amount: '13' }],
+  ['the amount is in another unit', { description: 'Inv. 7' }, { amount: '12500000' }],
+  [
+    'the amount is cut off, and capitals were made',
+    { description: 'Inv. 7' },
+    { amount: '12', description: 'INV 7' },
+  ],
+  [
+    'the amount has fewer decimals',
+    { description: 'Inv. 7', amount: '0.123456789' },
+    { amount: '0.123457' },
+  ],
+  ['the currency has another name', { description: 'Inv. 7' }, { currency: 'USD' }],
+  [
+    'amount and currency are written otherwise, and the reference is made of signs',
+    { description: '🎉' },
+    { amount: '1250', currency: 'USD' },
+  ],
   ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
   ['the destination is in capitals', {}, { destinationAccountId: 'ACC_2' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
@@ -449,6 +537,99 @@ test('one transfer that a growing list shows twice is one', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
+test('whatever may be the one is a candidate, also one that arrives', async () => {
+  const wanted = { ...newTransfer, description: 'INV-4711' };
+  const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
+  const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
+  const side = { ...other, direction: 'incoming' };
+  expect(await listing(arriving, other, side).look(wanted)).toEqual({
+    result: 'ambiguous',
+    candidates: [other, arriving],
+  });
+});
+
+/** A platform whose list has other pages each time that it is read. */
+function moving(...walks: readonly (readonly object[])[][]) {
+  let walk = -1;
+  const { payments, sent } = observed((request) => {
+    const cursor = new URL(request.url).searchParams.get('cursor');
+    if (cursor === null) walk += 1;
+    const pages = walks[Math.min(walk, walks.length - 1)] ?? [];
+    const at = Number(cursor ?? 0);
+    return Response.json(page(pages[at] ?? [], at + 1 < pages.length ? String(at + 1) : null));
+  });
+  return { sent, look: () => payments.transfers.reconcile(newTransfer, { since }) };
+}
+const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
+  ...match,
+  id,
+  amount: '99',
+})) as [object, object, object, object];
+
+test('a list that moved while it was read is read again before nothing was found', async () => {
+  // Sorted by the last change: ours changes after the first page was read, and then no more.
+  const { look, sent } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
+  expect(await look()).toEqual({ result: 'found', transfer: match });
+  expect(sent).toHaveLength(6);
+});
+
+test('what one reading showed and the next did not is not lost', async () => {
+  const bare = { ...match, createdAt: minutes(-10) };
+  let reading = 0;
+  // Only the second reading tells how far the clocks are apart.
+  const { payments } = observed(
+    () => {
+      reading += 1;
+      const date = new Date(Date.parse(since) + (reading === 1 ? 0 : -600_000)).toUTCString();
+      return Response.json(page(reading === 1 ? [bare, a, a] : [a]), { headers: { date } });
+    },
+    { clock: new VirtualClock(Date.parse(since)) },
+  );
+  expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual({
+    result: 'ambiguous',
+    candidates: [bare],
+  });
+});
+
+test('a list that always grows is read three times, and comes to an answer', async () => {
+  const { look, sent } = moving(
+    [[b], [b, c]],
+    [
+      [a, b],
+      [b, c],
+    ],
+    [[d, a], [a, b], [c]],
+  );
+  expect(await look()).toEqual({ result: 'not_found', scanned: 4 });
+  expect(sent).toHaveLength(7);
+});
+
+test('a list that has come to rest is not read a third time', async () => {
+  const { look, sent } = moving([[a], [a, b]], [[a, b]]);
+  expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
+  expect(sent).toHaveLength(3);
+});
+
+test('of transfers without an id nobody knows whether the list moved', async () => {
+  const { look, sent } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
+  expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
+  expect(sent).toHaveLength(2);
+});
+
+test('a list that moved is not read again when something was found', async () => {
+  const { look, sent } = moving([[a, match], [match]]);
+  expect(await look()).toMatchObject({ result: 'found' });
+  expect(sent).toHaveLength(2);
+});
+
+test('a second reading that fails leaves the transfer in doubt', async () => {
+  const { payments, sent } = observed(() =>
+    sent.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
+  );
+  const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }), ApiError);
+  expect(error).toMatchObject({ outcome: 'unknown', status: 403 });
+});
+
 test.each([
   ['12.5', '12.50', true],
   ['12.50', '12.5', true],
@@ -492,6 +673,60 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description that was not given', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
+  [
+    'its description, from another source',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', sourceAccountId: 'acc_9' },
+    false,
+  ],
+  [
+    'its description, to another destination',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', destinationAccountId: 'acc_9' },
+    false,
+  ],
+  [
+    'more than its description, and another amount',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent for June', amount: '99' },
+    false,
+  ],
+  [
+    'signs for the description that was not given, and another amount',
+    newTransfer,
+    { description: '---', amount: '99' },
+    false,
+  ],
+  [
+    'another amount where no description is shown',
+    { ...newTransfer, description: 'Rent' },
+    { amount: '99' },
+    false,
+  ],
+  [
+    'its description, with another amount',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', amount: '12.51' },
+    false,
+  ],
+  [
+    'its description, with another amount of as many decimals',
+    { ...newTransfer, description: 'Rent', amount: '12.00' },
+    { description: 'Rent', amount: '13' },
+    false,
+  ],
+  [
+    'its description, with more than was sent',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', amount: '14' },
+    false,
+  ],
+  [
+    'its description, in another currency',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', currency: 'EURC' },
+    false,
+  ],
   ['half a word', { ...newTransfer, description: 'Rent' }, { description: 'Parent' }, false],
   [
     'a last word that is the first of ours',
@@ -506,6 +741,18 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['fewer digits', { ...newTransfer, description: 'No. 10' }, { description: 'No. 1' }, false],
+  [
+    'fewer digits behind a number',
+    { ...newTransfer, description: 'No. 26-10' },
+    { description: 'No. 26-1' },
+    false,
+  ],
+  [
+    'more digits, drawn together',
+    { ...newTransfer, description: 'No. 1' },
+    { description: 'PayNo10' },
+    false,
+  ],
   ['more digits', { ...newTransfer, description: 'No. 1' }, { description: 'No. 10' }, false],
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],

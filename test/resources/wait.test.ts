@@ -159,13 +159,31 @@ test.each([
   [['completed', 'pending'], 'pending'],
   [['completed', 'failed'], 'failed'],
   [['completed', 'cancelled'], 'cancelled'],
+  [['completed', 'settling', 'failed'], 'settling'],
+  [['processing', 'on_hold', 'pending'], 'pending'],
+  [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
 ])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
   const { wait, sent } = scripted(statuses);
   // Without an `until` of one's own the first `completed` would be the end.
   const error = await failureOf(wait({ until: () => false }), WaitError);
   expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
   expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
-  expect(sent).toHaveLength(2);
+  expect(sent).toHaveLength(statuses.indexOf(last) + 1);
+});
+
+test('an error holds the transfer as it came, but no more of it than a person reads', async () => {
+  const clock = new VirtualClock();
+  const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
+  const answer = { ...transfer, status: 'failed', metadata };
+  const failing = (body: object) =>
+    failureOf(
+      observed(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
+      WaitError,
+    );
+  expect((await failing(answer)).last).toEqual(answer);
+  const { last } = await failing({ ...answer, extra: Array.from({ length: 500_000 }, () => 'x') });
+  expect(last).toMatchObject(answer);
+  expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
 test('a transfer that reads do not know yet is waited for', async () => {

@@ -655,9 +655,9 @@ declare class InvalidResponseError extends PaymentsError {
 /** The list cannot be continued. Items returned so far are valid. */
 declare class PaginationError extends PaymentsError {
     /**
-     * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`. `cursor_loop`: a cursor came
-     * twice, or a thousand pages in a row were empty, or (`transactions.list`) three pages in a row
-     * were identical.
+     * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
+     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty, or three in a
+     * row were the same (of a list with cursors: ended with the same item).
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
