@@ -8,7 +8,9 @@ const limits = { depth: 8, keys: 100, text: 2_048 };
 const read = 2 ** 16;
 
 /** A text for an error: redacted, then cut. */
-export function redactAndCut(text: string, redact: Redact): string {
+export function redactAndCut(given: string, redact: Redact): string {
+  // Between the letters of UTF-16 that was read as UTF-8; nothing would look like a credential.
+  const text = given.replaceAll('\0', '');
   const isRead = text.length <= read;
   const clean = redact(text.slice(0, read));
   if (isRead && clean.length <= limits.text) return clean;
