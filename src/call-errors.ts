@@ -2,7 +2,7 @@ import { errorContextOf, type CallState } from './call-state.ts';
 import { credentialName, UnusableCredential } from './credential.ts';
 import { Stopped } from './deadline.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
-import { redactError } from './error-copy.ts';
+import { oneLine, redactError } from './error-copy.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { aborted, timedOut } from './failure.ts';
 import { GateTooLong } from './gate.ts';
@@ -61,4 +61,4 @@ export function unexpectedError<T, A>(
 
 /** What an error said, behind the sentence that tells of it. */
 const saidBy = (cause: unknown): string =>
-  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+  cause instanceof Error && cause.message !== '' ? `: ${oneLine(cause.message)}` : '';

@@ -19,6 +19,16 @@ export function redactAndCut(given: string, redact: Redact): string {
   return `${known.slice(0, limits.text)}… [cut]`;
 }
 
+/** What moves the cursor of a terminal, rings or turns the direction of writing around. */
+const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
+
+/**
+ * Somebody else's words for a message of ours: they must not begin a line of their own there, such
+ * as "It did not take effect.".
+ */
+export const oneLine = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
+
 /** A copy of a parsed JSON value, redacted and bounded. */
 export function redactBounded(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redactAndCut(value, redact);
@@ -40,11 +50,13 @@ export function redactBounded(value: unknown, redact: Redact, depth = 0): unknow
  */
 export function redactError(error: unknown, redact: Redact, depth = 0): unknown {
   if (!(error instanceof Error)) return undefined;
-  const copy = new Error(redactAndCut(messageOf(error), redact));
+  // Errors are printed as they are, so a text in one may not steer the terminal.
+  const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
+  const copy = new Error(clean(messageOf(error)));
   // What a user's function threw may have anything in these places.
   for (const key of ['name', 'stack', 'code', 'syscall'] as const) {
     const value = fieldOf(error, key);
-    if (typeof value === 'string') Object.assign(copy, { [key]: redactAndCut(value, redact) });
+    if (typeof value === 'string') Object.assign(copy, { [key]: clean(value) });
   }
   if (depth < 4) {
     const errors = fieldOf(error, 'errors');
