@@ -23,7 +23,7 @@ export interface CallState<T, A> {
   readonly total: Deadline;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
-  /** The tokens it was sent with: its answer may name one that has been replaced several times since. */
+  /** The tokens it was sent with: an answer may name one that was replaced many times since. */
   readonly tokens: string[];
   /** Whether a first attempt was begun, and when by the caller's clock. */
   hasBegun: boolean;

@@ -14,6 +14,7 @@ export class Stopped extends Error {
 }
 
 type Listener = (stopped: Stopped) => void;
+const none = [] as const;
 
 /** What is to happen when a promise settles; nothing, once its race is over. */
 interface Race<T> {
@@ -31,7 +32,6 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
     (error: unknown) => race.failed?.(error),
   );
 }
-const none = [] as const;
 
 /** What besides its time ends a {@link Deadline}. */
 interface Ends {
