@@ -33,10 +33,14 @@ export function redactor(
     const words = [...new Set(secrets.flatMap(wordsOf))];
     return masked(text, [
       ...(words.length === 0 ? [] : readings(text).flatMap((reading) => found(words, reading))),
-      ...others.flatMap((other) => [...text.matchAll(other)].map(spanOf)),
+      ...others.flatMap((other) => matches(text, other).map(spanOf)),
     ]);
   };
 }
+
+/** Most texts have none, and `matchAll` copies a pattern before it looks. */
+const matches = (text: string, pattern: RegExp): RegExpExecArray[] =>
+  text.search(pattern) < 0 ? [] : [...text.matchAll(pattern)];
 
 /** A part of a text: where it begins, and what comes after it. */
 interface Span {
@@ -141,7 +145,7 @@ function replaced(
     rest += text.slice(at, until);
     while (at < until) ends.push(endOf(reading, (at += 1)));
   };
-  for (const match of text.matchAll(pattern)) {
+  for (const match of matches(text, pattern)) {
     keep(match.index);
     at += match[0].length;
     const character = replacement(match);
