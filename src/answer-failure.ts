@@ -1,6 +1,6 @@
 import type { Answer } from './attempt.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
-import { redactAndCut, redactBounded } from './error-copy.ts';
+import { oneLine, redactAndCut, redactBounded } from './error-copy.ts';
 import {
   apiErrorClass,
   InvalidResponseError,
@@ -20,7 +20,7 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   for (const name of requestIdHeaders) {
     const value = headers.get(name);
-    if (value !== null && value !== '') return redactAndCut(value, redact);
+    if (value !== null && value !== '') return oneLine(redactAndCut(value, redact));
   }
   return undefined;
 }
@@ -56,10 +56,10 @@ export function statusFailure(
         body,
         retryAfterMs,
       };
-      const said = message ?? excerpt(body);
+      const said = message === undefined ? excerpt(body) : oneLine(message);
       return new (apiErrorClass(status))(
         composeMessage(
-          `The platform answered ${status}${code === undefined ? '' : ` (${code})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`,
+          `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`,
           context,
           statusRemedy(status),
           requestId,
@@ -92,7 +92,7 @@ export function unusableAnswer(
     toError: (context) =>
       new InvalidResponseError(
         composeMessage(
-          `The platform answered ${status}, but ${explanation}.`,
+          `The platform answered ${status}, but ${oneLine(explanation)}.`,
           context,
           accepted(context),
           requestId,
@@ -165,11 +165,7 @@ function errorBody(
 
 /** The first words of a body that is not an Error body, such as a proxy's page. */
 function excerpt(body: string): string {
-  const words = body
-    .slice(0, 4_096)
-    .replace(/<[^<>]{0,500}>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
+  const words = oneLine(body.slice(0, 4_096).replace(/<[^<>]{0,500}>/g, ' '));
   return words.length > 120 ? `${words.slice(0, 120)}…` : words;
 }
 

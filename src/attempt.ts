@@ -177,6 +177,12 @@ async function drain(
         finished = true;
         return undefined;
       }
+      // What is not bytes has no length, and would never reach the limit.
+      if (!ArrayBuffer.isView(value)) return 'cut';
+      // A stream that gives nothing, but at once, would keep every timer of the process from firing.
+      if (value.byteLength === 0) await deadline.sleep(0);
+      // No timer fires while chunks come at once, however small.
+      deadline.check();
       chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
       room -= value.byteLength;
       if (room < 0) return 'too_large';

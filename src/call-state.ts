@@ -23,6 +23,8 @@ export interface CallState<C extends CallRequest = CallRequest> {
   readonly total: Deadline;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
+  /** The tokens it was sent with: an answer may name one that was replaced many times since. */
+  readonly tokens: string[];
   /** When the first attempt was begun, by the caller's clock; undefined before it. */
   startedAt: Date | undefined;
 }

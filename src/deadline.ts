@@ -16,6 +16,23 @@ export class Stopped extends Error {
 type Listener = (stopped: Stopped) => void;
 const none = [] as const;
 
+/** What is to happen when a promise settles; nothing, once its race is over. */
+interface Race<T> {
+  won?: ((value: T) => void) | undefined;
+  failed?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Tells a race of its promise. A function of its own: a promise that never settles keeps these two
+ * for ever, so they must hold nothing but the race, which is emptied.
+ */
+function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
+  promise.then(
+    (value) => race.won?.(value),
+    (error: unknown) => race.failed?.(error),
+  );
+}
+
 /** What besides its time ends a {@link Deadline}. */
 interface Ends {
   readonly outer?: Deadline;
@@ -119,21 +136,27 @@ export class Deadline {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
         // What loses the race may still fail; that failure has no other reader.
-        promise.then(undefined, () => undefined);
+        watch(promise, {});
         reject(this.#stopped);
         return;
       }
-      this.#waiting.push(reject);
-      promise.then(
-        (value) => {
-          this.#leave(reject);
+      const lose: Listener = (stopped) => {
+        race.won = undefined;
+        race.failed = undefined;
+        reject(stopped);
+      };
+      const race: Race<T> = {
+        won: (value) => {
+          this.#leave(lose);
           resolve(value);
         },
-        (error: unknown) => {
-          this.#leave(reject);
+        failed: (error) => {
+          this.#leave(lose);
           reject(error);
         },
-      );
+      };
+      this.#waiting.push(lose);
+      watch(promise, race);
     });
   }
 
@@ -158,8 +181,9 @@ export class Deadline {
   close(): void {
     this.#forgetOuter?.();
     try {
-      for (const forget of this.#forgetSignals) forget();
+      // First: a timer that is left keeps the process alive.
       this.#clock.clearTimeout(this.#timer);
+      for (const forget of this.#forgetSignals) forget();
     } catch {
       // Theirs to fix.
     }

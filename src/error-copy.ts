@@ -8,7 +8,9 @@ const limits = { depth: 8, keys: 100, text: 2_048 };
 const read = 2 ** 16;
 
 /** A text for an error: redacted, then cut. */
-export function redactAndCut(text: string, redact: Redact): string {
+export function redactAndCut(given: string, redact: Redact): string {
+  // Between the letters of UTF-16 that was read as UTF-8; nothing would look like a credential.
+  const text = given.replaceAll('\0', '');
   const isRead = text.length <= read;
   const clean = redact(text.slice(0, read));
   if (isRead && clean.length <= limits.text) return clean;
@@ -16,6 +18,16 @@ export function redactAndCut(text: string, redact: Redact): string {
   const known = isRead ? clean : clean.slice(0, -longestSecret);
   return `${known.slice(0, limits.text)}… [cut]`;
 }
+
+/** What moves the cursor of a terminal, rings or turns the direction of writing around. */
+const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
+
+/**
+ * Somebody else's words for a message of ours: they must not begin a line of their own there, such
+ * as "It did not take effect.".
+ */
+export const oneLine = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
 /** A copy of a parsed JSON value, redacted and bounded. */
 export function redactBounded(value: unknown, redact: Redact, depth = 0): unknown {
@@ -38,11 +50,13 @@ export function redactBounded(value: unknown, redact: Redact, depth = 0): unknow
  */
 export function redactError(error: unknown, redact: Redact, depth = 0): unknown {
   if (!(error instanceof Error)) return undefined;
-  const copy = new Error(redactAndCut(messageOf(error), redact));
+  // Errors are printed as they are, so a text in one may not steer the terminal.
+  const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
+  const copy = new Error(clean(messageOf(error)));
   // What a user's function threw may have anything in these places.
   for (const key of ['name', 'stack', 'code', 'syscall'] as const) {
     const value = fieldOf(error, key);
-    if (typeof value === 'string') Object.assign(copy, { [key]: redactAndCut(value, redact) });
+    if (typeof value === 'string') Object.assign(copy, { [key]: clean(value) });
   }
   if (depth < 4) {
     const errors = fieldOf(error, 'errors');
@@ -58,4 +72,4 @@ export function redactError(error: unknown, redact: Redact, depth = 0): unknown 
 
 /** What an error said, behind the sentence that tells of it. */
 export const saidBy = (cause: unknown): string =>
-  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+  cause instanceof Error && cause.message !== '' ? `: ${oneLine(cause.message)}` : '';

@@ -1,6 +1,6 @@
 import type { AttemptResult } from './attempt.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
-import { redactAndCut, redactError } from './error-copy.ts';
+import { oneLine, redactAndCut, redactError } from './error-copy.ts';
 import {
   AbortError,
   ConnectionError,
@@ -59,8 +59,9 @@ export function noAnswerFailure(
   const verdict = connectionOutcome(result.error, wire, result.trace);
   const transient = verdict.transient && result.dispatched;
   const cause = redactError(result.error, redact);
-  const text = result.error instanceof Error ? redactAndCut(innermost(result.error), redact) : '';
-  const code = verdict.code === undefined ? undefined : redact(verdict.code);
+  const text =
+    result.error instanceof Error ? oneLine(redactAndCut(innermost(result.error), redact)) : '';
+  const code = verdict.code === undefined ? undefined : oneLine(redact(verdict.code));
   return {
     outcome: verdict.outcome,
     status: undefined,

@@ -32,8 +32,15 @@ export function checkSignal(value: unknown, issues: Issue[]): AbortSignal | unde
 }
 
 /** By what is used of it: one of another realm is no instance of ours. */
-const isSignal = (value: unknown): value is AbortSignal =>
-  typeof Reflect.get(Object(value) as object, 'addEventListener') === 'function';
+function isSignal(value: unknown): value is AbortSignal {
+  const typeOf = (key: keyof AbortSignal): string =>
+    typeof Reflect.get(Object(value) as object, key);
+  return (
+    typeOf('aborted') === 'boolean' &&
+    typeOf('addEventListener') === 'function' &&
+    typeOf('removeEventListener') === 'function'
+  );
+}
 
 /** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;

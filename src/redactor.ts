@@ -29,85 +29,165 @@ export function redactor(
   secrets: readonly string[],
   others: readonly RegExp[] = lookalikes,
 ): Redact {
-  // Only failures redact, so nothing is prepared before the first text comes.
-  let patterns: readonly RegExp[] | undefined;
   return (text) => {
-    patterns ??= [
-      ...secrets
-        .filter(({ length }) => length >= shortestSecret)
-        .toSorted((a, b) => b.length - a.length)
-        .map(anySpelling),
-      ...others,
-    ];
-    return patterns.reduce((rest, pattern) => rest.replace(pattern, mark), text);
+    const words = [...new Set(secrets.flatMap(wordsOf))];
+    return masked(text, [
+      ...(words.length === 0 ? [] : readings(text).flatMap((reading) => found(words, reading))),
+      ...others.flatMap((other) => matches(text, other).map(spanOf)),
+    ]);
   };
 }
 
-/** Matched exactly up to here; a pattern for a longer secret would be too large to compile. */
-const telling = 64;
+/** Most texts have none, and `matchAll` copies a pattern before it looks. */
+const matches = (text: string, pattern: RegExp): RegExpExecArray[] =>
+  text.search(pattern) < 0 ? [] : [...text.matchAll(pattern)];
 
-/** Finds a secret with any of its characters as it is, or escaped once or more often. */
-function anySpelling(secret: string): RegExp {
-  const made = expressions.get(secret) ?? spelt(secret);
-  // The ones in use stay; a process with many tenants does not collect all of theirs.
-  if (expressions.size >= 64) expressions.clear();
-  expressions.set(secret, made);
-  return made;
+/** A part of a text: where it begins, and what comes after it. */
+interface Span {
+  readonly begin: number;
+  readonly end: number;
 }
 
-const expressions = new Map<string, RegExp>();
+const spanOf = ({ index, 0: { length } }: RegExpExecArray): Span => ({
+  begin: index,
+  end: index + length,
+});
 
-function spelt(secret: string): RegExp {
-  const characters = [...secret];
-  const head = characters.slice(0, telling).map(anyForm).join('');
-  const rest = characters.length - telling;
-  if (rest <= 0) return new RegExp(head, 'g');
-  const others = [...new Set(characters.slice(telling))].map(literal).join('');
-  const tail = String.raw`(?:%(?:25){0,8}[0-9A-Fa-f]{2}|\\{1,32}u00[0-9A-Fa-f]{2}|&(?:amp;){0,8}#?\w{1,8};|\\{0,32}[${others}])`;
-  return new RegExp(`${head}${tail}{0,${rest}}`, 'g');
+/** Spans may overlap: what looks like a credential may be half of a secret, or more than one. */
+function masked(text: string, spans: readonly Span[]): string {
+  let clean = '';
+  let at = 0;
+  for (const { begin, end } of spans.toSorted((a, b) => a.begin - b.begin)) {
+    if (begin >= at) clean += text.slice(at, begin) + mark;
+    at = Math.max(at, end);
+  }
+  return clean + text.slice(at);
+}
+
+/** A text as it reads, and where in the original each of its characters ends, if that differs. */
+interface Reading {
+  readonly text: string;
+  readonly ends?: readonly number[];
+}
+
+/** How much of the original so many characters of a reading are. */
+const endOf = ({ ends }: Reading, length: number): number =>
+  length === 0 ? 0 : (ends?.[length - 1] ?? length);
+
+/** Escapes of escapes are undone this often. */
+const layers = 8;
+
+/**
+ * A text as it reads with none of its escapes undone, with one layer of them, and so on. No pattern
+ * for all spellings of a secret: one that allows for backslashes takes for ever over a row of them.
+ */
+function readings(text: string): Reading[] {
+  const all: Reading[] = [];
+  let reading: Reading = { text };
+  for (;;) {
+    all.push(folded(reading));
+    const next = replaced(reading, escape, unescaped);
+    if (next === reading || all.length > layers) return all;
+    reading = next;
+  }
 }
 
 /** The names that HTML has for the marks of which credentials are made. */
 const entities: Readonly<Record<string, string>> = {
-  '&': 'amp',
-  '<': 'lt',
-  '>': 'gt',
-  '"': 'quot',
-  "'": 'apos',
-  '/': 'sol',
-  '+': 'plus',
-  '=': 'equals',
-  _: 'lowbar',
-  '-': 'hyphen',
-  '.': 'period',
-  ':': 'colon',
-  '%': 'percnt',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  sol: '/',
+  plus: '+',
+  equals: '=',
+  lowbar: '_',
+  hyphen: '-',
+  period: '.',
+  colon: ':',
+  percnt: '%',
 };
 
-function anyForm(character: string): string {
-  const code = character.charCodeAt(0);
-  const digits = code
-    .toString(16)
-    .padStart(2, '0')
-    .replaceAll(/[a-f]/g, (d) => `[${d}${d.toUpperCase()}]`);
-  const name = entities[character];
-  return (
-    [
-      String.raw`(?:${/\w/.test(character) ? '' : String.raw`\\{0,32}`}${literal(character)}`,
-      // A form that was sent without escapes has spaces for its plus signs.
-      ...(character === '+' ? [' ', '%(?:25){0,8}20'] : []),
-      `%(?:25){0,8}${digits}`,
-      String.raw`\\{1,32}u00${digits}`,
-      `&(?:amp;){0,8}#(?:0{0,8}${code}|[xX]0{0,8}${digits});`,
-      ...(name === undefined ? [] : [`&(?:amp;){0,8}${name};`]),
-    ].join('|') + ')'
-  );
+const escape = new RegExp(
+  String.raw`(?:%|\\x)([0-9a-f]{2})|[%\\]u([0-9a-f]{4})|\\u\{0*([0-9a-f]{1,4})\}|&#x0*([0-9a-f]{1,4});?|&#0*(\d{1,5});?|&(${Object.keys(entities).join('|')});`,
+  'gi',
+);
+
+/** The one character that an escape stands for. */
+function unescaped([, two, four, braced, entity, decimal, name]: RegExpExecArray): string {
+  const named = entities[name?.toLowerCase() ?? ''];
+  const hex = two ?? four ?? braced ?? entity;
+  return named ?? String.fromCharCode(hex === undefined ? Number(decimal) : Number(`0x${hex}`));
 }
 
-const literal = (character: string): string =>
-  /[A-Za-z0-9]/.test(character)
-    ? character
-    : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/**
+ * Without what makes no difference: what cannot be seen, as UTF-16 has between letters when it is
+ * read as UTF-8; backslashes, of which each JSON around another JSON doubles the number; the case,
+ * which names of headers lose; and plus signs, which are spaces in a form that nobody encoded.
+ */
+function folded(reading: Reading): Reading {
+  const seen = replaced(reading, /[\\\p{Cc}\p{Cf}]+/gu, () => '');
+  const lower = seen.text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return { ...seen, text: lower.replaceAll(' ', '+') };
+}
+
+function replaced(
+  reading: Reading,
+  pattern: RegExp,
+  replacement: (match: RegExpExecArray) => string,
+): Reading {
+  const { text } = reading;
+  const ends: number[] = [];
+  let rest = '';
+  let at = 0;
+  const keep = (until: number): void => {
+    rest += text.slice(at, until);
+    while (at < until) ends.push(endOf(reading, (at += 1)));
+  };
+  for (const match of matches(text, pattern)) {
+    keep(match.index);
+    at += match[0].length;
+    const character = replacement(match);
+    rest += character;
+    if (character !== '') ends.push(endOf(reading, at));
+  }
+  if (at === 0) return reading;
+  keep(text.length);
+  return { text: rest, ends };
+}
+
+/** As much of a secret betrays it; what follows may have been cut off. */
+const telling = 64;
+
+function found(words: readonly string[], reading: Reading): Span[] {
+  const { text } = reading;
+  const spans: Span[] = [];
+  for (const word of words) {
+    const head = word.slice(0, telling);
+    for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + head.length)) {
+      let length = head.length;
+      while (length < word.length && word[length] === text[at + length]) length += 1;
+      spans.push({ begin: endOf(reading, at), end: endOf(reading, at + length) });
+    }
+  }
+  return spans;
+}
+
+/** What to look for: a secret as it reads, also with what looks like escapes in it undone. */
+function wordsOf(secret: string): readonly string[] {
+  const words =
+    known.get(secret) ??
+    readings(secret)
+      .map(({ text }) => text)
+      .filter(({ length }) => length >= shortestSecret);
+  // The ones in use stay; a process with many tenants does not collect all of theirs.
+  if (known.size >= 64) known.clear();
+  known.set(secret, words);
+  return words;
+}
+
+const known = new Map<string, readonly string[]>();
 
 /** Headers in which others keep their secrets: a proxy, a gateway, a session. */
 const secretHeader =

@@ -76,6 +76,14 @@ export class Transport {
   /** The same for the caller's own data, in which only the credentials themselves are touched. */
   readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
 
+  /**
+   * The same for one call. Looked up when a text is redacted: most calls never need it, and a token
+   * fetched meanwhile counts as well.
+   */
+  #redactFor({ tokens }: CallState): Redact {
+    return (text) => redactor([...tokens, ...this.#secrets()])(text);
+  }
+
   #secrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
@@ -124,12 +132,15 @@ export class Transport {
       maxRetries: own.maxRetries ?? this.#setup.maxRetries,
       total,
       attempts: [],
+      tokens: [],
       startedAt: undefined,
     };
     try {
       return await this.#untilDone(state);
     } catch (error) {
-      throw error instanceof PaymentsError ? error : unexpectedError(error, state, this.redact);
+      throw error instanceof PaymentsError
+        ? error
+        : unexpectedError(error, state, this.#redactFor(state));
     } finally {
       total.close();
     }
@@ -205,9 +216,8 @@ export class Transport {
   ): Promise<Ending<T>> {
     const { hooks } = this.#setup;
     const event = hookCallOf(state);
-    // Looked up when a text is redacted: most calls never need it, and a token fetched meanwhile
-    // counts as well.
-    const redact: Redact = (text) => redactor([token, ...this.#secrets()])(text);
+    const redact = this.#redactFor(state);
+    state.tokens.push(token);
     let begun = 0;
     let ending: Ending<T> | undefined;
     // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
@@ -333,7 +343,7 @@ export class Transport {
         if (error.why.by === 'caller') throw error;
         throw timedOut('credential', 'not_sent', allowed).toError(errorContextOf(state));
       }
-      throw credentialError(error, state, this.redact);
+      throw credentialError(error, state, this.#redactFor(state));
     } finally {
       deadline.close();
     }

@@ -3,6 +3,10 @@ const marks = (spell: (character: string) => string) => (text: string) =>
   text.replaceAll(/[^A-Za-z0-9]/g, spell);
 
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, '0');
+/** Writes every character in another way. */
+const every = (spell: (character: string) => string) => (text: string) =>
+  [...text].map(spell).join('');
+
 const lower = (encoded: string): string =>
   encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
 
@@ -50,8 +54,23 @@ export const spellings: readonly (readonly [string, (secret: string) => string])
     'in HTML by hexadecimal number, upper case',
     marks((character) => `&#x${hex(character).toUpperCase()};`),
   ],
+  ['in HTML, every character', every((character) => `&#${character.charCodeAt(0)};`)],
   [
-    'in HTML, every character',
-    (secret) => [...secret].map((character) => `&#${character.charCodeAt(0)};`).join(''),
+    'in HTML without semicolons, every character',
+    every((character) => `&#${character.charCodeAt(0)}`),
   ],
+  ['in HTML inside of a URL', (secret) => encodeURIComponent(secret.replaceAll('&', '&amp;'))],
+  ['in JavaScript, every character', every((character) => `\\x${hex(character)}`)],
+  ['in JavaScript with braces, every character', every((character) => `\\u{${hex(character)}}`)],
+  ['by escape(), every character', every((character) => `%u00${hex(character)}`)],
+  ['in upper case', (secret) => secret.toUpperCase()],
+  ['in lower case', (secret) => secret.toLowerCase()],
+];
+
+/** The same for what no header can carry. */
+export const bodySpellings: typeof spellings = [
+  ['in UTF-16 that was read as UTF-8', every((character) => `${character}\0`)],
+  ['in UTF-32 that was read as UTF-8', every((character) => `\0\0\0${character}`)],
+  ['with places to break a line', every((character) => `${character}\u200b`)],
+  ['with soft hyphens', every((character) => `${character}\u00ad`)],
 ];

@@ -81,6 +81,18 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['endless retries', { maxRetries: Number.POSITIVE_INFINITY }, 'options.maxRetries', /whole/],
   ['maxRetries that is text', { maxRetries: '2' }, 'options.maxRetries', /whole number/],
   ['a signal that is none', { signal: {} }, 'options.signal', /expected an AbortSignal/],
+  [
+    'a signal that only takes listeners',
+    { signal: { aborted: false, addEventListener: () => undefined } },
+    'options.signal',
+    /expected an AbortSignal/,
+  ],
+  [
+    'a signal that does not say whether it was aborted',
+    { signal: new EventTarget() },
+    'options.signal',
+    /expected an AbortSignal/,
+  ],
   ['a controller as signal', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
   ['a signal of null', { signal: null }, 'options.signal', /expected an AbortSignal/],
   ['headers of null', { headers: null }, 'options.headers', /plain object/],

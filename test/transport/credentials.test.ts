@@ -411,6 +411,34 @@ test('a token in use stays redacted, however many late ones turn up', async () =
   expect(error.message).toContain('seen [redacted]');
 });
 
+test('the tokens of a call stay redacted in its error, however many have followed them', async () => {
+  const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
+  let made = 0;
+  const slow = Promise.withResolvers<void>();
+  const tokens: string[] = [];
+  const { payments } = clientOf(
+    async (request) => {
+      if (!request.url.endsWith('/slow')) return respond(401, {});
+      tokens.push(tokenOf(request));
+      await slow.promise;
+      return tokens.length === 1 ? respond(401, {}) : respond(400, { error: `not ${tokens[0]}` });
+    },
+    { jwt: () => secret((made += 1)) },
+  );
+  const ask = (path: string): Promise<PaymentsError> =>
+    failureOf(payments.request({ method: 'GET', path, api: 'root' }));
+  const failed = ask('/slow');
+  await vi.waitFor(() => {
+    expect(tokens).toHaveLength(1);
+  });
+  for (let turn = 0; turn < 7; turn += 1) await ask('/other');
+  slow.resolve();
+  const error = await failed;
+  expect(tokens).toEqual([secret(1), secret(made)]);
+  expect(error.message).toContain('not [redacted]');
+  expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
+});
+
 test('a wait for the function can be aborted', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });

@@ -2,12 +2,16 @@ import { inspect } from 'node:util';
 import * as sdk from 'payments-platform-sdk';
 import {
   ApiError,
+  ConfigurationError,
+  ConnectionError,
+  InvalidResponseError,
   isApiError,
   isOutcomeUnknown,
   isPaymentsError,
   NotFoundError,
   PaymentsError,
   UnprocessableEntityError,
+  type AnswerSchema,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import {
@@ -64,6 +68,55 @@ test.each<[string, unknown, { said: string; code?: string; details?: unknown }]>
   expect(error.message).toContain(`The platform answered ${said}`);
   expect(error).toMatchObject({ code, details, outcome: 'rejected' });
   expect(error.message.length).toBeLessThan(400);
+});
+
+/** What ends a line, moves a cursor, colours, or turns the direction of writing around. */
+const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+
+test('the words of the platform stay on one line of the message, and steer no terminal', async () => {
+  const lie = 'It did not take effect.';
+  const words = `x.\r\n${lie}\n\u001b[2K\u009b1A\u2028\u2029\u0085\u202e\u2066\b\0z\n`;
+  const bodies = [{ error: words, code: words, details: words }, words, `<p>${words}</p>`];
+  for (const body of bodies) {
+    const { payments } = clientOf(() => respond(500, body, { 'x-request-id': 'r\u009b\u00852J' }));
+    const error = await failureOf(payments.transfers.create(newTransfer), ApiError);
+    const lines = error.message.split('\n');
+    expect(lines.filter((line) => steering.test(line))).toEqual([]);
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toContain('request r2J.');
+    expect(error.body).toContain('\u202e');
+  }
+});
+
+test('so do the words of an answer that a schema of the caller quotes', async () => {
+  const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
+  const schema: AnswerSchema<unknown> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => ({ issues: [{ message: `not ${(value as { id: string }).id}` }] }),
+    },
+  };
+  const call = payments.request({ method: 'GET', path: '/x', api: 'versioned', schema });
+  const error = await failureOf(call, InvalidResponseError);
+  expect(error.message.split('\n').filter((line) => steering.test(line))).toEqual([]);
+  expect(error.message.split('\n')).not.toContain('It did not take effect.');
+});
+
+test('so do those of a function for the credential, and of its error where it is printed', async () => {
+  const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
+  const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+  expect(error.message.split('\n')[0]).toBe(
+    'The function in the option apiKey failed: vault: It took effect. [2Kx.',
+  );
+  // A stack has lines of its own.
+  expect(
+    inspect(error)
+      .split('\n')
+      .filter((line) => steering.test(line)),
+  ).toEqual([]);
+  expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
 test('a JWT of three characters takes no words apart', async () => {
@@ -304,4 +357,20 @@ test('an error tells when its call began', async () => {
   const { payments } = clientOf(() => respond(200));
   const refused = await failureOf(payments.instructions.list({ address: '0x' }));
   expect(refused).not.toHaveProperty('startedAt');
+});
+
+test('the words of a fetch of one’s own stay on one line, too', async () => {
+  const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
+  const { payments } = clientOf(() => {
+    throw Object.assign(new Error(words), { code: `E\n${words}` });
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.outcome).toBe('unknown');
+  for (const text of [
+    ...error.message.split('\n'),
+    ...error.attempts.map(({ reason }) => reason),
+  ]) {
+    expect(text).not.toMatch(steering);
+    expect(text).not.toMatch(/^It did not take effect/);
+  }
 });

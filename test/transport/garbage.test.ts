@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test, vi } from 'vitest';
+import { clockFrom } from '../../src/clock.ts';
+import { Deadline } from '../../src/deadline.ts';
 
 /** Runs a script of this directory in a process of its own, and reads the JSON that it prints. */
 async function run(
@@ -35,6 +39,25 @@ test.each(['dispatcher', 'fetch', 'node:http'])(
     expect(seen).toEqual(expected);
   },
 );
+
+test('a promise that never settles keeps nothing of those who no longer wait for it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const never = new Promise(() => undefined);
+  const giveUp = async (): Promise<WeakRef<Deadline>> => {
+    const deadline = new Deadline(clockFrom(undefined), 1, 'total');
+    await deadline.race(never).catch(() => undefined);
+    deadline.close();
+    return new WeakRef(deadline);
+  };
+  const left = await giveUp();
+  await vi.waitFor(() => {
+    collectGarbage();
+    // Nothing is asserted of the deadline or its error: an assertion holds on to what it is about.
+    expect(left.deref() === undefined).toBe(true);
+  });
+  expect(never).toBeInstanceOf(Promise);
+});
 
 test('no timer outlives its call, and the process ends by itself', async () => {
   const { before, after, settled, doneAt } = await run('finished.ts');

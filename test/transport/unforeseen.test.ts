@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   answer,
   apiKey,
@@ -115,12 +115,29 @@ test('a clock without the time does not hide what is known', async () => {
   expect(error.startedAt).toBeUndefined();
 });
 
-test('a signal that cannot be let go of does not take the result along', async () => {
+test('a signal that cannot be let go of neither takes the result along nor leaves a timer', async () => {
+  const timers = new Set<unknown>();
+  const clock: Clock = {
+    ...systemClock,
+    setTimeout: (callback, ms) => {
+      const timer = setTimeout(callback, ms);
+      timers.add(timer);
+      return timer;
+    },
+    clearTimeout: (timer) => {
+      timers.delete(timer);
+      clearTimeout(timer as NodeJS.Timeout);
+    },
+  };
   const server = await serving();
-  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
-  const signal = { aborted: false, addEventListener: () => undefined } as unknown as AbortSignal;
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
+  const { signal } = new AbortController();
+  vi.spyOn(signal, 'removeEventListener').mockImplementation(() => {
+    throw new Error('no');
+  });
   const created = await payments.transfers.create(newTransfer, { signal });
   expect(created.id).toBe(transferCreated.id);
+  expect(timers.size).toBe(0);
 });
 
 test.each<[string, unknown]>([
