@@ -6,7 +6,6 @@ import { redactError, saidBy } from './error-copy.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { aborted, timedOut } from './failure.ts';
 import { GateTooLong } from './gate.ts';
-import type { Redact } from './redactor.ts';
 
 /* The errors that end a call between its attempts, or before the first. */
 
@@ -25,15 +24,11 @@ export function errorWhileWaiting(error: unknown, state: CallState): unknown {
 }
 
 /** The error of a call whose function for the credential failed. */
-export function credentialError(
-  error: unknown,
-  state: CallState,
-  redact: Redact,
-): ConfigurationError {
+export function credentialError(error: unknown, state: CallState): ConfigurationError {
   const { option } = credentialName(state.credential.kind);
   const context = errorContextOf(state);
   const unusable = error instanceof UnusableCredential;
-  const cause = unusable ? undefined : redactError(error, redact);
+  const cause = unusable ? undefined : redactError(error, state.redact);
   const why = unusable
     ? `returned an unusable credential: ${error.message}`
     : `failed${saidBy(cause)}`;
@@ -47,10 +42,10 @@ export function credentialError(
  * What should not happen, such as a clock of the caller's that throws. Nobody knows how far the call
  * had come, so once an attempt was begun it may have taken effect.
  */
-export function unexpectedError(error: unknown, state: CallState, redact: Redact): PaymentsError {
+export function unexpectedError(error: unknown, state: CallState): PaymentsError {
   const outcome = state.startedAt === undefined ? 'not_sent' : 'unknown';
   const context: ErrorContext = { ...errorContextOf(state), attempts: [], outcome };
-  const cause = redactError(error, redact);
+  const cause = redactError(error, state.redact);
   return new PaymentsError(
     composeMessage(`The call ended with an unexpected error${saidBy(cause)}.`, context, ''),
     { ...factsOf(context, false), cause },

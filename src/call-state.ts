@@ -6,6 +6,7 @@ import { worstOutcome, type Attempt } from './errors.ts';
 import type { Failure } from './failure.ts';
 import type { HookCall } from './hooks.ts';
 import type { Prepared } from './prepare.ts';
+import type { Redact } from './redactor.ts';
 import type { Wire } from './wires/wire.ts';
 
 /** One call on its way: what all of its attempts have in common. */
@@ -25,6 +26,11 @@ export interface CallState<C extends CallRequest = CallRequest> {
   readonly attempts: Attempt[];
   /** The tokens it was sent with: an answer may name one that was replaced many times since. */
   readonly tokens: string[];
+  /**
+   * Takes them and the client's credentials out of a text. Looked up when it is called: most calls never
+   * need it, and a token fetched meanwhile counts as well.
+   */
+  readonly redact: Redact;
   /** When the first attempt was begun, by the caller's clock; undefined before it. */
   startedAt: Date | undefined;
 }

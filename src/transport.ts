@@ -1,15 +1,16 @@
 import { requestIdOf } from './answer-failure.ts';
 import { unreadableArguments } from './arguments.ts';
 import { sendOnce, type Answer, type AttemptResult } from './attempt.ts';
-import { credentialError, errorWhileWaiting, unexpectedError } from './call-errors.ts';
+import { credentialFor, renewToken, tokenFor } from './call-credential.ts';
+import { errorWhileWaiting, unexpectedError } from './call-errors.ts';
 import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
-import { identity, type Call, type CallRequest } from './call.ts';
+import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import { clockFrom, type Clock } from './clock.ts';
-import { credentialName, type Credential } from './credential.ts';
-import { Deadline, Stopped } from './deadline.ts';
-import { ConfigurationError, PaymentsError } from './errors.ts';
-import { noAnswerFailure, timedOut, type Failure } from './failure.ts';
+import type { Credential } from './credential.ts';
+import { Deadline } from './deadline.ts';
+import { PaymentsError } from './errors.ts';
+import { noAnswerFailure, type Failure } from './failure.ts';
 import type { Gate, Release } from './gate.ts';
 import { notify } from './hooks.ts';
 import { interpretAnswer, toResponse } from './interpret-answer.ts';
@@ -76,14 +77,6 @@ export class Transport {
   /** The same for the caller's own data, in which only the credentials themselves are touched. */
   readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
 
-  /**
-   * The same for one call. Looked up when a text is redacted: most calls never need it, and a token
-   * fetched meanwhile counts as well.
-   */
-  #redactFor({ tokens }: CallState): Redact {
-    return (text) => redactor([...tokens, ...this.#secrets()])(text);
-  }
-
   #secrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
@@ -114,13 +107,14 @@ export class Transport {
     cancel: AbortSignal | undefined,
   ): Promise<Success<T>> {
     const prepared = this.#prepare(call, options);
-    const credential = this.#credentialFor(call);
+    const credential = credentialFor(call, this.#setup);
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
     const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
     const total = new Deadline(this.#clock, totalTimeout, 'total', {
       signals: [own.signal, cancel],
     });
+    const tokens: string[] = [];
     const state: CallState<Call<T, A>> = {
       call,
       number: (calls += 1),
@@ -132,15 +126,14 @@ export class Transport {
       maxRetries: own.maxRetries ?? this.#setup.maxRetries,
       total,
       attempts: [],
-      tokens: [],
+      tokens,
+      redact: (text) => redactor([...tokens, ...this.#secrets()])(text),
       startedAt: undefined,
     };
     try {
       return await this.#untilDone(state);
     } catch (error) {
-      throw error instanceof PaymentsError
-        ? error
-        : unexpectedError(error, state, this.#redactFor(state));
+      throw error instanceof PaymentsError ? error : unexpectedError(error, state);
     } finally {
       total.close();
     }
@@ -168,7 +161,7 @@ export class Transport {
       let release: Release;
       try {
         total.check();
-        token = credential.fixed ?? (await this.#token(state));
+        token = credential.fixed ?? (await tokenFor(state, this.#clock));
         // An open gate must not cost a turn of the event loop.
         release = gate.tryAcquire(total) ?? (await gate.acquire(total));
       } catch (error) {
@@ -185,7 +178,7 @@ export class Transport {
       if (refusedToken && credential.fixed === undefined && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const refusal = await this.#renew(state, token);
+        const refusal = await renewToken(state, token, this.#clock);
         if (refusal === undefined) continue;
         throw failure.toError(errorContextOf(state, refusal));
       }
@@ -216,7 +209,7 @@ export class Transport {
   ): Promise<Ending<T>> {
     const { hooks } = this.#setup;
     const event = hookCallOf(state);
-    const redact = this.#redactFor(state);
+    const { redact } = state;
     state.tokens.push(token);
     let begun = 0;
     let ending: Ending<T> | undefined;
@@ -234,7 +227,7 @@ export class Transport {
         ),
       }));
       begun = this.#clock.elapsed();
-      ending = await this.#exchange(state, token, redact);
+      ending = await this.#exchange(state, token);
     } finally {
       const failed = ending?.ok === false ? ending.failure : undefined;
       const answered = ending?.ok === true || failed?.status !== undefined;
@@ -255,12 +248,8 @@ export class Transport {
   }
 
   /** One request, and what its answer amounts to. */
-  async #exchange<T, A>(
-    state: CallState<Call<T, A>>,
-    token: string,
-    redact: Redact,
-  ): Promise<Ending<T>> {
-    const { call, prepared, wire, timeout } = state;
+  async #exchange<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
+    const { call, prepared, wire, timeout, redact } = state;
     const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: state.total });
     let result: AttemptResult;
     try {
@@ -321,46 +310,6 @@ export class Transport {
       return notRetried('this client has used up its retry budget.');
     }
     return { retry: true };
-  }
-
-  #credentialFor(call: CallRequest): Credential {
-    if (this.#setup.credential !== undefined) return this.#setup.credential;
-    const { option, variable, what } = credentialName(this.#setup.credentialKind);
-    throw new ConfigurationError(
-      `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
-      { ...identity(call), outcome: 'not_sent' },
-    );
-  }
-
-  async #token(state: CallState): Promise<string> {
-    const { credential, timeout, total } = state;
-    const allowed = Math.min(timeout, total.remaining);
-    const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: total });
-    try {
-      return await deadline.race(credential.get(Math.min(timeout, state.totalTimeout)));
-    } catch (error) {
-      if (error instanceof Stopped) {
-        if (error.why.by === 'caller') throw error;
-        throw timedOut('credential', 'not_sent', allowed).toError(errorContextOf(state));
-      }
-      throw credentialError(error, state, this.#redactFor(state));
-    } finally {
-      deadline.close();
-    }
-  }
-
-  /** Asks the credential's function to replace a refused token. Returns why it could not. */
-  async #renew(state: CallState, refused: string): Promise<string | undefined> {
-    state.credential.refused(refused);
-    try {
-      await this.#token(state);
-      return undefined;
-    } catch (error) {
-      // The caller's abort ends the call. Anything else is reported together with the 401.
-      if (!(error instanceof PaymentsError)) throw errorWhileWaiting(error, state);
-      const [why = ''] = error.message.split('\n');
-      return `The credential function did not return a new credential: ${why}`;
-    }
   }
 }
 

@@ -70,6 +70,7 @@ const floors = [
   ['interpret-answer.ts'],
   ['call-state.ts', 'choose-wire.ts'],
   ['call-errors.ts'],
+  ['call-credential.ts'],
   ['transport.ts'],
   ['pager.ts', 'iterators.ts'],
   ['resources/'],
