@@ -180,7 +180,7 @@ async function drain(
       // What is not bytes has no length, and would never reach the limit.
       if (!ArrayBuffer.isView(value)) return 'cut';
       // A stream that gives nothing, but at once, would keep every timer of the process from firing.
-      if (value.byteLength === 0) await deadline.sleep(0);
+      if (value.byteLength === 0) await deadline.race(nextTurn());
       // No timer fires while chunks come at once, however small.
       deadline.check();
       chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
@@ -194,6 +194,12 @@ async function drain(
     if (!finished) reader.cancel().catch(() => undefined);
   }
 }
+
+/** Of the event loop, not of the caller's clock: it is no wait. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;

@@ -7,12 +7,15 @@ const validators = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 /** As many items as the document lets a page have. */
 const atOnce = 100;
 
+/** The same for a list, which is looked at in parts. */
+export const compiledList = <T>(schema: Schema<T>): Validator<T> => compiled(schema, partsOf);
+
 /**
  * A schema for answers as a validator that is fast from its second answer on: zod then generates a
  * function for it, and the parsed JSON itself is handed out instead of a copy. Where code must not
  * be generated (Workers, strict content security policies) zod goes on as before.
  */
-export function compiled<T>(schema: Schema<T>): Validator<T> {
+export function compiled<T>(schema: Schema<T>, split = asAWhole): Validator<T> {
   const known = validators.get(schema);
   // Cached under its own schema, so the type is right.
   if (known !== undefined) return known as Validator<T>;
@@ -29,7 +32,7 @@ export function compiled<T>(schema: Schema<T>): Validator<T> {
   };
   const validator: Validator<T> = {
     safeParse(value) {
-      for (const { part, from } of partsOf(value)) {
+      for (const { part, from } of split(value)) {
         const issues = issuesOf(part);
         if (issues.length > 0) {
           return { success: false, error: { issues: issues.map(placedAfter(from)) } };
@@ -43,20 +46,30 @@ export function compiled<T>(schema: Schema<T>): Validator<T> {
   return validator;
 }
 
+interface Part {
+  readonly part: unknown;
+  /** How many items precede it. */
+  readonly from: number;
+}
+
+const asAWhole = (value: unknown): Iterable<Part> => [{ part: value, from: 0 }];
+
 /**
- * An answer in parts, of which each is one of its own kind. zod lists every mistake of every item, and
- * of a short packed answer there may be millions: a long list is looked at up to the first part that
- * is wrong.
+ * A list, or a page of one, in parts of which each is one by itself. zod lists every mistake of every
+ * item, and of a short packed answer there may be millions: a long list is looked at up to the first part
+ * that is wrong.
  */
-function* partsOf(value: unknown): Generator<{ readonly part: unknown; readonly from: number }> {
+function* partsOf(value: unknown): Generator<Part> {
   const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;
   if (!Array.isArray(items) || items.length <= atOnce) {
-    yield { part: value, from: 0 };
+    yield* asAWhole(value);
     return;
   }
   for (let from = 0; from < items.length; from += atOnce) {
     const data = items.slice(from, from + atOnce) as unknown[];
-    yield { part: isObject(value) ? { ...value, data } : data, from };
+    // What stands around the items is looked at once.
+    const around = from === 0 ? value : { hasMore: true };
+    yield { part: isObject(value) ? { ...Object(around), data } : data, from };
   }
 }
 

@@ -115,11 +115,16 @@ const variables = {
  * with another tenant's key, which the environment or the client before has.
  */
 export function checkOptions(options: unknown): void {
-  if (!isRecord(options))
+  // A method of a class, such as apiKey(), is no field of its own either.
+  const isPlain = isRecord(options) && !optionNames.some((name) => isInherited(options, name));
+  if (!isPlain)
     throw refusal(
       'The options of PaymentsClient must be a plain object, such as { baseUrl, apiKey }.',
     );
 }
+
+const isInherited = (options: object, name: string): boolean =>
+  name in options && !Object.hasOwn(options, name);
 
 /** Fills in the environment; called once, so that a client does not change behind one's back. */
 export function withEnvironment(options: ClientOptions): ClientOptions {

@@ -125,8 +125,11 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
  */
 const maxEmptyPages = 1_000;
 
-/** What comes so often in a row is all that there ever will be. */
+/** A page that comes so often in a row is all that there ever will be. */
 const sameInARow = 3;
+
+/** The same of the last item of a page, which a list that grows meanwhile may show more than once. */
+const sameEndInARow = 10;
 
 /** Longer ones would not fit into a request, and each is kept until the list ends. */
 const longestCursor = 8_192;
@@ -167,11 +170,9 @@ export function cursorPager<T>(
       // Of a page its end is enough, and costs little. Empty ones in between change nothing.
       const end = page.data.slice(-1);
       const repetition = end.length === 0 ? position : repeated(end, position);
-      if (repetition.times >= sameInARow) {
-        return broken(
-          'cursor_loop',
-          `sent ${sameInARow} pages in a row that end with the same item`,
-        );
+      if (repetition.times >= sameEndInARow) {
+        const sentence = `sent ${sameEndInARow} pages in a row that end with the same item`;
+        return broken('cursor_loop', sentence);
       }
       return { ...repetition, cursor };
     },

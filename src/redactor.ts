@@ -31,10 +31,13 @@ export function redactor(
 ): Redact {
   return (text) => {
     const words = [...new Set(secrets.flatMap(wordsOf))];
-    return masked(text, [
-      ...(words.length === 0 ? [] : readings(text).flatMap((reading) => found(words, reading))),
-      ...others.flatMap((other) => matches(text, other).map(spanOf)),
-    ]);
+    const own =
+      words.length === 0 ? [] : readings(text).flatMap((reading) => found(words, reading));
+    const alike = others.flatMap((other) => matches(text, other).map(spanOf));
+    // Where a secret is, what looks like it goes on with words that are none.
+    const isOwn = ({ begin }: Span): boolean =>
+      own.some((span) => span.begin <= begin && begin < span.end);
+    return masked(text, [...own, ...alike.filter((span) => !isOwn(span))]);
   };
 }
 
@@ -64,15 +67,15 @@ function masked(text: string, spans: readonly Span[]): string {
   return clean + text.slice(at);
 }
 
-/** A text as it reads, and where in the original each of its characters ends, if that differs. */
+/** A text as it reads, and where in the original each of its characters begins and ends, if that differs. */
 interface Reading {
   readonly text: string;
+  readonly begins?: readonly number[];
   readonly ends?: readonly number[];
 }
 
-/** How much of the original so many characters of a reading are. */
-const endOf = ({ ends }: Reading, length: number): number =>
-  length === 0 ? 0 : (ends?.[length - 1] ?? length);
+const beginOf = ({ begins }: Reading, at: number): number => begins?.[at] ?? at;
+const endOf = ({ ends }: Reading, at: number): number => ends?.[at] ?? at + 1;
 
 /** Escapes of escapes are undone this often. */
 const layers = 8;
@@ -138,23 +141,30 @@ function replaced(
   replacement: (match: RegExpExecArray) => string,
 ): Reading {
   const { text } = reading;
+  const begins: number[] = [];
   const ends: number[] = [];
   let rest = '';
   let at = 0;
   const keep = (until: number): void => {
     rest += text.slice(at, until);
-    while (at < until) ends.push(endOf(reading, (at += 1)));
+    for (; at < until; at += 1) {
+      begins.push(beginOf(reading, at));
+      ends.push(endOf(reading, at));
+    }
   };
   for (const match of matches(text, pattern)) {
     keep(match.index);
     at += match[0].length;
     const character = replacement(match);
     rest += character;
-    if (character !== '') ends.push(endOf(reading, at));
+    if (character !== '') {
+      begins.push(beginOf(reading, match.index));
+      ends.push(endOf(reading, at - 1));
+    }
   }
   if (at === 0) return reading;
   keep(text.length);
-  return { text: rest, ends };
+  return { text: rest, begins, ends };
 }
 
 /** As much of a secret betrays it; what follows may have been cut off. */
@@ -168,7 +178,7 @@ function found(words: readonly string[], reading: Reading): Span[] {
     for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + head.length)) {
       let length = head.length;
       while (length < word.length && word[length] === text[at + length]) length += 1;
-      spans.push({ begin: endOf(reading, at), end: endOf(reading, at + length) });
+      spans.push({ begin: beginOf(reading, at), end: endOf(reading, at + length - 1) });
     }
   }
   return spans;

@@ -50,20 +50,26 @@ function mayBeMadeOf(seen: string, wanted: string): boolean {
   // A platform may have drawn words together, so the edges of its own count, not those of ours.
   const edges = edgesOf(words);
   // Where it has drawn all of them together, a reference with a number in it is still no common word.
-  const hasNumber = /\p{N}/u.test(asked);
-  const isEdge = (at: number): boolean => edges.has(at) || (hasNumber && !cutsNumber(shown, at));
-  // A number that was cut is another number, but not where two of them only stand side by side.
+  const isOneWord = words.length === 1 && /\p{N}/u.test(asked);
+  const isEdge = (at: number): boolean => edges.has(at) || (isOneWord && !cutsNumber(shown, at));
   const ourEdges = edgesOf(loosely(wanted).split(' '));
-  const isWhole = (from: number, to: number): boolean =>
-    isCut || [from, to].every((at) => ourEdges.has(at) || !cutsNumber(asked, at));
-  const isPart = placesOf(shown, asked).some((at) => isWhole(at, at + shown.length));
+  // A number that was cut is another number. Two that only stand side by side may be parted, if at least
+  // half of all is left.
+  const isCutCleanly = (length: number, ...places: number[]): boolean =>
+    isCut ||
+    places.every(
+      (at) => !cutsNumber(asked, at) || (length * 2 >= asked.length && ourEdges.has(at)),
+    );
+  const isPart = placesOf(shown, asked).some((at) =>
+    isCutCleanly(shown.length, at, at + shown.length),
+  );
   const isInside = placesOf(asked, shown).some((at) => isEdge(at) && isEdge(at + asked.length));
   if (isPart || isInside) return true;
-  // With words in front, and its end cut off. Less than half of it is more likely a word that two
+  // With words in front, and its end cut off. Half of it or less is more likely a word that two
   // descriptions have in common.
   return endingsOf(shown, asked).some(
     (length) =>
-      length * 2 >= asked.length && edges.has(shown.length - length) && isWhole(0, length),
+      length * 2 > asked.length && edges.has(shown.length - length) && isCutCleanly(length, length),
   );
 }
 
@@ -121,7 +127,7 @@ const loosely = (text: string): string =>
     .toLowerCase()
     .toUpperCase()
     // A sign as HTML writes it is a sign as well.
-    .replace(/&(?:#\w{1,6}|\w{2,8});|[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[\da-f]{1,6});|[^\p{L}\p{N}]+/giu, ' ')
     .trim();
 
 /** Only its letters and digits: some platforms take signs out and leave no gap. */

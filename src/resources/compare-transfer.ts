@@ -34,10 +34,14 @@ const isReference = (seen: unknown, wanted: string): boolean =>
 /** Whether amount and currency may be those that were sent, written in the platform's own way. */
 const isSameMoney = ({ amount, currency }: Transfer, wanted: TransferCreateInput): boolean =>
   (compareAmounts(amount, wanted.amount) !== 'other' || isRewritten(amount, wanted.amount)) &&
-  isPrefix(lettersOf(shownText(currency) ?? ''), lettersOf(wanted.currency ?? 'USDC'));
+  mayBeCurrency(shownText(currency), wanted.currency ?? 'USDC');
 
-const isPrefix = (one: string, other: string): boolean =>
-  one.startsWith(other) || other.startsWith(one);
+/** A currency may be a sign, and its name shorter or longer: USD for USDC. */
+function mayBeCurrency(seen: unknown, wanted: string): boolean {
+  if (compareCurrencies(seen, wanted) !== 'other' || !isText(seen)) return true;
+  const [one, other] = [lettersOf(seen), lettersOf(wanted)];
+  return one !== '' && other !== '' && (one.startsWith(other) || other.startsWith(one));
+}
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
   const account = shownText(transfer.destinationAccountId);
@@ -109,17 +113,20 @@ const canonical = (amount: string): string => {
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };
 
-/** Whether a platform may have made an amount out of another: rounded, or in a smaller unit. */
+/** As in cents, or in the smallest unit that an amount can have. */
+const smallerUnits = Array.from({ length: 17 }, (_, index) => index + 2);
+
+/** Whether a platform may have made an amount out of another: rounded, cut off, or in a smaller unit. */
 function isRewritten(seen: string, wanted: string): boolean {
   const [whole = '', fraction = ''] = canonical(seen).split('.');
   const [ourWhole = '', ourFraction = ''] = canonical(wanted).split('.');
-  if (digitsOf(`${whole}${fraction}`) === digitsOf(`${ourWhole}${ourFraction}`)) return true;
-  // Only our own amount has to be short: a number of millions of digits takes seconds to read.
-  if (fraction.length >= ourFraction.length || whole.length > ourWhole.length + 1) return false;
-  const cutOff = BigInt(`${ourWhole}${ourFraction.slice(0, fraction.length)}`);
-  const difference = BigInt(`${whole}${fraction}`) - cutOff;
-  return difference === 0n || difference === 1n;
+  // A number of millions of digits takes seconds to read.
+  if (fraction.length > 18 || whole.length > ourWhole.length + 19) return false;
+  const isWithDecimals = (decimals: number): boolean => {
+    const ours = ourFraction.padEnd(decimals, '0').slice(0, decimals);
+    const difference = BigInt(`${whole}${fraction}`) - BigInt(`${ourWhole}${ours}`);
+    return difference === 0n || (difference === 1n && decimals < ourFraction.length);
+  };
+  if (fraction.length < ourFraction.length && isWithDecimals(fraction.length)) return true;
+  return fraction === '' && smallerUnits.some(isWithDecimals);
 }
-
-/** Without the zeros at both ends, which depend on the unit. */
-const digitsOf = (number: string): string => number.replace(/^0+|(?<!0)0+$/g, '');

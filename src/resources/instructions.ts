@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { argument, path } from '../arguments.ts';
-import { compiled } from '../compiled.ts';
+import { compiled, compiledList } from '../compiled.ts';
 import type { RequestOptions } from '../request-options.ts';
 import {
   builtInstructionSchema,
@@ -60,7 +60,7 @@ export class Instructions {
         method: 'GET',
         path: path`/instructions/all`,
         body: argument(instructionListInputSchema(), input),
-        answer: compiled(instructionsSchema()),
+        answer: compiledList(instructionsSchema()),
       },
       options,
     );

@@ -1,6 +1,6 @@
 import { argument, copyFields, isObject, isRecord, type Validator } from '../arguments.ts';
 import { identity, isPage, setForEachPage, type Call } from '../call.ts';
-import { compiled } from '../compiled.ts';
+import { compiledList } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
@@ -49,7 +49,7 @@ const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 /** The validator of a page of such items; made once, so that it is compiled once. */
 function pageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
   const known = pages.get(item) as Validator<PageBody<T>> | undefined;
-  const validator = known ?? compiled(pageBodySchema(item));
+  const validator = known ?? compiledList(pageBodySchema(item));
   pages.set(item, validator);
   return validator;
 }

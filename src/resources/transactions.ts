@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { argument, copyFields, path } from '../arguments.ts';
 import { setForEachPage } from '../call.ts';
-import { compiled } from '../compiled.ts';
+import { compiledList } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import type { RequestOptions } from '../request-options.ts';
 import { lazily, millisecondsOf } from '../schemas/primitives.ts';
@@ -51,7 +51,7 @@ export class Transactions {
             transactionListInputSchema(),
             skip === undefined ? filters : { ...filters, skip },
           ),
-          answer: compiled(transactionsSchema()),
+          answer: compiledList(transactionsSchema()),
           // As for any list: one page that was asked for is handed out as it is.
           ...(cancel === undefined ? {} : { isUsable: Array.isArray }),
           transform: (data) => ({

@@ -165,9 +165,10 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
  */
 function isBehind(seen: Transfer, furthest: Transfer | undefined): boolean {
   const before = progress.get(furthest?.status ?? '') ?? 0;
-  if (before === final) return seen.status !== furthest?.status;
+  const now = progress.get(seen.status);
   // What the document does not list may stand anywhere.
-  return (progress.get(seen.status) ?? final) < before;
+  if (now === undefined) return false;
+  return now < before || (before === final && seen.status !== furthest?.status);
 }
 
 /** As much of a Transfer as an error holds: an answer may be of any size. */

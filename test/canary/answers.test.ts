@@ -289,7 +289,7 @@ test.for([backslashes, slashes, percents])('a credential of many marks: %s', asy
       jwt: secret,
     });
     const { body } = await failureOf(payments.transfers.get('txfr_1'), ApiError);
-    expect(body).toMatch(/^\{"error":"so [\w\\:%= ]{0,30}\[redacted\]\.?"\}$/);
+    expect(body).toMatch(/^\{"error":"so [\w\\:%= &#;{}]{0,30}\[redacted\]\.?"\}$/);
   }
 });
 

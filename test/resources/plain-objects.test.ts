@@ -196,6 +196,24 @@ describe('the options of a client', () => {
     ]);
   });
 
+  test('cannot have a credential or a fetch that is a method', () => {
+    vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+    class Tenant {
+      baseUrl = 'https://b.example.com/v0';
+      apiKey() {
+        return 'sk_of_tenant_b';
+      }
+    }
+    const { payments } = observed();
+    for (const act of [
+      () => new PaymentsClient(new Tenant()),
+      () => payments.withOptions(new Tenant()),
+    ]) {
+      expect(act).toThrow(/must be a plain object/);
+    }
+    vi.unstubAllEnvs();
+  });
+
   test.each(hiding)('cannot have headers that are %s', (_, make) => {
     const options = { ...given, headers: make({ 'x-key': 'stored' }) as never };
     expect(() => new PaymentsClient(options)).toThrow(/option headers .*plain object/);

@@ -341,7 +341,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
   [
     'words that end as it begins were put in front, and the end cut off',
-    { description: 'aaaaab' },
+    { description: 'aaaab' },
     { description: 'xa aaa' },
   ],
   [
@@ -379,6 +379,17 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     'words were put in front, and the end cut off between two numbers',
     { description: 'INV-2026-11-4711' },
     { description: 'pay INV202611' },
+  ],
+  [
+    'signs were taken out, and a word stands between signs that look like HTML',
+    { description: 'Tom & Jerry; INV-4711' },
+    { description: 'Tom&Jerry;INV-4711' },
+  ],
+  ['signs became blanks', { description: 'A&4711;B' }, { description: 'A 4711 B' }],
+  [
+    'the amount is in cents, rounded',
+    { description: 'Inv. 7', amount: '12.345' },
+    { amount: '1235' },
   ],
   [
     'words were put in front, and all signs and blanks taken out',
@@ -704,6 +715,42 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
+    'a reference of the same batch numbers',
+    { ...newTransfer, description: '7/3' },
+    { description: '12/7' },
+    false,
+  ],
+  [
+    'the last number of the reference only',
+    { ...newTransfer, description: 'INV-2026-11' },
+    { description: '11' },
+    false,
+  ],
+  [
+    'another number between signs that look like HTML',
+    { ...newTransfer, description: 'A&4711;B' },
+    { description: 'A&4712;B' },
+    false,
+  ],
+  [
+    'its description, with a tenth of the amount',
+    { ...newTransfer, description: 'Rent', amount: '100' },
+    { description: 'Rent', amount: '10' },
+    false,
+  ],
+  [
+    'its description, with another amount in cents',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', amount: '1251' },
+    false,
+  ],
+  [
+    'its description, in a currency that is a sign',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Rent', currency: '€' },
+    false,
+  ],
+  [
     'its description, with another amount',
     { ...newTransfer, description: 'Rent' },
     { description: 'Rent', amount: '12.51' },
@@ -935,3 +982,18 @@ test('a since that a clock within clockSkew has not reached yet is no mistake', 
     scanned: 0,
   });
 });
+
+test.each([7, true, {}, [], null])(
+  'a currency of %j beside another amount is no reason to throw',
+  async (currency) => {
+    const wanted = { ...newTransfer, description: 'Inv. 7' };
+    const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
+    const { payments } = observed(
+      () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
+      { validation: 'report' },
+    );
+    expect(await payments.transfers.reconcile(wanted, { since })).toMatchObject({
+      result: 'ambiguous',
+    });
+  },
+);

@@ -159,7 +159,7 @@ test.each([
   [['completed', 'pending'], 'pending'],
   [['completed', 'failed'], 'failed'],
   [['completed', 'cancelled'], 'cancelled'],
-  [['completed', 'settling', 'failed'], 'settling'],
+  [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
 ])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
@@ -170,6 +170,14 @@ test.each([
   expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
   expect(sent).toHaveLength(statuses.indexOf(last) + 1);
 });
+
+test.each(['settled', 'returned'])(
+  'an undocumented status after a final one (%s) can be waited for',
+  async (status) => {
+    const { wait } = scripted(['completed', status]);
+    expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
+  },
+);
 
 test('an error holds the transfer as it came, but no more of it than a person reads', async () => {
   const clock = new VirtualClock();

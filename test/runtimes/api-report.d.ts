@@ -656,8 +656,8 @@ declare class InvalidResponseError extends PaymentsError {
 declare class PaginationError extends PaymentsError {
     /**
      * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
-     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty, or three in a
-     * row were the same (of a list with cursors: ended with the same item).
+     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty, ten ended with
+     * the same item, or (`transactions.list`) three were identical.
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */

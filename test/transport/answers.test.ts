@@ -412,3 +412,18 @@ test.each(lists)('in a long list of $of a mistake has its place', async ({ item,
   const { issues } = await failureOf(list(payments), InvalidResponseError);
   expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
 });
+
+test('an answer with as many fields as items is looked at once', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
+  const data = Array.from({ length: 50_000 }, () => 1);
+  const { payments } = clientOf((request) =>
+    respond(200, {
+      ...fields,
+      ...(request.method === 'PATCH' ? { ...settings, data } : page(data.map(() => transfer))),
+    }),
+  );
+  for (let turn = 0; turn < 2; turn += 1) {
+    await payments.settings.update({ defaultChain: 'base' });
+    await payments.transfers.list();
+  }
+}, 30_000);
