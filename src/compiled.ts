@@ -7,9 +7,6 @@ const validators = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 /** As many items as the document lets a page have. */
 const atOnce = 100;
 
-/** The same for a list, which is looked at in parts. */
-export const compiledList = <T>(schema: Schema<T>): Validator<T> => compiled(schema, partsOf);
-
 /**
  * A schema for answers as a validator that is fast from its second answer on: zod then generates a
  * function for it, and the parsed JSON itself is handed out instead of a copy. Where code must not
@@ -46,6 +43,9 @@ export function compiled<T>(schema: Schema<T>, split = asAWhole): Validator<T> {
   return validator;
 }
 
+/** The same for a list, which is looked at in parts. */
+export const compiledList = <T>(schema: Schema<T>): Validator<T> => compiled(schema, partsOf);
+
 interface Part {
   readonly part: unknown;
   /** How many items precede it. */
@@ -68,8 +68,8 @@ function* partsOf(value: unknown): Generator<Part> {
   for (let from = 0; from < items.length; from += atOnce) {
     const data = items.slice(from, from + atOnce) as unknown[];
     // What stands around the items is looked at once.
-    const around = from === 0 ? value : { hasMore: true };
-    yield { part: isObject(value) ? { ...Object(around), data } : data, from };
+    const part = isObject(value) ? { ...(from === 0 ? value : { hasMore: true }), data } : data;
+    yield { part, from };
   }
 }
 

@@ -78,7 +78,7 @@ const beginOf = ({ begins }: Reading, at: number): number => begins?.[at] ?? at;
 const endOf = ({ ends }: Reading, at: number): number => ends?.[at] ?? at + 1;
 
 /** Escapes of escapes are undone this often. */
-const layers = 8;
+const layers = 9;
 
 /**
  * A text as it reads with none of its escapes undone, with one layer of them, and so on. No pattern
