@@ -73,18 +73,20 @@ export class Gate {
     if (this.#closedUntil === undefined) return this.#noteThrottle;
     const wait = this.#closedUntil - this.#clock.elapsed();
     if (wait > deadline.remaining || this.#line.size >= this.#room) throw this.#tooLong();
-    const turn = Promise.withResolvers<Release>();
-    const waiter: Waiter = { deadline, admit: turn.resolve, refuse: turn.reject };
-    this.#line.add(waiter);
+    let waiter: Waiter | undefined;
     try {
+      const turn = new Promise<Release>((resolve, reject) => {
+        waiter = { deadline, admit: resolve, refuse: reject };
+        this.#line.add(waiter);
+      });
       this.#admitNext();
-      const release = await deadline.race(turn.promise);
+      const release = await deadline.race(turn);
       deadline.check();
       return release;
     } catch (error) {
-      this.#line.delete(waiter);
+      if (waiter !== undefined) this.#line.delete(waiter);
       // Its turn and its end may have come in one moment; then the next one has to hear of it.
-      waiter.release?.(false);
+      waiter?.release?.(false);
       if (this.#line.size === 0) this.#clock.clearTimeout(this.#timer);
       throw error;
     }

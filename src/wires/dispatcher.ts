@@ -37,13 +37,15 @@ const wire: Wire = {
 
 /** One request and its answer. */
 class Exchange implements Handler {
-  readonly #answer = Promise.withResolvers<WireAnswer>();
+  readonly answer: Promise<WireAnswer>;
   readonly #trace: Trace;
   readonly #stop: WireRequest['stop'];
   readonly #mayRepeat: boolean;
   #forget = ignore;
   #stopped: Error | undefined;
   #hasFailed = false;
+  #resolve: (answer: WireAnswer) => void = ignore;
+  #reject: (error: unknown) => void = ignore;
   #abort: ((reason: Error) => void) | undefined;
   #reply: Reply | undefined;
 
@@ -51,6 +53,10 @@ class Exchange implements Handler {
     this.#trace = trace;
     this.#stop = request.stop;
     this.#mayRepeat = request.method === 'GET';
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     trace.started = false;
     this.#forget = request.stop.onStop((reason) => {
       this.#stopped = reason;
@@ -83,10 +89,6 @@ class Exchange implements Handler {
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  get answer(): Promise<WireAnswer> {
-    return this.#answer.promise;
   }
 
   onRequestStart(controller: Controller): void {
@@ -156,7 +158,7 @@ class Exchange implements Handler {
     this.#reply = new Reply(status, statusText, headers, (reason) => {
       this.#abort?.(reason);
     });
-    this.#answer.resolve(this.#reply);
+    this.#resolve(this.#reply);
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
@@ -190,7 +192,7 @@ class Exchange implements Handler {
     this.#hasFailed = true;
     this.#forget();
     this.#reply?.cut();
-    this.#answer.reject(error);
+    this.#reject(error);
   }
 }
 
