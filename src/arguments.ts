@@ -1,6 +1,7 @@
 import { redactError, saidBy } from './error-copy.ts';
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
 import { join } from './json.ts';
+import { isObject, isRecord, recordRule } from './records.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
@@ -39,7 +40,7 @@ export interface Path {
   resolve(issues: Issue[]): string;
 }
 
-/** Builds a path from literal text and checked ids: path`/transfers/${argument(transferIdSchema(), id)}`. */
+/** Builds a path from literal text and checked ids: path`/transfers/${argument(idSchema, id)}`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
@@ -126,7 +127,7 @@ export function invalidArguments(
   );
 }
 
-/** The error of arguments that cannot even be looked at, because a getter throws or the stack is too short. */
+/** The error of arguments that cannot be looked at: a getter throws, or the stack is too short. */
 export function unreadableArguments(
   call: CallIdentity,
   error: unknown,
@@ -189,64 +190,3 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   return article(typeof value);
 }
-
-/** Whether a value is an object that is no list. */
-export const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const recordRule =
-  'expected a plain object; copy the fields of this one into a plain object';
-
-/**
- * Whether an object has its fields by itself, so that none gets lost on the way. A Map, a Date or a
- * Promise has none, and those of a class with accessors, or inherited ones, are not seen by a copy.
- */
-export function isRecord(value: unknown): value is object {
-  if (!isObject(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null || isRootPrototype(prototype)) return true;
-  return (
-    Object.prototype.toString.call(value) === '[object Object]' &&
-    !(Symbol.iterator in value) &&
-    hasOnlyMethods(prototype)
-  );
-}
-
-/**
- * A copy, made now, because a getter must be asked once only and the caller may change the object
- * later. What has no fields to copy, or none that can be read, comes out as what every call refuses:
- * nothing throws before there is a promise to reject.
- */
-export function copyFields<T>(
-  given: T,
-  copy = (field: unknown, _name: string): unknown => field,
-): T {
-  try {
-    if (!isObject(given)) return given;
-    if (isRecord(given)) {
-      const fields = Object.entries(given).map(
-        ([name, field]) => [name, copy(field, name)] as const,
-      );
-      return Object.fromEntries(fields) as T;
-    }
-  } catch {
-    // Refused with the others.
-  }
-  return new Map() as T;
-}
-
-function hasOnlyMethods(prototype: unknown): boolean {
-  if (!isObject(prototype) || isRootPrototype(prototype)) return true;
-  const members = Object.values(Object.getOwnPropertyDescriptors(prototype));
-  return (
-    members.every(({ value }) => typeof value === 'function') &&
-    hasOnlyMethods(Object.getPrototypeOf(prototype))
-  );
-}
-
-/** Object.prototype of this realm or another, such as a vm context of a test runner. */
-export const isRootPrototype = (prototype: unknown): boolean =>
-  prototype === Object.prototype ||
-  (isObject(prototype) &&
-    Object.getPrototypeOf(prototype) === null &&
-    Object.hasOwn(prototype, 'hasOwnProperty'));

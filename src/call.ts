@@ -1,6 +1,7 @@
-import { isObject, type Argument, type Path, type Validator } from './arguments.ts';
+import type { Argument, Path, Validator } from './arguments.ts';
 import type { CallIdentity } from './errors.ts';
 import type { Kind } from './outcome.ts';
+import { isObject } from './records.ts';
 
 /** What a call asks for, whatever it is answered. */
 export interface CallRequest {

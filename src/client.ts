@@ -1,8 +1,8 @@
-import { copyFields } from './arguments.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
 import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
+import { copyFields } from './records.ts';
 import type { RequestOptions } from './request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { isObject, type Validator } from './arguments.ts';
+import type { Validator } from './arguments.ts';
+import { isObject } from './records.ts';
 import type { Schema } from './schemas/primitives.ts';
 
 const validators = new WeakMap<z.core.$ZodType, Validator<unknown>>();

@@ -1,11 +1,12 @@
 import { requestIdOf, stalledBody, statusFailure, unusableAnswer } from './answer-failure.ts';
-import { describe, isObject } from './arguments.ts';
+import { describe } from './arguments.ts';
 import type { Answer } from './attempt.ts';
 import { identity, type Call } from './call.ts';
 import type { InvalidResponseReason, Issue } from './errors.ts';
 import type { Failure } from './failure.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonLimitError, parseJson } from './json.ts';
+import { isObject } from './records.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 import { bodylessStatuses } from './wires/wire.ts';
 

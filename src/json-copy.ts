@@ -1,6 +1,7 @@
-import { isRootPrototype, mostIssues } from './arguments.ts';
+import { mostIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import { isRawJson, join, maxDepth } from './json.ts';
+import { isRootPrototype } from './records.ts';
 import { isUnsafe, malformed, millisecondsOf, unsafeRule } from './schemas/primitives.ts';
 
 /**

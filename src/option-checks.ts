@@ -1,5 +1,5 @@
-import { isRecord } from './arguments.ts';
 import type { Issue } from './errors.ts';
+import { isRecord } from './records.ts';
 
 /* What the options of a client and those of one call have in common. */
 

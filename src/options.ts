@@ -1,4 +1,3 @@
-import { isObject, isRecord } from './arguments.ts';
 import type { Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
@@ -11,6 +10,7 @@ import {
   isTaken,
   suggestion,
 } from './option-checks.ts';
+import { isObject, isRecord } from './records.ts';
 import { redactor } from './redactor.ts';
 import { host } from './runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
@@ -83,7 +83,7 @@ export interface ClientOptions {
 /** Options after the environment was read and everything was checked. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-/** A record, so that the compiler misses the one that is forgotten. */
+/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
 const optionNames = Object.keys({
   baseUrl: true,
   rootUrl: true,
@@ -183,7 +183,10 @@ export function resolveOptions(options: ClientOptions) {
     idempotencyHeader,
     clock,
   };
-  if (Object.hasOwn(resolved.headers, idempotencyHeader?.toLowerCase() ?? '')) {
+  if (
+    idempotencyHeader !== undefined &&
+    Object.hasOwn(resolved.headers, idempotencyHeader.toLowerCase())
+  ) {
     throw refusal(
       `The option headers holds ${idempotencyHeader}, which is one key for each creation; pass it in options.headers of the call.`,
     );

@@ -67,7 +67,7 @@ function masked(text: string, spans: readonly Span[]): string {
   return clean + text.slice(at);
 }
 
-/** A text as it reads, and where in the original each of its characters begins and ends, if that differs. */
+/** A text as it reads, and where in the original each character begins and ends, if that differs. */
 interface Reading {
   readonly text: string;
   readonly begins?: readonly number[];

@@ -1,4 +1,3 @@
-import { isObject, isRecord, recordRule } from './arguments.ts';
 import type { Issue } from './errors.ts';
 import {
   checkHeaders,
@@ -7,6 +6,7 @@ import {
   checkSignal,
   suggestion,
 } from './option-checks.ts';
+import { isObject, isRecord, recordRule } from './records.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -35,7 +35,7 @@ export type QueryValue = string | number | bigint | boolean | undefined;
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** A record, so that the compiler misses the one that is forgotten. */
+/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
 const callOptionNames = Object.keys({
   signal: true,
   timeout: true,
@@ -60,7 +60,7 @@ export function unknownOptions(given: object, more: readonly string[], issues: I
   }
 }
 
-/** The options that a call was given; none if they are no object with fields, which goes into `issues`. */
+/** The options that a call was given, or none and what is wrong with them in `issues`. */
 export function givenOptions<T extends RequestOptions>(
   options: T | undefined,
   issues: Issue[],

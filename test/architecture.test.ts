@@ -45,6 +45,7 @@ const imports = files.flatMap((from) =>
 const floors = [
   [
     'json.ts',
+    'records.ts',
     'http-date.ts',
     'redactor.ts',
     'version.ts',

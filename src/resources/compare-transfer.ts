@@ -6,42 +6,31 @@ import { compareDescriptions, compareTexts, lettersOf, type Likeness } from './c
  * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
  */
 export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const fields: Likeness[] = [
+  const parties = [
     // Without an id nobody can tell two of them apart.
     isFilled(transfer.id) ? 'same' : 'unclear',
     compareTexts(shownText(transfer.sourceAccountId), wanted.sourceAccountId),
     compareDestinations(transfer, wanted),
   ];
-  if (fields.includes('other')) return 'other';
+  if (parties.includes('other')) return 'other';
   const asked = wanted.description ?? '';
   const shown = shownText(transfer.description);
-  fields.push(compareAmounts(transfer.amount, wanted.amount));
-  fields.push(compareCurrencies(shownText(transfer.currency), wanted.currency ?? 'USDC'));
-  if (fields.includes('other')) {
-    // A reference says more than the way in which a platform writes money.
-    const mayBeOurs = isReference(shown, asked) && isSameMoney(transfer, wanted);
-    return mayBeOurs ? 'unclear' : 'other';
-  }
+  // It says more than the way in which a platform writes money.
+  const hasReference = isReference(shown, asked);
+  const money = [
+    compareAmounts(transfer.amount, wanted.amount, hasReference),
+    compareCurrencies(shownText(transfer.currency), wanted.currency ?? 'USDC', hasReference),
+  ];
+  if (money.includes('other')) return 'other';
   // Last, because it costs most: it is reached by few.
   const description = compareDescriptions(shown, asked);
-  return description === 'same' && fields.includes('unclear') ? 'unclear' : description;
+  const isUnclear = [...parties, ...money].includes('unclear');
+  return description === 'same' && isUnclear ? 'unclear' : description;
 }
 
 /** Whether the description is there, with all its letters and no others. */
 const isReference = (seen: unknown, wanted: string): boolean =>
   isText(seen) && wanted !== '' && compareTexts(seen, wanted) !== 'other';
-
-/** Whether amount and currency may be those that were sent, written in the platform's own way. */
-const isSameMoney = ({ amount, currency }: Transfer, wanted: TransferCreateInput): boolean =>
-  (compareAmounts(amount, wanted.amount) !== 'other' || isRewritten(amount, wanted.amount)) &&
-  mayBeCurrency(shownText(currency), wanted.currency ?? 'USDC');
-
-/** A currency may be a sign, and its name shorter or longer: USD for USDC. */
-function mayBeCurrency(seen: unknown, wanted: string): boolean {
-  if (compareCurrencies(seen, wanted) !== 'other' || !isText(seen)) return true;
-  const [one, other] = [lettersOf(seen), lettersOf(wanted)];
-  return one !== '' && other !== '' && (one.startsWith(other) || other.startsWith(one));
-}
 
 function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
   const account = shownText(transfer.destinationAccountId);
@@ -71,16 +60,24 @@ export const isFilled = (id: unknown): boolean => isText(id) && id !== '';
 export const shownText = (field: string | null | undefined): string | undefined =>
   field === null || field === '' ? undefined : field;
 
-/** A currency may be a sign. */
-const compareCurrencies = (seen: unknown, wanted: string): Likeness =>
-  compareTexts(seen, wanted, (text) => lettersOf(text) || text);
-
-function compareAmounts(seen: unknown, wanted: string): Likeness {
-  if (typeof seen !== 'string' || !/^\d+(\.\d*)?$/.test(seen)) return 'unclear';
-  return canonical(seen) === canonical(wanted) ? 'same' : 'other';
+/** Beside the reference, the name may also be shorter or longer: USD for USDC. */
+function compareCurrencies(seen: unknown, wanted: string, hasReference: boolean): Likeness {
+  // A currency may be a sign.
+  const likeness = compareTexts(seen, wanted, (text) => lettersOf(text) || text);
+  if (likeness !== 'other' || !hasReference || !isText(seen)) return likeness;
+  const [one, other] = [lettersOf(seen), lettersOf(wanted)];
+  const isAlike = one !== '' && other !== '' && (one.startsWith(other) || other.startsWith(one));
+  return isAlike ? 'unclear' : 'other';
 }
 
-/** When something happened: to the millisecond, or at some time within the second or minute that is shown. */
+/** Beside the reference, it may also be written in the platform's own way. */
+function compareAmounts(seen: unknown, wanted: string, hasReference: boolean): Likeness {
+  if (typeof seen !== 'string' || !/^\d+(\.\d*)?$/.test(seen)) return 'unclear';
+  if (canonical(seen) === canonical(wanted)) return 'same';
+  return hasReference && isRewritten(seen, wanted) ? 'unclear' : 'other';
+}
+
+/** When something happened: to the millisecond, or within the second or minute that is shown. */
 interface Span {
   readonly earliest: number;
   readonly latest: number;

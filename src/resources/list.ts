@@ -1,7 +1,8 @@
-import { argument, copyFields, isObject, isRecord, type Validator } from '../arguments.ts';
+import { argument, type Validator } from '../arguments.ts';
 import { identity, isPage, setForEachPage, type Call } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
+import { copyFields, isObject, isRecord } from '../records.ts';
 import type { RequestOptions } from '../request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { PageQuery, Schema } from '../schemas/primitives.ts';

@@ -1,11 +1,4 @@
-import {
-  argument,
-  copyFields,
-  invalidArguments,
-  isObject,
-  validate,
-  validateFields,
-} from '../arguments.ts';
+import { argument, invalidArguments, validate, validateFields } from '../arguments.ts';
 import {
   PaymentsError,
   reattribute,
@@ -15,6 +8,7 @@ import {
 } from '../errors.ts';
 import { httpDate } from '../http-date.ts';
 import type { Pager } from '../pager.ts';
+import { copyFields, isObject } from '../records.ts';
 import type { Redact } from '../redactor.ts';
 import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
 import { moment } from '../schemas/primitives.ts';

@@ -1,15 +1,8 @@
-import {
-  argument,
-  isObject,
-  isRecord,
-  kindOf,
-  literalPath,
-  recordRule,
-  type Validator,
-} from '../arguments.ts';
+import { argument, kindOf, literalPath, type Validator } from '../arguments.ts';
 import type { Call } from '../call.ts';
 import type { Issue } from '../errors.ts';
 import type { Kind } from '../outcome.ts';
+import { isObject, isRecord, recordRule } from '../records.ts';
 import type { Redact } from '../redactor.ts';
 import type { QueryValue } from '../request-options.ts';
 

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { argument, copyFields, path } from '../arguments.ts';
+import { argument, path } from '../arguments.ts';
 import { setForEachPage } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
+import { copyFields } from '../records.ts';
 import type { RequestOptions } from '../request-options.ts';
 import { lazily, millisecondsOf } from '../schemas/primitives.ts';
 import {

@@ -1,4 +1,4 @@
-import { invalidArguments, isObject } from '../arguments.ts';
+import { invalidArguments } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { Deadline, Stopped } from '../deadline.ts';
 import { redactBounded } from '../error-copy.ts';
@@ -15,6 +15,7 @@ import {
 } from '../errors.ts';
 import { notify } from '../hooks.ts';
 import { checkMilliseconds, checkSignal } from '../option-checks.ts';
+import { isObject } from '../records.ts';
 import type { Redact } from '../redactor.ts';
 import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';

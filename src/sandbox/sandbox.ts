@@ -30,7 +30,7 @@ export interface SandboxOptions {
   jwt?: string | undefined;
 }
 
-/** A record, so that the compiler misses the one that is forgotten. */
+/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,

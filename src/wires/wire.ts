@@ -4,7 +4,7 @@ import type { Evidence, WireFacts } from '../outcome.ts';
 interface Stop {
   /** Made when somebody asks: a wire that listens to `onStop` does without. */
   readonly signal: AbortSignal;
-  /** Calls the listener once, at once when it is over already. What it returns takes the listener off again. */
+  /** Calls the listener once, at once when it is over already. Returns what takes it off again. */
   onStop(listener: (reason: Error) => void): () => void;
   /** Throws when time is up, also when no timer has said so yet; the listeners are called first. */
   check(): void;
