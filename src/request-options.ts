@@ -6,7 +6,7 @@ import {
   checkSignal,
   suggestion,
 } from './option-checks.ts';
-import { isObject, isRecord, recordRule } from './records.ts';
+import { copyFields, isObject, isRecord, recordRule } from './records.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -59,6 +59,12 @@ export function unknownOptions(given: object, more: readonly string[], issues: I
     }
   }
 }
+
+/** The options of a call that is made again and again with the same ones. */
+export const copyOptions = <T extends RequestOptions>(options: T | undefined): T | undefined =>
+  copyFields(options, (field, name) =>
+    ['query', 'body', 'headers'].includes(name) && isRecord(field) ? { ...field } : field,
+  );
 
 /** The options that a call was given, or none and what is wrong with them in `issues`. */
 export function givenOptions<T extends RequestOptions>(

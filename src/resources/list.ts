@@ -2,8 +2,8 @@ import { argument, type Validator } from '../arguments.ts';
 import { identity, isPage, setForEachPage, type Call } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import { cursorPager, type Pager } from '../pager.ts';
-import { copyFields, isObject, isRecord } from '../records.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { copyFields, isObject } from '../records.ts';
+import { copyOptions, type RequestOptions } from '../request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { PageQuery, Schema } from '../schemas/primitives.ts';
 import type { Transport } from '../transport.ts';
@@ -38,12 +38,6 @@ export function listOf<T, Q extends PageQuery>(
     ),
   );
 }
-
-/** The options of a call that is made again and again with the same ones. */
-export const copyOptions = <T extends RequestOptions>(options: T | undefined): T | undefined =>
-  copyFields(options, (field, name) =>
-    ['query', 'body', 'headers'].includes(name) && isRecord(field) ? { ...field } : field,
-  );
 
 const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 

@@ -10,7 +10,12 @@ import { httpDate } from '../http-date.ts';
 import type { Pager } from '../pager.ts';
 import { copyFields, isObject } from '../records.ts';
 import type { Redact } from '../redactor.ts';
-import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
+import {
+  copyOptions,
+  givenOptions,
+  unknownOptions,
+  type RequestOptions,
+} from '../request-options.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
@@ -20,7 +25,6 @@ import {
 } from '../schemas/transfer.ts';
 import { lettersOf, type Likeness } from './compare-texts.ts';
 import { compareTransfer, isFilled, shownText, timeOf } from './compare-transfer.ts';
-import { copyOptions } from './list.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {

@@ -4,7 +4,7 @@ import { setForEachPage } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import { copyFields } from '../records.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { copyOptions, type RequestOptions } from '../request-options.ts';
 import { lazily, millisecondsOf } from '../schemas/primitives.ts';
 import {
   transactionListInputSchema,
@@ -13,7 +13,6 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
-import { copyOptions } from './list.ts';
 
 const transactionsSchema = lazily(() => z.array(transactionSchema()));
 

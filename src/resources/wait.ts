@@ -17,9 +17,13 @@ import { notify } from '../hooks.ts';
 import { checkMilliseconds, checkSignal } from '../option-checks.ts';
 import { isObject } from '../records.ts';
 import type { Redact } from '../redactor.ts';
-import { givenOptions, unknownOptions, type RequestOptions } from '../request-options.ts';
+import {
+  copyOptions,
+  givenOptions,
+  unknownOptions,
+  type RequestOptions,
+} from '../request-options.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
-import { copyOptions } from './list.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
