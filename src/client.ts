@@ -1,4 +1,4 @@
-import { clockFrom, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
 import { Gate } from './gate.ts';
 import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
@@ -73,7 +73,7 @@ export class PaymentsClient {
     this.#options = from === undefined ? withEnvironment(options) : options;
     const resolved = resolveOptions(this.#options);
     this.#urls = { baseUrl: resolved.baseUrl, rootUrl: resolved.rootUrl };
-    const clock = clockFrom(resolved.clock);
+    const { clock } = resolved;
     this.#shared = {
       budget: from?.budget ?? new RetryBudget(),
       apiKey: from?.apiKey ?? credentialOf('apiKey', resolved.apiKey, clock),

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { clockFrom, type Clock } from './clock.ts';
 import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
 import type { Hooks } from './hooks.ts';
@@ -181,7 +181,7 @@ export function resolveOptions(options: ClientOptions) {
     validation,
     hooks,
     idempotencyHeader,
-    clock,
+    clock: clockFrom(clock),
   };
   if (
     idempotencyHeader !== undefined &&

@@ -6,7 +6,6 @@ import { errorWhileWaiting, unexpectedError } from './call-errors.ts';
 import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
-import { clockFrom, type Clock } from './clock.ts';
 import type { Credential } from './credential.ts';
 import { Deadline } from './deadline.ts';
 import { PaymentsError } from './errors.ts';
@@ -65,11 +64,9 @@ let calls = 0;
 /** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
 export class Transport {
   readonly #setup: TransportSetup;
-  readonly #clock: Required<Clock>;
 
   constructor(setup: TransportSetup) {
     this.#setup = setup;
-    this.#clock = clockFrom(setup.clock);
   }
 
   /** Takes the client's credentials out of a text. */
@@ -111,7 +108,7 @@ export class Transport {
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
     const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
-    const total = new Deadline(this.#clock, totalTimeout, 'total', {
+    const total = new Deadline(this.#setup.clock, totalTimeout, 'total', {
       signals: [own.signal, cancel],
     });
     const tokens: string[] = [];
@@ -151,7 +148,7 @@ export class Transport {
   /** Attempts and waits, until there is a result or a reason to stop. */
   async #untilDone<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
     const { credential, total } = state;
-    const { budget, gate, hooks } = this.#setup;
+    const { budget, clock, gate, hooks } = this.#setup;
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
@@ -161,7 +158,7 @@ export class Transport {
       let release: Release;
       try {
         total.check();
-        token = credential.fixed ?? (await tokenFor(state, this.#clock));
+        token = credential.fixed ?? (await tokenFor(state, clock));
         // An open gate must not cost a turn of the event loop.
         release = gate.tryAcquire(total) ?? (await gate.acquire(total));
       } catch (error) {
@@ -178,7 +175,7 @@ export class Transport {
       if (refusedToken && credential.fixed === undefined && !replayed) {
         // Refused before it was processed: once more with a fresh token is safe for every kind.
         replayed = true;
-        const refusal = await renewToken(state, token, this.#clock);
+        const refusal = await renewToken(state, token, clock);
         if (refusal === undefined) continue;
         throw failure.toError(errorContextOf(state, refusal));
       }
@@ -207,7 +204,7 @@ export class Transport {
     release: Release,
     retry: number,
   ): Promise<Ending<T>> {
-    const { hooks } = this.#setup;
+    const { clock, hooks } = this.#setup;
     const event = hookCallOf(state);
     const { redact } = state;
     state.tokens.push(token);
@@ -215,7 +212,7 @@ export class Transport {
     let ending: Ending<T> | undefined;
     // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
     try {
-      state.startedAt ??= new Date(this.#clock.now());
+      state.startedAt ??= new Date(clock.now());
       notify(hooks.onRequest, () => ({
         ...event,
         url: redact(state.prepared.url),
@@ -226,14 +223,14 @@ export class Transport {
           ]),
         ),
       }));
-      begun = this.#clock.elapsed();
+      begun = clock.elapsed();
       ending = await this.#exchange(state, token);
     } finally {
       const failed = ending?.ok === false ? ending.failure : undefined;
       const answered = ending?.ok === true || failed?.status !== undefined;
       release(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
     }
-    const durationMs = Math.round(this.#clock.elapsed() - begun);
+    const durationMs = Math.round(clock.elapsed() - begun);
     const failure = ending.ok ? undefined : ending.failure;
     notify(hooks.onResponse, () => ({
       ...event,
@@ -250,7 +247,8 @@ export class Transport {
   /** One request, and what its answer amounts to. */
   async #exchange<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
     const { call, prepared, wire, timeout, redact } = state;
-    const deadline = new Deadline(this.#clock, timeout, 'attempt', { outer: state.total });
+    const { clock, hooks, validation } = this.#setup;
+    const deadline = new Deadline(clock, timeout, 'attempt', { outer: state.total });
     let result: AttemptResult;
     try {
       result = await sendOnce(
@@ -272,14 +270,12 @@ export class Transport {
       return { ok: false, failure, answer: undefined };
     }
     const { answer } = result;
-    const { validation, hooks } = this.#setup;
-    const now = this.#clock.now();
     return {
       ...interpretAnswer(call, answer, {
         validation,
         hooks,
         redact,
-        now,
+        now: clock.now(),
         timeout,
         callNumber: state.number,
         repeated: result.trace.repeated === true,
