@@ -8,7 +8,7 @@ import { notify, type Hooks } from './hooks.ts';
 import { endsEarly, JsonLimitError, parseJson } from './json.ts';
 import { isObject } from './records.ts';
 import { redactDeep, type Redact } from './redactor.ts';
-import { bodylessStatuses } from './wires/wire.ts';
+import { bodylessStatuses, type BodyFault } from './wires/wire.ts';
 
 /** How one client reads answers. */
 export interface AnswerContext {
@@ -40,13 +40,14 @@ export function interpretAnswer<T, A>(
   call.onHeaders?.(answer.headers);
   // The type of such a call is void.
   if (call.answer === 'nothing') return { ok: true, data: undefined as T };
-  if (answer.fault === 'stalled') {
+  const { fault, text } = answer;
+  if (fault === 'stalled') {
     return { ok: false, failure: stalledBody(answer, context.timeout, redact) };
   }
-  if (call.mayBeEmpty === true && answer.fault === undefined && answer.text === '') {
+  if (call.mayBeEmpty === true && fault === undefined && text === '') {
     return { ok: true, data: undefined as T };
   }
-  const body = parsedBody(answer);
+  const body = parsedBody(text, fault);
   if (!body.ok) {
     const failure = unusableAnswer(answer, body.reason, redact, body.explanation);
     return { ok: false, failure };
@@ -90,10 +91,9 @@ type ParsedBody =
       readonly explanation: string;
     };
 
-function parsedBody(answer: Answer): ParsedBody {
-  switch (answer.fault) {
+function parsedBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
+  switch (fault) {
     case 'cut':
-    case 'stalled':
       return unusable('truncated', 'the connection broke before the whole answer had arrived');
     case 'too_large':
       return unusable('too_large', 'its answer is larger than 16 MiB');
@@ -102,14 +102,14 @@ function parsedBody(answer: Answer): ParsedBody {
     case undefined:
       break;
   }
-  if (answer.text.trim() === '') return unusable('empty', 'its answer is empty');
+  if (text.trim() === '') return unusable('empty', 'its answer is empty');
   try {
-    return { ok: true, parsed: parseJson(answer.text) };
+    return { ok: true, parsed: parseJson(text) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
       return unusable('too_large', `its answer ${error.message}`);
     }
-    return endsEarly(answer.text)
+    return endsEarly(text)
       ? unusable('truncated', 'its answer is cut off')
       : unusable('not_json', 'its answer is not JSON');
   }
