@@ -7,7 +7,7 @@ import {
   type InvalidResponseReason,
   type Issue,
 } from './errors.ts';
-import { outcomeOfStatus, timedOut, type Failure } from './failure.ts';
+import { outcomeOfStatus, timedOut, timeoutError, type Failure } from './failure.ts';
 import { parseJson } from './json.ts';
 import type { Kind } from './outcome.ts';
 import { redactDeep, redactHeader, type Redact } from './redactor.ts';
@@ -110,12 +110,15 @@ export function unusableAnswer(
 }
 
 /** The failure of an answer whose body did not arrive in time. */
-export const stalledBody = (answer: Answer, timeout: number, redact: Redact): Failure =>
-  timedOut('body', 'unknown', timeout, {
-    status: answer.status,
-    requestId: requestIdOf(answer.headers, redact),
-    remedy: accepted,
-  });
+export function stalledBody(answer: Answer, timeout: number, redact: Redact): Failure {
+  const requestId = requestIdOf(answer.headers, redact);
+  return {
+    ...timedOut('body', 'unknown', timeout, answer.status),
+    requestId,
+    toError: (context) =>
+      timeoutError('body', timeout, context, { requestId, remedy: accepted(context) }),
+  };
+}
 
 /** What a success says even when its body cannot be read. */
 const accepted = ({ kind }: ErrorContext): string =>

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { credentialName, type Credential, type CredentialKind } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
-import { timedOut } from './failure.ts';
+import { timeoutError } from './failure.ts';
 
 /* How a call comes by its credential, and what becomes of it when it does not. */
 
@@ -35,7 +35,7 @@ export async function tokenFor(state: CallState, clock: Required<Clock>): Promis
   } catch (error) {
     if (error instanceof Stopped) {
       if (error.why.by === 'caller') throw error;
-      throw timedOut('credential', 'not_sent', allowed).toError(errorContextOf(state));
+      throw timeoutError('credential', allowed, errorContextOf(state));
     }
     throw credentialError(error, state);
   } finally {

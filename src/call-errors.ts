@@ -4,7 +4,7 @@ import { Stopped } from './deadline.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 import { redactError, saidBy } from './error-copy.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
-import { aborted, timedOut } from './failure.ts';
+import { abortError, timeoutError } from './failure.ts';
 import { GateTooLong } from './gate.ts';
 
 /* The errors that end a call between its attempts, or before the first. */
@@ -13,14 +13,12 @@ import { GateTooLong } from './gate.ts';
 export function errorWhileWaiting(error: unknown, state: CallState): unknown {
   const context = errorContextOf(state);
   if (error instanceof GateTooLong) {
-    return timedOut('gate', 'not_sent', error.ms, { retryAfterMs: Math.ceil(error.ms) }).toError(
-      context,
-    );
+    return timeoutError('gate', error.ms, context, { retryAfterMs: Math.ceil(error.ms) });
   }
   if (!(error instanceof Stopped)) return error;
   return error.why.by === 'caller'
-    ? aborted(error.why.reason, 'not_sent').toError(context)
-    : timedOut('total', 'not_sent', state.totalTimeout).toError(context);
+    ? abortError(error.why.reason, context)
+    : timeoutError('total', state.totalTimeout, context);
 }
 
 /** The error of a call whose function for the credential failed. */

@@ -50,10 +50,10 @@ export function noAnswerFailure(
           result.trace.started === false ? 'connect' : 'headers',
           outcome,
           limits.timeout,
-          { status: result.status },
+          result.status,
         );
       case 'total':
-        return timedOut('total', outcome, limits.totalTimeout, { status: result.status });
+        return timedOut('total', outcome, limits.totalTimeout, result.status);
     }
   }
   const verdict = connectionOutcome(result.error, wire, result.trace);
@@ -85,48 +85,58 @@ export function noAnswerFailure(
   };
 }
 
-/** The failure of a call whose caller left. */
-export const aborted = (reason: unknown, outcome: Outcome, status?: number): Failure => ({
+/** The failure of an attempt whose caller left. */
+const aborted = (reason: unknown, outcome: Outcome, status: number | undefined): Failure => ({
   outcome,
   status,
   requestId: undefined,
   reason: 'aborted by the caller',
   transient: false,
   retryAfterMs: undefined,
-  toError: (context) =>
-    new AbortError(composeMessage('The call was aborted by its signal.', context, ''), {
-      ...factsOf(context, false),
-      cause: reason,
-    }),
+  toError: (context) => abortError(reason, context),
 });
 
-/** What a timeout may know besides: of an answer that had begun, or of when to come again. */
-interface TimeoutDetails {
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly retryAfterMs?: number;
-  readonly remedy?: (context: ErrorContext) => string;
-}
-
-/** The failure of a call, or of one attempt, that took too long. */
+/** The failure of an attempt that took too long; `status` when an answer had begun. */
 export const timedOut = (
   phase: TimeoutPhase,
   outcome: Outcome,
   ms: number,
-  { status, requestId, retryAfterMs, remedy = () => '' }: TimeoutDetails = {},
+  status: number | undefined,
 ): Failure => ({
   outcome,
   status,
-  requestId,
+  requestId: undefined,
   reason: `timeout (${phase})`,
   transient: true,
-  retryAfterMs,
-  toError: (context) =>
-    new TimeoutError(
-      composeMessage(timeoutSentences[phase](Math.round(ms)), context, remedy(context), requestId),
-      { ...factsOf(context, true), phase, retryAfterMs },
-    ),
+  retryAfterMs: undefined,
+  toError: (context) => timeoutError(phase, ms, context),
 });
+
+/** The error of a call whose caller left. */
+export const abortError = (reason: unknown, context: ErrorContext): AbortError =>
+  new AbortError(composeMessage('The call was aborted by its signal.', context, ''), {
+    ...factsOf(context, false),
+    cause: reason,
+  });
+
+/** What a timeout may know besides: of an answer that had begun, or of when to come again. */
+interface TimeoutDetails {
+  readonly requestId?: string | undefined;
+  readonly remedy?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** The error of a call that took too long. */
+export const timeoutError = (
+  phase: TimeoutPhase,
+  ms: number,
+  context: ErrorContext,
+  { requestId, remedy = '', retryAfterMs }: TimeoutDetails = {},
+): TimeoutError =>
+  new TimeoutError(
+    composeMessage(timeoutSentences[phase](Math.round(ms)), context, remedy, requestId),
+    { ...factsOf(context, true), phase, retryAfterMs },
+  );
 
 /** What is said of a timeout, by where the call stood. */
 const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
