@@ -467,8 +467,7 @@ export class WaitError extends PaymentsError {
  */
 export function reattribute(
   error: PaymentsError,
-  facts: Pick<PaymentsError, 'operation' | 'message'> &
-    Partial<Pick<PaymentsError, 'outcome' | 'retryable' | 'startedAt'>>,
+  facts: Pick<PaymentsError, 'operation' | 'message' | 'outcome' | 'retryable' | 'startedAt'>,
 ): PaymentsError {
   // The stack begins with the message as it was.
   const stack = error.stack?.replace(error.message, () => facts.message);

@@ -97,7 +97,9 @@ export async function waitForTransfer(
       if (!isPaymentsError(error)) throw error;
       const young = clock.elapsed() - begun < patienceWith404;
       const isNew = error instanceof NotFoundError && last === undefined && young;
-      if (!isNew && !error.retryable) throw pollRefused(error, shown(last, redact), startedAt);
+      if (!isNew && !error.retryable) {
+        throw pollRefused(error, shown(last, redact), startedAt, redact);
+      }
       failures = isNew ? 0 : failures + 1;
       if (failures < failuresInARow) return undefined;
       throw pollsFailed(error, shown(last, redact), startedAt);
@@ -198,12 +200,10 @@ const pollRefused = (
   error: PaymentsError,
   last: Transfer | undefined,
   startedAt: string,
+  redact: Redact,
 ): PaymentsError =>
   error instanceof ValidationError
-    ? reattribute(error, {
-        operation: call.operation,
-        message: error.message.replaceAll('transfers.get', call.operation),
-      })
+    ? invalidArguments(call, error.issues, redact)
     : reattribute(error, {
         operation: call.operation,
         outcome: 'unknown',
