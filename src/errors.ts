@@ -508,16 +508,6 @@ export const apiErrorClass = (
 ): new (message: string, facts: ApiErrorFacts) => ApiError =>
   statusClasses.get(status) ?? (status >= 500 ? ServerError : ApiError);
 
-/** `not_sent` is better than `rejected`, which is better than `unknown`. */
-const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
-
-/** The outcome of a call: the worst over its attempts, `not_sent` when there was none. */
-export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[]): Outcome =>
-  attempts.reduce<Outcome>(
-    (worst, { outcome }) => (severity[outcome] > severity[worst] ? outcome : worst),
-    'not_sent',
-  );
-
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(plain);

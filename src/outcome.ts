@@ -3,6 +3,16 @@ import { fieldOf, messageOf, type Outcome } from './errors.ts';
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
 
+/** `not_sent` is better than `rejected`, which is better than `unknown`. */
+const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
+
+/** The outcome of a call: the worst over its attempts, `not_sent` when there was none. */
+export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[]): Outcome =>
+  attempts.reduce<Outcome>(
+    (worst, { outcome }) => (severity[outcome] > severity[worst] ? outcome : worst),
+    'not_sent',
+  );
+
 /**
  * What a status proves.
  *

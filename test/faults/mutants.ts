@@ -131,7 +131,7 @@ export const variants: readonly Variant[] = [
     'the last attempt decides',
     everywhere,
     change(
-      'errors.ts',
+      'outcome.ts',
       'severity[outcome] > severity[worst] ? outcome : worst',
       'worst && outcome',
     ),

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { connectionOutcome, statusOutcome, type WireFacts, type Kind } from '../../src/outcome.ts';
-import { worstOutcome } from '../../src/errors.ts';
+import {
+  connectionOutcome,
+  statusOutcome,
+  worstOutcome,
+  type Kind,
+  type WireFacts,
+} from '../../src/outcome.ts';
 import { outcomeOfStatus } from '../../src/failure.ts';
 import { mayResend } from '../../src/retry.ts';
 
