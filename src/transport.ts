@@ -56,7 +56,9 @@ type Ending<T> =
   | { readonly ok: false; readonly failure: Failure; readonly answer: Answer | undefined };
 
 /** Whether to send a call again; `note` is why not, where the error itself does not say enough. */
-type RetryDecision = { readonly retry: true } | { readonly retry: false; readonly note?: string };
+type RetryDecision =
+  | { readonly retry: true; readonly delayMs: number; readonly cost: number }
+  | { readonly retry: false; readonly note?: string };
 
 /** How many calls there have been: what hooks tell them apart by. */
 let calls = 0;
@@ -179,18 +181,18 @@ export class Transport {
         if (refusal === undefined) continue;
         throw failure.toError(errorContextOf(state, refusal));
       }
-      const delay = delayBefore(retries + 1, failure.status, failure.retryAfterMs);
-      const decision = this.#decideRetry(state, failure, retries, delay);
+      const decision = this.#decideRetry(state, failure, retries);
       if (!decision.retry) throw failure.toError(errorContextOf(state, decision.note));
+      const { delayMs } = decision;
       retries += 1;
-      lastCost = RetryBudget.cost(failure);
+      lastCost = decision.cost;
       notify(hooks.onRetry, () => ({
         ...hookCallOf(state),
-        delayMs: Math.round(delay),
+        delayMs: Math.round(delayMs),
         reason: failure.reason,
       }));
       try {
-        await total.sleep(delay);
+        await total.sleep(delayMs);
       } catch (error) {
         throw errorWhileWaiting(error, state);
       }
@@ -284,12 +286,11 @@ export class Transport {
     };
   }
 
-  /** Decides whether to retry and, if so, takes the cost from the budget. */
+  /** Decides whether to retry, and when; takes the cost from the budget. */
   #decideRetry(
     { call, prepared, maxRetries, total }: CallState,
     failed: Failure,
     retries: number,
-    delay: number,
   ): RetryDecision {
     // With a key that the platform honours, a repeat cannot take effect twice.
     const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
@@ -299,13 +300,15 @@ export class Transport {
         `the platform asked for a wait of ${Math.round(failed.retryAfterMs)} ms, and the SDK waits ${longestWait} ms at most.`,
       );
     }
-    if (delay >= total.remaining) {
+    const delayMs = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
+    if (delayMs >= total.remaining) {
       return notRetried('the wait would exceed totalTimeout.');
     }
-    if (!this.#setup.budget.take(RetryBudget.cost(failed))) {
+    const cost = RetryBudget.cost(failed);
+    if (!this.#setup.budget.take(cost)) {
       return notRetried('this client has used up its retry budget.');
     }
-    return { retry: true };
+    return { retry: true, delayMs, cost };
   }
 }
 
