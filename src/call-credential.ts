@@ -2,7 +2,7 @@ import { credentialError, errorWhileWaiting } from './call-errors.ts';
 import { errorContextOf, type CallState } from './call-state.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
-import { credentialName, type Credential, type CredentialKind } from './credential.ts';
+import { credentialNames, type Credential, type CredentialKind } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from './errors.ts';
 import { timeoutError } from './failure.ts';
@@ -18,7 +18,7 @@ export function credentialFor(
   }: { readonly credential: Credential | undefined; readonly credentialKind: CredentialKind },
 ): Credential {
   if (credential !== undefined) return credential;
-  const { option, variable, what } = credentialName(credentialKind);
+  const { option, variable, what } = credentialNames[credentialKind];
   throw new ConfigurationError(
     `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },

@@ -1,5 +1,5 @@
 import { errorContextOf, type CallState } from './call-state.ts';
-import { credentialName, UnusableCredential } from './credential.ts';
+import { credentialNames, UnusableCredential } from './credential.ts';
 import { Stopped } from './deadline.ts';
 import { composeMessage, factsOf, type ErrorContext } from './error-context.ts';
 import { redactError, saidBy } from './error-copy.ts';
@@ -23,7 +23,7 @@ export function errorWhileWaiting(error: unknown, state: CallState): unknown {
 
 /** The error of a call whose function for the credential failed. */
 export function credentialError(error: unknown, state: CallState): ConfigurationError {
-  const { option } = credentialName(state.credential.kind);
+  const { option } = credentialNames[state.credential.kind];
   const context = errorContextOf(state);
   const unusable = error instanceof UnusableCredential;
   const cause = unusable ? undefined : redactError(error, state.redact);

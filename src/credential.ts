@@ -10,13 +10,11 @@ export type CredentialKind = 'apiKey' | 'jwt';
 /** A function for a credential gave something that is not one. The value is never in here. */
 export class UnusableCredential extends Error {}
 
-const names = {
+/** What a credential is called: its option, its environment variable, and its name in a sentence. */
+export const credentialNames = {
   apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', what: 'API key' },
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', what: 'JWT' },
 } as const;
-
-/** How an option for a credential is called. */
-export const credentialName = (kind: CredentialKind): (typeof names)[CredentialKind] => names[kind];
 
 /**
  * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT

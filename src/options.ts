@@ -1,5 +1,10 @@
 import { clockFrom, type Clock } from './clock.ts';
-import { credentialName, credentialProblem, type CredentialSource } from './credential.ts';
+import {
+  credentialNames,
+  credentialProblem,
+  type CredentialKind,
+  type CredentialSource,
+} from './credential.ts';
 import { ConfigurationError, type Issue } from './errors.ts';
 import type { Hooks } from './hooks.ts';
 import {
@@ -106,8 +111,8 @@ const hookNames = ['onRequest', 'onResponse', 'onRetry', 'onDrift'] as const;
 const variables = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
-  apiKey: credentialName('apiKey').variable,
-  jwt: credentialName('jwt').variable,
+  apiKey: credentialNames.apiKey.variable,
+  jwt: credentialNames.jwt.variable,
 } as const;
 
 /**
@@ -235,11 +240,11 @@ const isLoopback = (hostname: string): boolean =>
   hostname === '[::1]' ||
   /^127(\.\d{1,3}){3}$/.test(hostname);
 
-function checkCredential(kind: 'apiKey' | 'jwt', source: unknown): void {
+function checkCredential(kind: CredentialKind, source: unknown): void {
   if (source === undefined || typeof source === 'function') return;
   const problem = credentialProblem(kind, source);
   if (problem === undefined) return;
-  const { option, variable, what } = credentialName(kind);
+  const { option, variable, what } = credentialNames[kind];
   throw refusal(
     `The ${what} cannot be used: ${problem}. Check the option ${option} or the environment variable ${variable}.`,
   );

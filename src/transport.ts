@@ -6,7 +6,7 @@ import { errorWhileWaiting, unexpectedError } from './call-errors.ts';
 import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
-import type { Credential } from './credential.ts';
+import type { Credential, CredentialKind } from './credential.ts';
 import { Deadline } from './deadline.ts';
 import { PaymentsError } from './errors.ts';
 import { noAnswerFailure, type Failure } from './failure.ts';
@@ -35,7 +35,7 @@ export interface ApiCall<T> extends Promise<T> {
 
 /** One API of the platform: where it is, which credential it takes, how calls to it are made. */
 export interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKey' | 'jwt'> {
-  readonly credentialKind: 'apiKey' | 'jwt';
+  readonly credentialKind: CredentialKind;
   /** Undefined when the client was given none: calls are then refused before anything is sent. */
   readonly credential: Credential | undefined;
   /** Every credential of the client: an answer may echo the other one. */
