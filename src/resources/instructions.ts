@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { argument, path } from '../arguments.ts';
 import { compiled, compiledList } from '../compiled.ts';
 import type { RequestOptions } from '../request-options.ts';
@@ -6,16 +5,13 @@ import {
   builtInstructionSchema,
   instructionBuildInputSchema,
   instructionListInputSchema,
-  instructionSchema,
+  instructionsSchema,
   type BuiltInstruction,
   type Instruction,
   type InstructionBuildInput,
   type InstructionListInput,
 } from '../schemas/instruction.ts';
-import { lazily } from '../schemas/primitives.ts';
 import type { ApiCall, Transport } from '../transport.ts';
-
-const instructionsSchema = lazily(() => z.array(instructionSchema()));
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {

@@ -1,20 +1,17 @@
-import * as z from 'zod/mini';
 import { argument, path } from '../arguments.ts';
 import { setForEachPage } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
 import { copyFields } from '../records.ts';
 import { copyOptions, type RequestOptions } from '../request-options.ts';
-import { lazily, millisecondsOf } from '../schemas/primitives.ts';
+import { millisecondsOf } from '../schemas/primitives.ts';
 import {
   transactionListInputSchema,
-  transactionSchema,
+  transactionsSchema,
   type Transaction,
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
-
-const transactionsSchema = lazily(() => z.array(transactionSchema()));
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {

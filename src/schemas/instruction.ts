@@ -82,6 +82,8 @@ export const instructionShape = () => ({
 export const instructionSchema = lazily((): Schema<Instruction> =>
   z.looseObject(instructionShape()),
 );
+/** A list that comes without the envelope of a page. */
+export const instructionsSchema = lazily((): Schema<Instruction[]> => z.array(instructionSchema()));
 
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {

@@ -78,6 +78,8 @@ export const transactionShape = () => ({
 export const transactionSchema = lazily((): Schema<Transaction> =>
   z.looseObject(transactionShape()),
 );
+/** A list that comes without the envelope of a page. */
+export const transactionsSchema = lazily((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
 /**
