@@ -6,6 +6,8 @@ import {
   type RequestOptions,
 } from 'payments-platform-sdk';
 
+import { apiKey, jwt, observed, type Sent } from './recorder.ts';
+
 export { answer } from './loopback.ts';
 
 /** What `answer` says, as a Response, for clients whose fetch is a function of the test. */
@@ -133,8 +135,7 @@ export const newInstruction = {
   actionArguments: { anotherAction: { target: address } },
 } as const;
 
-export const apiKey = 'sk_test_0123456789';
-export const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ0ZXN0In0.c2ln';
+export { apiKey, jwt };
 
 /** A client of a server of the test. */
 export const clientAt = (
@@ -142,29 +143,16 @@ export const clientAt = (
   options: ClientOptions = {},
 ): PaymentsClient => new PaymentsClient({ baseUrl: server.baseUrl, apiKey, jwt, ...options });
 
-/** A client whose requests all end in one function; nothing leaves the process. */
+/** A client whose requests all end in one function, which is told how many there have been. */
 export function clientOf(
   handle: (request: Request, body: string, count: number) => Response | Promise<Response>,
   options: ClientOptions = {},
-): {
-  payments: PaymentsClient;
-  requests: { method: string; url: string; body: string; headers: Headers }[];
-} {
-  const requests: { method: string; url: string; body: string; headers: Headers }[] = [];
-  const take = async (request: Request, given?: string): Promise<Response> => {
-    const body = given ?? (request.body === null ? '' : await request.clone().text());
-    requests.push({ method: request.method, url: request.url, body, headers: request.headers });
-    return handle(request, body, requests.length);
-  };
-  const payments = new PaymentsClient({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey,
-    jwt,
-    fetch: (request) => take(request),
-    getWithBody: take,
-    ...options,
-  });
-  return { payments, requests };
+): { readonly payments: PaymentsClient; readonly requests: Sent[] } {
+  const { payments, sent } = observed(
+    (request, body) => handle(request, body, sent.length),
+    options,
+  );
+  return { payments, requests: sent };
 }
 
 /** One call of each kind that the retry policy tells apart. */

@@ -210,7 +210,7 @@ test("no hook sees what is secret in the caller's own headers", async () => {
       'idempotency-key': 'k1',
     },
   });
-  expect(requests[0]?.headers.get('x-api-key')).toBe('C4N4RY');
+  expect(requests[0]?.headers['x-api-key']).toBe('C4N4RY');
   told.length = 0;
   await payments.transfers.get('txfr_1', { headers: { [apiKey]: 'a key for a name' } });
   expect(JSON.stringify(told)).not.toContain(apiKey);
@@ -227,8 +227,8 @@ test('what a hook changes in its event changes nothing else', async () => {
   });
   await payments.transfers.create(newTransfer);
   expect(requests[0]?.url).toBe('https://api.example.com/v0/transfers');
-  expect(requests[0]?.headers.get('authorization')).toBe(`Bearer ${apiKey}`);
-  expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+  expect(requests[0]?.headers['authorization']).toBe(`Bearer ${apiKey}`);
+  expect(requests[0]?.headers['content-type']).toBe('application/json');
 });
 
 test.each<[string, () => unknown]>([
