@@ -1,5 +1,4 @@
-import type { PaymentsClient, ValidationError } from 'payments-platform-sdk';
-import { ValidationError as ValidationErrorClass } from 'payments-platform-sdk';
+import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { invoke } from '../support/interface.ts';
 import { observed } from '../support/recorder.ts';
@@ -24,7 +23,7 @@ export async function refusal(
     },
     (reason: unknown) => reason,
   );
-  expect(error).toBeInstanceOf(ValidationErrorClass);
+  expect(error).toBeInstanceOf(ValidationError);
   expect(sent).toEqual([]);
   const refused = error as ValidationError;
   expect(refused.outcome).toBe('not_sent');
