@@ -40,22 +40,19 @@ export class PageIterator<
   readonly #seen = new Set<unknown>();
   /** Ends the requests of this walk when its loop is left. */
   readonly #cancel = new AbortController();
-  /** The next page to hand out; undefined after the last one. */
-  #position: Position | undefined;
+  /** Where the next page is, undefined after the last one, or why there is no way to it. */
+  #next: Position | PaginationError | undefined;
   /** The page at that position, when it is on its way already. */
   #ahead: Promise<P> | undefined;
   #pagesHandedOut = 0;
   #itemsHandedOut = 0;
   #emptyInARow = 0;
-  #ended = false;
-  /** Why there is no way to the next page. */
-  #lost: PaginationError | undefined;
   /** Calls of next() take turns: two at once must not fetch one page twice. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(source: PageSource<P, Position>) {
     this.#source = source;
-    this.#position = source.start;
+    this.#next = source.start;
   }
 
   next(): Promise<IteratorResult<P, undefined>> {
@@ -65,8 +62,7 @@ export class PageIterator<
   }
 
   return(): Promise<IteratorResult<P, undefined>> {
-    this.#ended = true;
-    this.#position = undefined;
+    this.#next = undefined;
     this.#cancel.abort();
     this.#ahead = undefined;
     return Promise.resolve({ done: true, value: undefined });
@@ -86,33 +82,25 @@ export class PageIterator<
   }
 
   async #advance(): Promise<IteratorResult<P, undefined>> {
-    const position = this.#position;
-    if (this.#lost !== undefined) throw this.#lost;
-    if (this.#ended || position === undefined) return { done: true, value: undefined };
+    const position = this.#next;
+    if (position instanceof PaginationError) throw position;
+    if (position === undefined) return { done: true, value: undefined };
+    const left = this.#cancel.signal;
     const pending = this.#ahead ?? this.#ask(position);
     // Taken out before it is awaited: one that fails is asked for again by the next next().
     this.#ahead = undefined;
     let page: P;
     try {
       page = await pending;
-      if (this.#ended) return { done: true, value: undefined };
+      if (left.aborted) return { done: true, value: undefined };
     } catch (error) {
-      if (this.#ended) return { done: true, value: undefined };
+      if (left.aborted) return { done: true, value: undefined };
       if (error instanceof PaymentsError) error.resume ??= this.#resumeAt(position);
       throw error;
     }
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
     this.#emptyInARow = page.data.length === 0 ? this.#emptyInARow + 1 : 0;
-    this.#findNext(page, position);
-    if (this.#position !== undefined && this.#pagesHandedOut > 1) {
-      this.#ahead = this.#ask(this.#position);
-    }
-    return { done: false, value: page };
-  }
-
-  /** Finds the way to the next page. That there is none is said when somebody asks for it. */
-  #findNext(page: P, position: Position): void {
     this.#seen.add(this.#source.cursorOf(position));
     const next = this.#source.next(page, {
       position,
@@ -121,8 +109,11 @@ export class PageIterator<
       // Told to nobody as long as the list goes on.
       resume: () => this.#resumeAt(position),
     });
-    this.#lost = next instanceof PaginationError ? next : undefined;
-    this.#position = next instanceof PaginationError ? undefined : next;
+    // That there is no way on is said when somebody asks for it.
+    this.#next = next;
+    const goesOn = next !== undefined && !(next instanceof PaginationError);
+    if (goesOn && this.#pagesHandedOut > 1) this.#ahead = this.#ask(next);
+    return { done: false, value: page };
   }
 
   #ask(position: Position): Promise<P> {

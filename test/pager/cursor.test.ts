@@ -325,6 +325,9 @@ test('an iterator that has lost its way says so again, and asks for nothing', as
   await iterator.next();
   const first = await failureOf(iterator.next(), PaginationError);
   expect(await failureOf(iterator.next(), PaginationError)).toBe(first);
+  // Whoever has left it is told no more.
+  await iterator.return?.();
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
   expect(asked).toHaveLength(1);
 });
 
