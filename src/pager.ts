@@ -1,5 +1,6 @@
 import { PaginationError, ValidationError, type CallIdentity, type ResumePoint } from './errors.ts';
 import { ItemIterator, PageIterator, type PageSource } from './iterators.ts';
+import { stringifyJson } from './json.ts';
 import type { Page } from './schemas/page.ts';
 import type { Integer } from './schemas/primitives.ts';
 import type { ApiCall, WithResponse } from './transport.ts';
@@ -220,12 +221,9 @@ const nothingYet: Repetition = { before: '', times: 0 };
  * just grown by a page in front sends the last one again.
  */
 function repeated(records: readonly unknown[], { before, times }: Repetition): Repetition {
-  const now = fingerprint(records);
+  const now = stringifyJson(records);
   return { before: now, times: now === before ? times + 1 : 1 };
 }
-
-const fingerprint = (records: readonly unknown[]): string =>
-  JSON.stringify(records, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 
 const paginationError = (
   reason: PaginationError['reason'],
