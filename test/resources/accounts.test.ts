@@ -1,15 +1,9 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { observedPlatform } from '../support/interface.ts';
 
 test('creates an account on the default chain, with the auto-earn of the settings', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   await payments.settings.update({
     autoEarnEnabled: true,
     autoEarnVault: 'example_usds',
@@ -31,7 +25,7 @@ test('creates an account on the default chain, with the auto-earn of the setting
 });
 
 test('gets an account with its four balances', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const account = await payments.accounts.get('acc_000001');
   // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
   expect(account).toMatchObject({
@@ -43,7 +37,7 @@ test('gets an account with its four balances', async () => {
 });
 
 test('brings metadata back as it was given', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const metadata = {
     text: 'Ünïcode 🦊 "quoted" \\ \u2028',
     none: null,
@@ -59,7 +53,7 @@ test('brings metadata back as it was given', async () => {
 });
 
 test('drops undefined inside metadata and keeps null', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   await payments.accounts.create({
     entityId: 'ent_000001',
     name: undefined,
@@ -69,14 +63,14 @@ test('drops undefined inside metadata and keeps null', async () => {
 });
 
 test('sends a date in metadata as ISO 8601 text', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const since = new Date(Date.UTC(2026, 4, 1));
   await payments.accounts.update('acc_000001', { metadata: { since } });
   expect(sent[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
 });
 
 test('changes the name and leaves the rest', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const { id } = await payments.accounts.create({
     entityId: 'ent_000001',
     name: 'Before',
@@ -88,7 +82,7 @@ test('changes the name and leaves the rest', async () => {
 });
 
 test('lists accounts with full balances', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const { data, hasMore, nextCursor } = await payments.accounts.list();
   expect(data.map(({ id }) => id)).toEqual(['acc_000001', 'acc_000002']);
   expect(data[1]).toMatchObject({ availableBalance: '1000.00', pendingBalance: '3.00' });
@@ -96,7 +90,7 @@ test('lists accounts with full balances', async () => {
 });
 
 test('refuses an account for an entity that does not exist', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const error = await payments.accounts
     .create({ entityId: 'ent_999999' })
     .catch((caught: unknown) => caught);
@@ -105,7 +99,7 @@ test('refuses an account for an entity that does not exist', async () => {
 });
 
 test('says so when there is no such account', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   for (const call of [
     payments.accounts.get('acc_999999'),
     payments.accounts.update('acc_999999', { name: 'Nobody' }),

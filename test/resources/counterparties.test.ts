@@ -1,15 +1,9 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { observedPlatform } from '../support/interface.ts';
 
 test('gets a counterparty, its account number masked', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.counterparties.create({
     entityId: 'ent_000001',
     bankName: 'First Example Bank',
@@ -29,7 +23,7 @@ test('gets a counterparty, its account number masked', async () => {
 });
 
 test('lists the counterparties of an entity', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.counterparties.create({ entityId: 'ent_000002' });
   const page = await payments.counterparties.list({ entityId: 'ent_000002' });
   expect(page.data.map((counterparty) => counterparty.id)).toEqual([id]);
@@ -37,7 +31,7 @@ test('lists the counterparties of an entity', async () => {
 });
 
 test('deletes a counterparty, and a pending transfer to it fails', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const transfer = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -49,7 +43,7 @@ test('deletes a counterparty, and a pending transfer to it fails', async () => {
 });
 
 test('a second deletion finds nothing', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   await payments.counterparties.delete('cpty_000002');
   const error = await payments.counterparties
     .delete('cpty_000002')

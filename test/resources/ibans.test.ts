@@ -1,16 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { SandboxError } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { observedPlatform } from '../support/interface.ts';
 
 test('gets an IBAN and where its deposits go', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   expect(await payments.ibans.get('iban_000001')).toMatchObject({
     entityId: 'ent_000001',
     accountId: 'acc_000001',
@@ -20,7 +14,7 @@ test('gets an IBAN and where its deposits go', async () => {
 });
 
 test('lists IBANs by entity and by account', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const { id: accountId } = sandbox.accounts.create({ entityId: 'ent_000002' });
   const { id } = sandbox.ibans.create({ accountId });
   const idsOf = async (query?: Parameters<typeof payments.ibans.list>[0]) =>
@@ -32,7 +26,7 @@ test('lists IBANs by entity and by account', async () => {
 });
 
 test('deletes an IBAN, and deposits to it are rejected', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   expect(await payments.ibans.delete('iban_000001')).toBeUndefined();
   await expect(payments.ibans.get('iban_000001')).rejects.toThrow(NotFoundError);
   expect(() => sandbox.ibans.deposit('iban_000001', '10')).toThrow(SandboxError);

@@ -1,15 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { buildInput, observedPlatform, owner } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
 
 test('builds a payload that can be registered', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const built = await payments.instructions.build({ ...buildInput, salt: 99 });
   expect(built).toMatchObject({ salt: 99, maxExecutions: 10 });
   expect(built.action).toMatch(/^0x[0-9a-f]{40}$/);
@@ -20,7 +15,7 @@ test('builds a payload that can be registered', async () => {
 });
 
 test('lists all instructions of an address at once', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const [first, second] = sandbox.instructions.list();
   sandbox.instructions.execute(first?.instructionId ?? '', { value: '250000' });
   sandbox.instructions.deactivate(second?.instructionId ?? '');
@@ -46,7 +41,7 @@ test('writes a bigint as bare digits, and reads one back without losing any', as
 });
 
 test('passes an action kind through that the document does not name', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const actionArguments = { stakeETH: { amount: 5n, when: 'soon', nested: [null] } };
   await payments.instructions.build({ ...buildInput, actionArguments });
   expect(sent[0]?.body).toContain(
@@ -55,7 +50,7 @@ test('passes an action kind through that the document does not name', async () =
 });
 
 test('an error of the root API is told apart by its operation and path', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   sandbox.faults.add({
     operation: 'instructions.list',
     fault: { kind: 'status', status: 404, code: 'nobody' },

@@ -1,14 +1,10 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { account, failureOf, newTransfer } from '../support/answers.ts';
-import { buildInput, furnishedPlatform, owner } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
+import { buildInput, observedPlatform, owner } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
 import { refusal } from './refusal.ts';
 
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
 const book = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',
@@ -114,7 +110,7 @@ test('further body fields reach the GET requests that have a body', async () => 
 });
 
 test('an undocumented field is refused, with a word on where it may go', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
     issues: [{ path: 'memo', message: expect.stringContaining('options.body') }],
@@ -137,7 +133,7 @@ test('headers of a call come on top of those of the client', async () => {
 });
 
 test('the response of a get can be read', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const { data, response } = await payments.entities.get('ent_000001').withResponse();
   expect(response.status).toBe(200);
   expect(response.headers.get('x-request-id')).toBe('req_000001');
@@ -145,7 +141,7 @@ test('the response of a get can be read', async () => {
 });
 
 test('the response of a creation can be read', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const { data, response } = await payments.transfers.create(book).withResponse();
   expect(response.status).toBe(201);
   expect(await response.json()).toEqual(data);
@@ -153,7 +149,7 @@ test('the response of a creation can be read', async () => {
 });
 
 test('the response of the first page of a list can be read', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const list = payments.accounts.list({ limit: 1 });
   const { data, response } = await list.withResponse();
   expect(data.data).toHaveLength(1);
@@ -164,13 +160,13 @@ test('the response of the first page of a list can be read', async () => {
 });
 
 test('the response of a list by position can be read', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const { data, response } = await payments.transactions.list({ address: owner }).withResponse();
   expect(await response.json()).toEqual(data.data);
 });
 
 test('the response of a deletion can be read', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const { data, response } = await payments.ibans.delete('iban_000001').withResponse();
   expect(data).toBeUndefined();
   expect(response.status).toBe(204);
@@ -182,7 +178,7 @@ test('a call that fails rejects both ways and leaves nothing unhandled', async (
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
   try {
-    const { payments } = start();
+    const { payments } = observedPlatform();
     const call = payments.entities.get('ent_999999');
     await expect(call.withResponse()).rejects.toMatchObject({ status: 404 });
     await expect(payments.entities.list({ limit: 0 }).withResponse()).rejects.toMatchObject({

@@ -2,14 +2,9 @@ import { PaymentsClient, type AnswerSchema, type AnyRequest } from 'payments-pla
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { furnishedPlatform, owner } from '../support/interface.ts';
+import { furnishedPlatform, observedPlatform, owner } from '../support/interface.ts';
 import { failureOf } from '../support/answers.ts';
-import { apiKey, jwt, loopback, observed, observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { apiKey, jwt, loopback, observed } from '../support/recorder.ts';
 
 test('asks the versioned API with the API key and the root API with the JWT', async () => {
   const { payments, sent } = observed();
@@ -79,7 +74,7 @@ test('a GET can carry a body over a real connection', async () => {
 });
 
 test('reads what the SDK has no method for', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const account = await payments.request({
     method: 'GET',
     path: '/accounts/acc_000001',
@@ -126,7 +121,7 @@ test('an empty answer is an error where a shape was expected', async () => {
 });
 
 test('a read in another shape than the schema is refused, with the place', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
     .request({ method: 'GET', path: '/accounts', api: 'versioned', schema })

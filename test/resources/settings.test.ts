@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
-
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
+import { observedPlatform } from '../support/interface.ts';
 
 test('changes what is given and leaves the rest', async () => {
-  const { payments, sandbox, sent } = start();
+  const { payments, sandbox, sent } = observedPlatform();
   const before = sandbox.settings.get();
   const after = await payments.settings.update({ defaultChain: 'optimism' });
   expect(after).toEqual({ ...before, defaultChain: 'optimism', updatedAt: after.updatedAt });
@@ -16,7 +10,7 @@ test('changes what is given and leaves the rest', async () => {
 });
 
 test('null disables webhooks, undefined leaves them alone', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   const webhookUrl = 'https://hooks.example.com/payments';
   await payments.settings.update({ webhookUrl });
 
@@ -30,7 +24,7 @@ test('null disables webhooks, undefined leaves them alone', async () => {
 });
 
 test('an empty change is sent as one', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   await payments.settings.update({});
   expect(sent[0]).toMatchObject({ method: 'PATCH', body: '{}' });
 });

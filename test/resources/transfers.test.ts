@@ -1,12 +1,7 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
+import { observedPlatform } from '../support/interface.ts';
 
-const start = () => {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
-};
 const book = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',
@@ -14,7 +9,7 @@ const book = {
 } as const;
 
 test('sends money between two accounts', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const created = await payments.transfers.create({ ...book, description: 'Rent' });
   expect(created).toEqual({
     id: 'txfr_000003',
@@ -35,7 +30,7 @@ test('sends money between two accounts', async () => {
 });
 
 test('sends money to a counterparty', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const created = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -49,7 +44,7 @@ test('sends money to a counterparty', async () => {
 });
 
 test('sends an amount as it was written, to the last digit', async () => {
-  const { payments, sent } = start();
+  const { payments, sent } = observedPlatform();
   for (const amount of ['0.10', '7', '100.000000000000000001']) {
     await payments.transfers.create({ ...book, amount });
     expect(sent.at(-1)?.body).toContain(`"amount":"${amount}"`);
@@ -59,7 +54,7 @@ test('sends an amount as it was written, to the last digit', async () => {
 });
 
 test('accepts the largest and the smallest amount, and leaves the funds to the platform', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   const largest = `${'9'.repeat(30)}.${'9'.repeat(18)}`;
   await expect(payments.transfers.create({ ...book, amount: largest })).rejects.toThrow(
     UnprocessableEntityError,
@@ -71,7 +66,7 @@ test('accepts the largest and the smallest amount, and leaves the funds to the p
 });
 
 test('sends a transfer once for each call', async () => {
-  const { payments, sandbox, sent } = start();
+  const { payments, sandbox, sent } = observedPlatform();
   const before = sandbox.transfers.list().length;
   const call = payments.transfers.create(book);
   // One call, however often its promise is looked at.
@@ -81,7 +76,7 @@ test('sends a transfer once for each call', async () => {
 });
 
 test('lists the transfers of an account', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.accounts.create({ entityId: 'ent_000002' });
   sandbox.accounts.fund(id, '5');
   sandbox.transfers.create({ ...book, sourceAccountId: id, amount: '5' });
@@ -92,7 +87,7 @@ test('lists the transfers of an account', async () => {
 });
 
 test('tells of money that is not there, and moves none', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = observedPlatform();
   const before = sandbox.accounts.get('acc_000001');
   const error = await payments.transfers
     .create({ ...book, amount: '1000000' })
@@ -109,6 +104,6 @@ test('tells of money that is not there, and moves none', async () => {
 });
 
 test('says so when there is no such transfer', async () => {
-  const { payments } = start();
+  const { payments } = observedPlatform();
   await expect(payments.transfers.get('txfr_999999')).rejects.toThrow(NotFoundError);
 });

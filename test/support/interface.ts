@@ -16,6 +16,7 @@ import {
 } from 'payments-platform-sdk/schemas';
 import { Sandbox, type SandboxOperation } from 'payments-platform-sdk/sandbox';
 import * as z from 'zod/mini';
+import { observedSandbox } from './recorder.ts';
 
 /*
  * The platform's interface document, kept as data: what it says of each endpoint, and an example of
@@ -424,4 +425,10 @@ export function furnishedPlatform(): Sandbox {
   }
   for (const salt of [1, 2]) sandbox.instructions.create({ ...buildInput, salt });
   return sandbox;
+}
+
+/** That sandbox, and a client of it whose every request is noted. */
+export function observedPlatform() {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
 }
