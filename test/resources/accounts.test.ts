@@ -1,5 +1,6 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/answers.ts';
 import { observedPlatform } from '../support/interface.ts';
 
 test('creates an account on the default chain, with the auto-earn of the settings', async () => {
@@ -91,10 +92,10 @@ test('lists accounts with full balances', async () => {
 
 test('refuses an account for an entity that does not exist', async () => {
   const { payments } = observedPlatform();
-  const error = await payments.accounts
-    .create({ entityId: 'ent_999999' })
-    .catch((caught: unknown) => caught);
-  expect(error).toBeInstanceOf(UnprocessableEntityError);
+  const error = await failureOf(
+    payments.accounts.create({ entityId: 'ent_999999' }),
+    UnprocessableEntityError,
+  );
   expect(error).toMatchObject({ status: 422, code: 'unknown_entity', outcome: 'rejected' });
 });
 

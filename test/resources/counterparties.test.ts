@@ -1,5 +1,6 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/answers.ts';
 import { observedPlatform } from '../support/interface.ts';
 
 test('gets a counterparty, its account number masked', async () => {
@@ -45,10 +46,7 @@ test('deletes a counterparty, and a pending transfer to it fails', async () => {
 test('a second deletion finds nothing', async () => {
   const { payments } = observedPlatform();
   await payments.counterparties.delete('cpty_000002');
-  const error = await payments.counterparties
-    .delete('cpty_000002')
-    .catch((caught: unknown) => caught);
-  expect(error).toBeInstanceOf(NotFoundError);
+  const error = await failureOf(payments.counterparties.delete('cpty_000002'), NotFoundError);
   expect(error).toMatchObject({
     code: 'counterparty_not_found',
     operation: 'counterparties.delete',

@@ -1,6 +1,7 @@
 import { NotFoundError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/answers.ts';
 
 const start = () => {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
@@ -61,7 +62,6 @@ test('lists every entity once', async () => {
 
 test('says so when there is no such entity', async () => {
   const { payments } = start();
-  const error = await payments.entities.get('ent_999999').catch((caught: unknown) => caught);
-  expect(error).toBeInstanceOf(NotFoundError);
+  const error = await failureOf(payments.entities.get('ent_999999'), NotFoundError);
   expect(error).toMatchObject({ status: 404, code: 'entity_not_found', outcome: 'rejected' });
 });

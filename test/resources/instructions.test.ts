@@ -1,5 +1,6 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/answers.ts';
 import { buildInput, observedPlatform, owner } from '../support/interface.ts';
 import { observed } from '../support/recorder.ts';
 
@@ -55,10 +56,7 @@ test('an error of the root API is told apart by its operation and path', async (
     operation: 'instructions.list',
     fault: { kind: 'status', status: 404, code: 'nobody' },
   });
-  const error = await payments.instructions
-    .list({ address: owner })
-    .catch((caught: unknown) => caught);
-  expect(error).toBeInstanceOf(NotFoundError);
+  const error = await failureOf(payments.instructions.list({ address: owner }), NotFoundError);
   expect(error).toMatchObject({
     code: 'nobody',
     operation: 'instructions.list',
