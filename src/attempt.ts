@@ -143,7 +143,7 @@ async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline
   }
 }
 
-/** Reads a body. What keeps it from its end is told beside what could be read. */
+/** Reads a body: as much of it as arrives, and what kept the rest away. */
 async function collect(answered: WireAnswer, limit: number, deadline: Deadline): Promise<Body> {
   const chunks: Uint8Array[] = [];
   try {
@@ -177,7 +177,7 @@ async function drain(
         finished = true;
         return undefined;
       }
-      // What is not bytes has no length, and would never reach the limit.
+      // A chunk that is not bytes has no length, so the limit would never be reached.
       if (!ArrayBuffer.isView(value)) return 'cut';
       // A stream that gives nothing, but at once, would keep every timer of the process from firing.
       if (value.byteLength === 0) await deadline.race(nextTurn());
@@ -195,7 +195,7 @@ async function drain(
   }
 }
 
-/** Of the event loop, not of the caller's clock: it is no wait. */
+/** Resolves in the next turn of the event loop. Not by the caller's clock: this is not a wait. */
 const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, 0);

@@ -56,9 +56,9 @@ interface Part {
 const asAWhole = (value: unknown): Iterable<Part> => [{ part: value, from: 0 }];
 
 /**
- * A list, or a page of one, in parts of which each is one by itself. zod lists every mistake of every
- * item, and of a short packed answer there may be millions: a long list is looked at up to the first part
- * that is wrong.
+ * Splits a list, or a page of one, into parts that are each a valid list or page. zod reports every
+ * mistake in every item, and a small compressed answer may unpack to millions of them: a long list is
+ * checked only up to the first part that is wrong.
  */
 function* partsOf(value: unknown): Generator<Part> {
   const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;
@@ -68,13 +68,16 @@ function* partsOf(value: unknown): Generator<Part> {
   }
   for (let from = 0; from < items.length; from += atOnce) {
     const data = items.slice(from, from + atOnce) as unknown[];
-    // What stands around the items is looked at once.
+    // The fields around the items are checked with the first part only.
     const part = isObject(value) ? { ...(from === 0 ? value : { hasMore: true }), data } : data;
     yield { part, from };
   }
 }
 
-/** Of a part of a list, the first number of a path is an item's place in that part. */
+/**
+ * The first number in an issue's path is an item's place in its part. This
+ * makes it the place in the list.
+ */
 const placedAfter =
   (from: number) =>
   <I extends { readonly path: readonly PropertyKey[] }>(issue: I): I => {

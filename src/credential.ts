@@ -146,7 +146,7 @@ export class Credential {
   #expiry(value: string): number {
     const expires = this.kind === 'jwt' ? expiryOf(value) : undefined;
     const life = (expires ?? Number.POSITIVE_INFINITY) - this.#clock.now();
-    // Of a short life half is left alone, or every call would ask anew.
+    // A token with a short life is used for half of it; otherwise every call would ask for another.
     return expires !== undefined && life > 0
       ? expires - Math.min(expirySlack, life / 2)
       : Number.POSITIVE_INFINITY;

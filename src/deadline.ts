@@ -33,7 +33,7 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   );
 }
 
-/** What besides its time ends a {@link Deadline}. */
+/** What may end a {@link Deadline} before its time. */
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];

@@ -525,13 +525,13 @@ function describeCause(cause: unknown): unknown {
   };
 }
 
-/** Whatever an error says; one that a user's function threw may say anything. */
+/** An error's message; one that a user's function threw may have anything in its place. */
 export function messageOf(error: Error): string {
   const message = fieldOf(error, 'message');
   return typeof message === 'string' ? message : '';
 }
 
-/** A field of somebody else's error; one that throws is as good as none. */
+/** A field of somebody else's error; a getter that throws counts as undefined. */
 export function fieldOf(error: Error, name: string): unknown {
   try {
     return Reflect.get(error, name);

@@ -126,7 +126,7 @@ const unusable = (reason: InvalidResponseReason, explanation: string): ParsedBod
  * Response can carry is left out: whoever asked for one must not lose the result over it.
  */
 export const toResponse = ({ status, statusText, headers, text }: Answer): Response =>
-  // Of a text, Response would make up a content type.
+  // Given a string, Response would invent a content type.
   new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',

@@ -6,7 +6,7 @@ import { isUnsafe, malformed, millisecondsOf, unsafeRule } from './schemas/primi
 
 /**
  * A copy of a value, made of what JSON carries and of nothing that may change between the check and the
- * sending (a getter, a toJSON). What JSON cannot carry is told in `issues`: JSON.stringify would drop
+ * sending (a getter, a toJSON). What JSON cannot carry goes into `issues`: JSON.stringify would drop
  * it, turn it into null or overflow the stack, and a payment must not lose a field in silence.
  */
 export function jsonCopy(

@@ -31,7 +31,7 @@ export function checkSignal(value: unknown, issues: Issue[]): AbortSignal | unde
   return undefined;
 }
 
-/** By what is used of it: one of another realm is no instance of ours. */
+/** Judged by what is used of it: a signal from another realm is not an instance of our class. */
 function isSignal(value: unknown): value is AbortSignal {
   const typeOf = (key: keyof AbortSignal): string =>
     typeof Reflect.get(Object(value) as object, key);
@@ -99,7 +99,7 @@ export function checkHeaders(
   return headers;
 }
 
-/** What to say of a name that there is not: which one was meant, or all that there are. */
+/** What to say of a name that does not exist: which one was probably meant, or all that exist. */
 export function suggestion(key: string, names: readonly string[]): string {
   const close = names.find((name) => editDistance(key.toLowerCase(), name.toLowerCase()) <= 2);
   return close === undefined

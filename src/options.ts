@@ -88,7 +88,7 @@ export interface ClientOptions {
 /** Options after the environment was read and everything was checked. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
+/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
 const optionNames = Object.keys({
   baseUrl: true,
   rootUrl: true,
@@ -120,7 +120,7 @@ const variables = {
  * with another tenant's key, which the environment or the client before has.
  */
 export function checkOptions(options: unknown): void {
-  // A method of a class, such as apiKey(), is no field of its own either.
+  // A copy would lack a method of a class, such as apiKey(), as well.
   const isPlain = isRecord(options) && !optionNames.some((name) => isInherited(options, name));
   if (!isPlain)
     throw refusal(

@@ -182,7 +182,7 @@ function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
-  // Deno has no codes, only words. Somebody else's error may have a message that is no text.
+  // Deno has no codes, only words. The message of somebody else's error may not even be a string.
   const message = fieldOf(error, 'message');
   if (typeof message !== 'string') return undefined;
   if (!message.includes('client error (Connect)')) return undefined;

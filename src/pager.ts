@@ -168,7 +168,7 @@ export function cursorPager<T>(
         const sentence = `sent ${maxEmptyPages} empty pages in a row, and another cursor`;
         return broken('cursor_loop', sentence);
       }
-      // Of a page its end is enough, and costs little. Empty ones in between change nothing.
+      // Comparing the ends of pages is enough, and cheap. Empty pages in between change nothing.
       const end = page.data.slice(-1);
       const repetition = end.length === 0 ? position : repeated(end, position);
       if (repetition.times >= sameEndInARow) {

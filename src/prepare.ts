@@ -62,7 +62,7 @@ export function prepare(
         globalThis.crypto.randomUUID())
       : undefined;
   if (idempotencyKey?.trim() === '') {
-    // A platform takes it for none, and what is sent again under it takes effect twice.
+    // A platform would treat a blank key as no key, and a retry under it could take effect twice.
     issues.push({
       path: `options.headers.${defaults.idempotencyHeader}`,
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
@@ -123,7 +123,7 @@ function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
     });
   }
   const given = isObject(body) ? body : {};
-  // What is no object has been refused with the other options.
+  // Anything else has been refused with the other options.
   const added = isObject(extra) ? { ...extra } : {};
   for (const name of Object.keys(added)) {
     if (isGiven(given, name)) issues.push({ path: `options.body.${name}`, message: setTwice });

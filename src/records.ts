@@ -1,6 +1,6 @@
 /* Objects of the caller’s, and whether all of their fields can be seen. */
 
-/** Whether a value is an object that is no list. */
+/** Whether a value is an object and not an array. */
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -8,8 +8,8 @@ export const recordRule =
   'expected a plain object; copy the fields of this one into a plain object';
 
 /**
- * Whether an object has its fields by itself, so that none gets lost on the way. A Map, a Date or a
- * Promise has none, and those of a class with accessors, or inherited ones, are not seen by a copy.
+ * Whether all fields of an object are its own, so that a copy loses none. A Map, a Date or a Promise
+ * has no fields, and a copy does not see accessors of a class or inherited fields.
  */
 export function isRecord(value: unknown): value is object {
   if (!isObject(value)) return false;
@@ -40,8 +40,8 @@ export const isRootPrototype = (prototype: unknown): boolean =>
 
 /**
  * A copy, made now, because a getter must be asked once only and the caller may change the object
- * later. What has no fields to copy, or none that can be read, comes out as what every call refuses:
- * nothing throws before there is a promise to reject.
+ * later. What has no fields to copy, or cannot be read, becomes something that every call refuses, so
+ * that nothing throws before there is a promise to reject.
  */
 export function copyFields<T>(
   given: T,

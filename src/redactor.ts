@@ -34,14 +34,14 @@ export function redactor(
     const own =
       words.length === 0 ? [] : readings(text).flatMap((reading) => found(words, reading));
     const alike = others.flatMap((other) => matches(text, other).map(spanOf));
-    // Where a secret is, what looks like it goes on with words that are none.
+    // A lookalike that begins inside a known secret would run on into ordinary words.
     const isOwn = ({ begin }: Span): boolean =>
       own.some((span) => span.begin <= begin && begin < span.end);
     return masked(text, [...own, ...alike.filter((span) => !isOwn(span))]);
   };
 }
 
-/** Most texts have none, and `matchAll` copies a pattern before it looks. */
+/** Most texts have no match, and `matchAll` copies the pattern before it looks. */
 const matches = (text: string, pattern: RegExp): RegExpExecArray[] =>
   text.search(pattern) < 0 ? [] : [...text.matchAll(pattern)];
 

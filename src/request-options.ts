@@ -35,7 +35,7 @@ export type QueryValue = string | number | bigint | boolean | undefined;
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
+/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
 const callOptionNames = Object.keys({
   signal: true,
   timeout: true,
@@ -47,8 +47,8 @@ const callOptionNames = Object.keys({
 } satisfies Record<keyof RequestOptions, true>);
 
 /**
- * Adds to `issues` each option of a call that there is not; `more` are those that this call has
- * besides.
+ * Adds to `issues` each option that does not exist; `more` are those that this call has beyond the
+ * common ones.
  */
 export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
   const names = [...more, ...callOptionNames];
@@ -66,7 +66,7 @@ export const copyOptions = <T extends RequestOptions>(options: T | undefined): T
     ['query', 'body', 'headers'].includes(name) && isRecord(field) ? { ...field } : field,
   );
 
-/** The options that a call was given, or none and what is wrong with them in `issues`. */
+/** The options that a call was given; what cannot be read as options goes into `issues`. */
 export function givenOptions<T extends RequestOptions>(
   options: T | undefined,
   issues: Issue[],

@@ -42,7 +42,7 @@ export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   return failed.outcome === 'rejected' && refusedForNow(failed.status);
 }
 
-/** No wait is longer than this; what is longer is told to the caller instead. */
+/** The longest wait before a retry; if the platform asks for more, the caller is told instead. */
 export const longestWait = 60_000;
 const longestBackoff = 8_000;
 
@@ -65,8 +65,7 @@ export function delayBefore(
 
 /**
  * How long an answer asks to wait, in milliseconds. A date is measured against the answer's own
- * Date, because this machine's clock may be wrong. What is neither seconds nor a date counts as
- * absent.
+ * Date, because this machine's clock may be wrong. Anything but seconds or a date counts as absent.
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';

@@ -47,7 +47,7 @@ const firstFetch = globalThis.fetch;
  * Whether a fetch is the runtime's own. One that a test, a framework or the user has put in its
  * place may do anything before it fails, so its errors prove nothing. Each runtime's own is known by
  * its source; that it was there when this module was loaded says little, because whoever replaces it
- * likes to come first. Of a source that is not known, nothing is believed.
+ * usually does so earlier. A fetch of unknown source is not believed.
  */
 export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;

@@ -47,9 +47,9 @@ function mayBeMadeOf(seen: string, wanted: string): boolean {
   if (asked === '') return seen.includes(wanted);
   const words = loosely(seen).split(' ');
   const shown = words.join('');
-  // A platform may have drawn words together, so the edges of its own count, not those of ours.
+  // A platform may have joined words, so the edges of its words count, not those of ours.
   const edges = edgesOf(words);
-  // Where it has drawn all of them together, a reference with a number in it is still no common word.
+  // Even where it has joined all of them, a reference with a number in it is not an ordinary word.
   const isOneWord = words.length === 1 && /\p{N}/u.test(asked);
   const isEdge = (at: number): boolean => edges.has(at) || (isOneWord && !cutsNumber(shown, at));
   const ourEdges = edgesOf(loosely(wanted).split(' '));

@@ -35,8 +35,8 @@ export interface ReconcileOptions extends RequestOptions {
    */
   since?: Date | string | undefined;
   /**
-   * How far this machine's clock may be from the platform's, in milliseconds. Of the transfers that are
-   * earlier than `since` by no more than this, one with the `description` asked for may be `found`;
+   * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
+   * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
    * without a description it is `ambiguous`. @default 120000
    */
   clockSkew?: number | undefined;
@@ -187,8 +187,8 @@ function decide(
       continue;
     }
     const isDescribed = shownText(transfer.description) !== undefined;
-    // Where others have a description, one that has none was made without, unless nothing is left of one
-    // that has neither letters nor digits.
+    // If the list shows descriptions, a transfer without one was created without one; unless ours has
+    // neither letters nor digits, of which a platform may leave nothing.
     if (!isDescribed && lettersOf(wanted.description ?? '') !== '' && showsDescriptions) continue;
     // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
     if (outgoing.has(transfer.id)) continue;

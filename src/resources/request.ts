@@ -95,14 +95,14 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // What is no method is told by `problems` before anything is sent.
+    // `problems` refuses anything else before it is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
       // The caller's own text, as errors and hooks tell of it.
       template: redact(literal.template).slice(0, 200),
       resolve(issues) {
         issues.push(...problems(request));
-        // What is no request at all has nothing else to be said of.
+        // If it is not a request at all, there is no path to complain about.
         return isRecord(request) ? literal.resolve(issues) : '';
       },
     },
@@ -136,7 +136,7 @@ function problems(request: unknown): Issue[] {
       message: `expected 'versioned' (API key) or 'root' (JWT)`,
     });
   }
-  // What is an object, but no plain one, is refused with the other queries.
+  // An object that is not a plain one is refused where every query is checked.
   if (query !== undefined && !isObject(query)) {
     issues.push({ path: 'query', message: `expected a plain object, got ${kindOf(query)}` });
   }

@@ -14,7 +14,7 @@ export interface Call {
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** What is to be wrong with the page, if it answers one. */
+  /** The fault to put into the page, if the call answers one. */
   pageFault: PageFault | undefined;
 }
 

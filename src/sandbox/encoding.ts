@@ -1,7 +1,7 @@
 /**
  * Hexadecimal digits that depend on every character of a text and look like a hash. The sandbox
  * needs addresses, ids and checksums that are the same in every run; it needs no secrecy, so this
- * is no cryptography (which web standards offer only asynchronously).
+ * is not cryptography (which web standards offer only asynchronously).
  */
 export function fingerprint(text: string, digits: number): string {
   let result = '';
@@ -22,7 +22,7 @@ export function fingerprint(text: string, digits: number): string {
 export const base64url = (ascii: string): string =>
   btoa(ascii).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
-/** The ASCII text behind base64url, or undefined when it is none. */
+/** The ASCII text behind base64url, or undefined when it is not base64url. */
 export function fromBase64url(encoded: string): string | undefined {
   if (!/^[\w-]+$/.test(encoded) || encoded.length % 4 === 1) return undefined;
   return atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));

@@ -122,8 +122,8 @@ export class SandboxIbans {
    * Lets a deposit arrive: the available balance of the Account grows by the same number, because
    * the sandbox converts no currency.
    * @param amount a decimal string, such as `'100.00'`.
-   * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is no decimal
-   *   above zero.
+   * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is not a
+   *   decimal above zero.
    */
   deposit(id: string, amount: string): Account {
     const platform = this.#platform;

@@ -30,7 +30,7 @@ export interface SandboxOptions {
   jwt?: string | undefined;
 }
 
-/** Out of a record: the compiler asks for each option, and a list would not tell of a forgotten one. */
+/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
@@ -226,7 +226,7 @@ export class Sandbox {
   async #answer(caller: Caller, body: string): Promise<Response> {
     const { method, url, headers } = caller.request;
     const { signal } = caller;
-    // What was called off before it arrived never takes effect.
+    // A request that was aborted before it arrived never takes effect.
     signal.throwIfAborted();
     return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
   }

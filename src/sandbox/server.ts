@@ -44,7 +44,7 @@ export interface SandboxServer {
 /**
  * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
- *   RangeError when it is no port at all.
+ *   RangeError when it is not a port at all.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ export async function listen(
   const baseUrl = `${rootUrl}/v0`;
   const close = () =>
     new Promise<void>((resolve) => {
-      // A server that is closed already is no error.
+      // Closing a server twice is not an error.
       server.close(() => {
         resolve();
       });
@@ -159,7 +159,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // What is too much is still read: an answer in the middle of an upload is lost to many clients.
+    // The rest is still read: many clients never see an answer that comes in the middle of an upload.
     if (length <= mostBytes) chunks.push(chunk);
   }
   return length > mostBytes ? undefined : Buffer.concat(chunks).toString('utf8');

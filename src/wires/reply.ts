@@ -59,7 +59,7 @@ export class Reply implements WireAnswer {
 
   whole(limit: number): Body | undefined {
     this.#limit = limit;
-    // All of it may have come before anybody said how much is wanted.
+    // The whole body may have arrived before anybody set the limit.
     const tooLarge = this.#size > limit || this.#arrived > limit;
     if (tooLarge) this.#overflow();
     if (this.#done === undefined) return undefined;
@@ -89,7 +89,7 @@ export class Reply implements WireAnswer {
       this.#keep(chunk);
       return;
     }
-    // What is packed counts as well: an endless stream may unpack to nothing.
+    // Compressed bytes count as well: an endless stream may unpack to nothing.
     this.#arrived += chunk.byteLength;
     if (this.#arrived > this.#limit) this.#overflow();
     else this.#decoder.write(chunk);

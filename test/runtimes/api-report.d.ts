@@ -1356,8 +1356,8 @@ interface ReconcileOptions extends RequestOptions {
      */
     since?: Date | string | undefined;
     /**
-     * How far this machine's clock may be from the platform's, in milliseconds. Of the transfers that are
-     * earlier than `since` by no more than this, one with the `description` asked for may be `found`;
+     * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
+     * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
      * without a description it is `ambiguous`. @default 120000
      */
     clockSkew?: number | undefined;
@@ -2971,7 +2971,7 @@ declare class SandboxAccounts {
     /**
      * Puts money into an Account from outside the Platform: its available balance grows.
      * @param amount a decimal string in the Account's currency, such as `'100.00'`.
-     * @throws SandboxError when the Account does not exist or the amount is no decimal above zero.
+     * @throws SandboxError when the Account does not exist or the amount is not a decimal above zero.
      */
     fund(id: string, amount: string): Account;
     /**
@@ -3278,8 +3278,8 @@ declare class SandboxIbans {
      * Lets a deposit arrive: the available balance of the Account grows by the same number, because
      * the sandbox converts no currency.
      * @param amount a decimal string, such as `'100.00'`.
-     * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is no decimal
-     *   above zero.
+     * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is not a
+     *   decimal above zero.
      */
     deposit(id: string, amount: string): Account;
 }
@@ -3456,7 +3456,7 @@ interface SandboxServer {
 /**
  * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
- *   RangeError when it is no port at all.
+ *   RangeError when it is not a port at all.
  *
  * @example
  * ```ts
