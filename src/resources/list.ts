@@ -1,11 +1,22 @@
 import { argument, type Validator } from '../arguments.ts';
 import { identity, isPage, setForEachPage, type Call } from '../call.ts';
 import { compiledList } from '../compiled.ts';
-import { cursorPager, type Pager } from '../pager.ts';
+import {
+  cursorPager,
+  offsetPager,
+  type OffsetPage,
+  type OffsetPager,
+  type Pager,
+} from '../pager.ts';
 import { copyFields, isObject } from '../records.ts';
 import { copyOptions, type RequestOptions } from '../request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
-import type { PageQuery, Schema } from '../schemas/primitives.ts';
+import {
+  millisecondsOf,
+  type Integer,
+  type PageQuery,
+  type Schema,
+} from '../schemas/primitives.ts';
 import type { Transport } from '../transport.ts';
 
 /** A list of the versioned API: the same query on every page, only the cursor moves on. */
@@ -32,6 +43,47 @@ export function listOf<T, Q extends PageQuery>(
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
         ...(cancel === undefined ? {} : { isUsable: isPage }),
         transform: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
+      },
+      asked,
+      cancel,
+    ),
+  );
+}
+
+/** A list of the root API: the same body for every page, only the position moves on. */
+export function offsetListOf<
+  T,
+  I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
+>(
+  api: Transport,
+  target: Pick<Call<unknown>, 'operation' | 'path'>,
+  items: Schema<T[]>,
+  inputSchema: Validator<I>,
+  input: I,
+  options: RequestOptions | undefined,
+): OffsetPager<T> {
+  const asked = copyOptions(options);
+  const filters = copyFields(input, (field) => {
+    if (Array.isArray(field)) return [...(field as unknown[])];
+    const time = millisecondsOf(field);
+    return time === undefined ? field : new Date(time);
+  });
+  const call = { ...target, method: 'GET' as const };
+  return offsetPager<T>(identity(call), filters, (skip, cancel) =>
+    api.call<OffsetPage<T>, T[]>(
+      {
+        ...call,
+        kind: 'safe',
+        elsewhere: setForEachPage('skip'),
+        body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
+        answer: compiledList(items),
+        // As for any list: one page that was asked for is handed out as it is.
+        ...(cancel === undefined ? {} : { isUsable: Array.isArray }),
+        transform: (data) => ({
+          data,
+          nextSkip:
+            !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
+        }),
       },
       asked,
       cancel,

@@ -1,10 +1,6 @@
-import { argument, path } from '../arguments.ts';
-import { setForEachPage } from '../call.ts';
-import { compiledList } from '../compiled.ts';
-import { offsetPager, type OffsetPage, type OffsetPager } from '../pager.ts';
-import { copyFields } from '../records.ts';
-import { copyOptions, type RequestOptions } from '../request-options.ts';
-import { millisecondsOf } from '../schemas/primitives.ts';
+import { path } from '../arguments.ts';
+import type { OffsetPager } from '../pager.ts';
+import type { RequestOptions } from '../request-options.ts';
 import {
   transactionListInputSchema,
   transactionsSchema,
@@ -12,6 +8,7 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { Transport } from '../transport.ts';
+import { offsetListOf } from './list.ts';
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {
@@ -29,37 +26,13 @@ export class Transactions {
    * @throws {@link ConfigurationError} where the runtime cannot send it
    */
   list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
-    const call = { operation: 'transactions.list', method: 'GET' as const };
-    const target = path`/transactions`;
-    const asked = copyOptions(options);
-    const filters = copyFields(input, (field) => {
-      if (Array.isArray(field)) return [...(field as unknown[])];
-      const time = millisecondsOf(field);
-      return time === undefined ? field : new Date(time);
-    });
-    return offsetPager({ ...call, path: target.template }, filters, (skip, cancel) =>
-      this.#api.call<OffsetPage<Transaction>, Transaction[]>(
-        {
-          ...call,
-          kind: 'safe',
-          path: target,
-          elsewhere: setForEachPage('skip'),
-          body: argument(
-            transactionListInputSchema(),
-            skip === undefined ? filters : { ...filters, skip },
-          ),
-          answer: compiledList(transactionsSchema()),
-          // As for any list: one page that was asked for is handed out as it is.
-          ...(cancel === undefined ? {} : { isUsable: Array.isArray }),
-          transform: (data) => ({
-            data,
-            nextSkip:
-              !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
-          }),
-        },
-        asked,
-        cancel,
-      ),
+    return offsetListOf(
+      this.#api,
+      { operation: 'transactions.list', path: path`/transactions` },
+      transactionsSchema(),
+      transactionListInputSchema(),
+      input,
+      options,
     );
   }
 }
