@@ -7,9 +7,9 @@ import {
   type InvalidResponseReason,
   type Issue,
 } from './errors.ts';
-import { outcomeOfStatus, timedOut, timeoutError, type Failure } from './failure.ts';
+import { timedOut, timeoutError, type Failure } from './failure.ts';
 import { parseJson } from './json.ts';
-import type { Kind } from './outcome.ts';
+import { statusOutcome, type Kind } from './outcome.ts';
 import { redactDeep, redactHeader, type Redact } from './redactor.ts';
 import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
 
@@ -32,7 +32,7 @@ export function statusFailure(
   { redact, now, repeated }: { redact: Redact; now: number; repeated: boolean },
 ): Failure {
   const { status, headers } = answer;
-  const outcome = outcomeOfStatus(status, kind, repeated);
+  const outcome = statusOutcome(status, kind, repeated);
   const requestId = requestIdOf(headers, redact);
   const retryAfterMs = retryAfter(headers, now);
   const transient = isTransientStatus(status) && !forbidsRetry(headers);

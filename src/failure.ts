@@ -41,7 +41,7 @@ export function noAnswerFailure(
         ? result.trace.started === false
           ? 'not_sent'
           : 'unknown'
-        : outcomeOfStatus(result.status, kind, result.trace.repeated === true);
+        : statusOutcome(result.status, kind, result.trace.repeated === true);
     switch (result.why.by) {
       case 'caller':
         return aborted(result.why.reason, outcome, result.status);
@@ -149,13 +149,6 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
   gate: (ms) =>
     `The platform asked this client to slow down (429), and this call would have had to wait too long; try again in ${ms} ms.`,
 };
-
-/**
- * What a status proves of a call that failed. A refusal is one of the request that it answers: where
- * a write was begun again behind our back, nothing is known of the first time.
- */
-export const outcomeOfStatus = (status: number, kind: Kind, repeated: boolean): Outcome =>
-  repeated && kind !== 'safe' ? 'unknown' : statusOutcome(status, kind);
 
 const connectionRemedy = (code: string | undefined): string =>
   code === 'ENOTFOUND' || code === 'ECONNREFUSED'

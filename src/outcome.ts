@@ -22,7 +22,10 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
  * a server sends after it has processed a POST. Everything else in 5xx comes from servers and
  * proxies that may have passed the request on: docs/gaps.md, row 50.
  */
-export function statusOutcome(status: number, kind: Kind): Outcome {
+export function statusOutcome(status: number, kind: Kind, repeated = false): Outcome {
+  // A status answers one request. Where a write was begun again behind our back, it says nothing of the
+  // first one.
+  if (repeated && kind !== 'safe') return 'unknown';
   if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';
   if (status >= 400 && status < 500) {
     return status === 408 || status === 499 ? 'unknown' : 'rejected';

@@ -7,7 +7,6 @@ import {
   type Kind,
   type WireFacts,
 } from '../../src/outcome.ts';
-import { outcomeOfStatus } from '../../src/failure.ts';
 import { mayResend } from '../../src/retry.ts';
 
 const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
@@ -171,7 +170,7 @@ test('a 425 or 429 lets a write go again only if it refused the only request', (
     for (const kind of ['once', 'idempotent'] as const) {
       const failed = { status, transient: true };
       expect(mayResend(kind, { ...failed, outcome: 'rejected' })).toBe(true);
-      expect(mayResend(kind, { ...failed, outcome: outcomeOfStatus(status, kind, true) })).toBe(
+      expect(mayResend(kind, { ...failed, outcome: statusOutcome(status, kind, true) })).toBe(
         false,
       );
     }
