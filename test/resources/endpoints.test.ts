@@ -10,7 +10,7 @@ import {
   type Endpoint,
   type Example,
 } from '../support/interface.ts';
-import { loopback, observed, observedSandbox, type Sent } from '../support/recorder.ts';
+import { observed, observedSandbox, recordingServer, type Sent } from '../support/recorder.ts';
 
 const filled = (path: string, id: string | undefined): string => path.replace('{id}', id ?? '');
 
@@ -58,11 +58,11 @@ const methodsOf = (value: object): string[] =>
 
 describe('the bytes', () => {
   let sandbox: Sandbox;
-  let server: Awaited<ReturnType<typeof loopback>>;
+  let server: Awaited<ReturnType<typeof recordingServer>>;
 
   beforeAll(async () => {
     // A real server: Node's fetch and node:http both write to it as they do in production.
-    server = await loopback((request, body) =>
+    server = await recordingServer((request, body) =>
       request.method === 'GET' && body !== ''
         ? sandbox.getWithBody(request, body)
         : sandbox.fetch(request),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { furnishedPlatform, observedPlatform, owner } from '../support/interface.ts';
 import { failureOf } from '../support/answers.ts';
-import { apiKey, jwt, loopback, observed } from '../support/recorder.ts';
+import { apiKey, jwt, observed, recordingServer } from '../support/recorder.ts';
 
 test('asks the versioned API with the API key and the root API with the JWT', async () => {
   const { payments, sent } = observed();
@@ -53,7 +53,7 @@ test('a body may be any JSON value', async () => {
 
 test('a GET can carry a body over a real connection', async () => {
   const sandbox = furnishedPlatform();
-  const server = await loopback((request, body) => sandbox.getWithBody(request, body));
+  const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
     const payments = new PaymentsClient({
       baseUrl: `${server.origin}/v0`,

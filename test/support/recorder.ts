@@ -78,7 +78,7 @@ const through =
       : sandbox.fetch(request);
 
 /** A server on this machine that notes what arrives as bytes, and lets `answer` reply. */
-export async function loopback(answer: Answer): Promise<{
+export async function recordingServer(answer: Answer): Promise<{
   readonly origin: string;
   readonly sent: Sent[];
   close(): Promise<void>;
