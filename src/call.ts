@@ -41,20 +41,6 @@ export const hasId =
   (answer: unknown): boolean =>
     isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
 
-/** For pages of a walk: there is something to go through, and it is said whether more follows. */
-export const isPage = (answer: unknown): boolean =>
-  isObject(answer) &&
-  Array.isArray(Reflect.get(answer, 'data')) &&
-  typeof Reflect.get(answer, 'hasMore') === 'boolean';
-
-/**
- * For lists: the SDK turns the pages by this field, and another value would make every page the
- * same.
- */
-export const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
-  [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
-});
-
 /** What errors and hooks call it. */
 export const identity = (
   call: Pick<CallRequest, 'operation' | 'method' | 'path'>,

@@ -1,5 +1,5 @@
 import { argument, type Validator } from '../arguments.ts';
-import { identity, isPage, setForEachPage, type Call } from '../call.ts';
+import { identity, type Call } from '../call.ts';
 import { compiledList } from '../compiled.ts';
 import {
   cursorPager,
@@ -90,6 +90,17 @@ export function offsetListOf<
     ),
   );
 }
+
+/** For pages of a walk: there is something to go through, and it is said whether more follows. */
+const isPage = (answer: unknown): boolean =>
+  isObject(answer) &&
+  Array.isArray(Reflect.get(answer, 'data')) &&
+  typeof Reflect.get(answer, 'hasMore') === 'boolean';
+
+/** The SDK turns the pages by this field; another value would make every page the same. */
+const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
+  [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
+});
 
 const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 
