@@ -8,7 +8,7 @@ export type Likeness = 'same' | 'unclear' | 'other';
 export function compareTexts(
   seen: unknown,
   wanted: string,
-  normalize = (text: string): string => text,
+  normalize = (text: string): string => text.trim(),
 ): Likeness {
   // Only with `validation: 'report'`: otherwise the page was refused.
   if (typeof seen !== 'string') return 'unclear';
@@ -31,11 +31,14 @@ export function compareDescriptions(seen: unknown, wanted: string): Likeness {
 const mask = /[*\u2022\u25cf\u2588#]{2,}|x{3,}/iu;
 /** Stands for words that are not shown. */
 const dots = /\u2026|\.{3,}/u;
+/** The least room that payment systems commonly give a description. */
+const shortestLimit = 15;
 
 /**
  * Whether a platform may have made a description out of another: with words around it, of a part of it,
- * or masked. A number has to be whole, unless dots say that it is not. No regular expression is made of
- * the texts: a long one does not compile, and there may be very many.
+ * or masked. A number has to be whole, unless dots say that it is not, or what is shown may be all that
+ * there was room for. No regular expression is made of the texts: a long one does not compile, and there
+ * may be very many.
  */
 function mayBeMadeOf(seen: string, wanted: string): boolean {
   const parts = seen.split(dots);
@@ -53,10 +56,12 @@ function mayBeMadeOf(seen: string, wanted: string): boolean {
   const isOneWord = words.length === 1 && /\p{N}/u.test(asked);
   const isEdge = (at: number): boolean => edges.has(at) || (isOneWord && !cutsNumber(shown, at));
   const ourEdges = edgesOf(loosely(wanted).split(' '));
+  const isFull = seen.trim().length >= shortestLimit;
   // A number that was cut is another number. Two that only stand side by side may be parted, if at least
   // half of all is left.
   const isCutCleanly = (length: number, ...places: number[]): boolean =>
     isCut ||
+    isFull ||
     places.every(
       (at) => !cutsNumber(asked, at) || (length * 2 >= asked.length && ourEdges.has(at)),
     );

@@ -23,7 +23,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import { lettersOf, type Likeness } from './compare-texts.ts';
+import { compareTexts, lettersOf, type Likeness } from './compare-texts.ts';
 import { compareTransfer, isFilled, shownText, timeOf } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
@@ -172,16 +172,15 @@ function decide(
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
-  // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
+  const earliest = start - clockSkew - ahead;
   const withoutReference = start > ever ? start : Infinity;
-  const certainFrom = hasReference ? start - clockSkew : withoutReference;
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   const incoming = new Map<string, Transfer>();
   const outgoing = new Set<string>();
   for (const { transfer, likeness } of fitting) {
     const created = timeOf(transfer.createdAt);
-    if (created.latest < start - clockSkew - ahead) continue;
+    if (created.latest < earliest) continue;
     if (transfer.direction === 'incoming') {
       incoming.set(transfer.id, transfer);
       continue;
@@ -193,12 +192,21 @@ function decide(
     // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
     if (outgoing.has(transfer.id)) continue;
     if (isFilled(transfer.id)) outgoing.add(transfer.id);
-    const isRecent = (hasReference ? created.latest : created.earliest) >= certainFrom;
+    // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
+    const isRecent = hasReference
+      ? created.latest >= earliest
+      : created.earliest >= withoutReference;
     if (isRecent && likeness === 'same') certain.push(transfer);
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  if (only !== undefined && certain.length + doubtful.length === 1) {
+  // A platform that leaves one reference as it was sent has left ours, too: what is written otherwise
+  // is another's.
+  const rivals = doubtful.filter(
+    ({ description }) =>
+      !hasReference || compareTexts(description, wanted.description ?? '') === 'same',
+  );
+  if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
   // A book transfer may be listed once as it arrives: that one is the transfer itself, or its other
