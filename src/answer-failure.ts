@@ -61,7 +61,7 @@ export function statusFailure(
         composeMessage(
           `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`,
           context,
-          statusRemedy(status),
+          statusRemedy(status, retryAfterMs),
           requestId,
         ),
         facts,
@@ -124,7 +124,7 @@ export function stalledBody(answer: Answer, timeout: number, redact: Redact): Fa
 const accepted = ({ kind }: ErrorContext): string =>
   kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
 
-function statusRemedy(status: number): string {
+function statusRemedy(status: number, retryAfterMs: number | undefined): string {
   if (status >= 300 && status < 400) {
     return 'Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).';
   }
@@ -136,7 +136,9 @@ function statusRemedy(status: number): string {
     case 404:
       return 'Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.';
     case 429:
-      return 'Send fewer requests, or wait for retryAfterMs.';
+      return retryAfterMs === undefined
+        ? 'Send fewer requests.'
+        : `Send fewer requests, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs).`;
     default:
       return '';
   }

@@ -97,7 +97,9 @@ export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[])
 
 /** The same for a query or a body, of which every field has to come along. */
 export function validateFields<T>(given: Argument<T>, issues: Issue[]): T | undefined {
-  if (!isObject(given.value) || isRecord(given.value)) return validate(given, issues);
+  if (!isObject(given.value)) return validate(given, issues);
+  // zod sees inherited fields, too, such as the methods of a class that TypeScript made a function.
+  if (isRecord(given.value)) return validate({ ...given, value: { ...given.value } }, issues);
   issues.push({ path: given.at, message: recordRule });
   return undefined;
 }
@@ -153,8 +155,8 @@ export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
   );
   const message = isUnworded(issue)
     ? `expected ${expectation(issue)}, got ${kindOf(found)}`
-    : found === undefined && issue.code === 'invalid_type'
-      ? `missing; ${issue.message}`
+    : issue.code === 'invalid_type' && (found === undefined || found === null)
+      ? `${found === null ? 'got null' : 'missing'}; ${issue.message}`
       : issue.message;
   return [{ path: join(at, issue.path), message }];
 }

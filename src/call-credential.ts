@@ -35,7 +35,8 @@ export async function tokenFor(state: CallState, clock: Required<Clock>): Promis
   } catch (error) {
     if (error instanceof Stopped) {
       if (error.why.by === 'caller') throw error;
-      throw timeoutError('credential', allowed, errorContextOf(state));
+      const remedy = `Look at the function in the option ${credentialNames[credential.kind].option}.`;
+      throw timeoutError('credential', allowed, errorContextOf(state), { remedy });
     }
     throw credentialError(error, state);
   } finally {

@@ -44,7 +44,7 @@ export function composeMessage(
     context.kind === 'safe'
       ? ''
       : context.outcome === 'unknown'
-        ? `Outcome unknown: ${context.ifUnknown}`
+        ? `Outcome unknown: ${context.ifUnknown}${context.startedAt === undefined ? '' : ` This call began at ${context.startedAt}.`}`
         : context.outcome === 'rejected'
           ? 'It did not take effect.'
           : 'Nothing was sent.';

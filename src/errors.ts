@@ -49,7 +49,7 @@ export interface CallIdentity {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
   readonly method: string;
-  /** The path as a template, without ids: `/transfers/{id}`. */
+  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
   readonly path: string;
 }
 
@@ -115,7 +115,7 @@ export class PaymentsError extends Error {
   readonly operation: string | undefined;
   /** The HTTP method; absent when no call was involved. */
   readonly method: string | undefined;
-  /** The path as a template, without ids: `/transfers/{id}`. */
+  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
   readonly path: string | undefined;
   /** Every attempt, in order. */
   readonly attempts: readonly Attempt[];
@@ -127,7 +127,7 @@ export class PaymentsError extends Error {
   /**
    * When the call began, by this machine's clock, as ISO 8601 text: pass it to
    * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
-   * began.
+   * began; from `reconcile` itself it is the `since` of that search, 1970 if there was none.
    */
   declare readonly startedAt?: string;
   /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -408,8 +408,8 @@ export class InvalidResponseError extends PaymentsError {
 export class PaginationError extends PaymentsError {
   /**
    * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
-   * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty, ten ended with
-   * the same item, or (`transactions.list`) three were identical.
+   * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty or ended with
+   * the same item, or (`transactions.list`) ten were identical.
    */
   readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
@@ -483,8 +483,8 @@ export const isApiError = (value: unknown): value is ApiError => value instanceo
 
 /**
  * Tells whether a call may have taken effect: look before you send it again. Returns false for
- * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. `startedAt`
- * is always set when it returns true.
+ * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. True for reads
+ * as well, which move nothing: ask again. `startedAt` is always set when it returns true.
  */
 export const isOutcomeUnknown = (
   value: unknown,

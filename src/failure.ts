@@ -113,11 +113,15 @@ export const timedOut = (
 });
 
 /** The error of a call whose caller left. */
-export const abortError = (reason: unknown, context: ErrorContext): AbortError =>
-  new AbortError(composeMessage('The call was aborted by its signal.', context, ''), {
+export function abortError(reason: unknown, context: ErrorContext): AbortError {
+  // Of the caller's own reason the message tells no more: nobody knows what is in it.
+  const isTimeout = reason instanceof Error && fieldOf(reason, 'name') === 'TimeoutError';
+  const sentence = `The call was aborted by its signal${isTimeout ? ', whose time was up' : ''}.`;
+  return new AbortError(composeMessage(sentence, context, ''), {
     ...factsOf(context, false),
     cause: reason,
   });
+}
 
 /** What a timeout may know besides: of an answer that had begun, or of when to come again. */
 interface TimeoutDetails {

@@ -6,7 +6,7 @@ export interface HookCall {
   readonly operation: string;
   /** The HTTP method. */
   readonly method: string;
-  /** The path as a template, without ids: `/transfers/{id}`. */
+  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
   readonly path: string;
   /**
    * A number unique to this call: it links the events of one call when calls run concurrently.

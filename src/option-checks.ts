@@ -11,7 +11,7 @@ export function checkMilliseconds(
 ): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  issues.push({ path, message: 'expected a number of milliseconds above 0' });
+  issues.push({ path, message: 'expected a finite number of milliseconds above 0' });
   return undefined;
 }
 

@@ -33,16 +33,17 @@ export interface ClientOptions {
    */
   rootUrl?: string | undefined;
   /**
-   * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only.
+   * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only. `null`: none, not even
+   * from the environment or the client that is copied.
    * @default the environment variable PAYMENTS_API_KEY
    */
-  apiKey?: CredentialSource | undefined;
+  apiKey?: CredentialSource | null | undefined;
   /**
    * The JWT, or a function that fetches it. Sent to `rootUrl` only; needed by `instructions` and
-   * `transactions`.
+   * `transactions`. `null`: none, not even from the environment or the client that is copied.
    * @default the environment variable PAYMENTS_JWT
    */
-  jwt?: CredentialSource | undefined;
+  jwt?: CredentialSource | null | undefined;
   /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
   timeout?: number | undefined;
   /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
@@ -78,9 +79,9 @@ export interface ClientOptions {
    * The name of a header that carries one key per POST, the same on every attempt, such as
    * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
    * it honours the header, because creations are then sent again after unknown outcomes:
-   * docs/gaps.md, row 51.
+   * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
    */
-  idempotencyHeader?: string | undefined;
+  idempotencyHeader?: string | null | undefined;
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
@@ -137,7 +138,8 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
   const filled: ClientOptions = { ...options };
   for (const [name, variable] of Object.entries(variables) as [keyof typeof variables, string][]) {
     const value = host.process?.env?.[variable];
-    if (filled[name] === undefined && value !== undefined && value !== '') filled[name] = value;
+    // A file that is mounted or read into a variable often ends with a line break.
+    if (filled[name] === undefined && value?.trim()) filled[name] = value.trim();
   }
   return filled;
 }
@@ -156,14 +158,17 @@ export function resolveOptions(options: ClientOptions) {
     options.rootUrl === undefined
       ? baseUrl.slice(0, baseUrl.lastIndexOf('/'))
       : checkUrl('rootUrl', options.rootUrl);
-  if (options.apiKey === undefined && options.jwt === undefined) {
+  const apiKey = options.apiKey ?? undefined;
+  const jwt = options.jwt ?? undefined;
+  const idempotencyHeader = options.idempotencyHeader ?? undefined;
+  if (apiKey === undefined && jwt === undefined) {
     throw refusal(
       `No credential was given. Pass the option apiKey (environment variable ${variables.apiKey}) or, for instructions and transactions only, jwt (${variables.jwt}).`,
     );
   }
-  checkCredential('apiKey', options.apiKey);
-  checkCredential('jwt', options.jwt);
-  const { validation = 'strict', hooks = {}, idempotencyHeader, clock } = options;
+  checkCredential('apiKey', apiKey);
+  checkCredential('jwt', jwt);
+  const { validation = 'strict', hooks = {}, clock } = options;
   checkFunctions('option', options, ['fetch', 'getWithBody']);
   if (validation !== 'strict' && validation !== 'report') {
     throw refusal(`The option validation must be 'strict' or 'report'.`);
@@ -175,8 +180,8 @@ export function resolveOptions(options: ClientOptions) {
   const resolved = {
     baseUrl,
     rootUrl,
-    apiKey: options.apiKey,
-    jwt: options.jwt,
+    apiKey,
+    jwt,
     timeout: checkMilliseconds(options.timeout, 'timeout', issues) ?? 30_000,
     totalTimeout: checkMilliseconds(options.totalTimeout, 'totalTimeout', issues) ?? 120_000,
     maxRetries: checkRetries(options.maxRetries, 'maxRetries', issues) ?? 2,

@@ -126,11 +126,9 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
  */
 const maxEmptyPages = 1_000;
 
-/** A page that comes so often in a row is all that there ever will be. */
-const sameInARow = 3;
-
-/** The same of the last item of a page, which a list that grows meanwhile may show more than once. */
-const sameEndInARow = 10;
+/** The same of a page, or of the last item of one, which a list that grows meanwhile shows again. */
+const sameInARow = 10;
+const sameEndInARow = 1_000;
 
 /** Longer ones would not fit into a request, and each is kept until the list ends. */
 const longestCursor = 8_192;

@@ -14,6 +14,9 @@ import {
 import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
+/** One value of a query. */
+type Parameter = Exclude<QueryValue, readonly unknown[]>;
+
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
 export interface Prepared {
   readonly url: string;
@@ -42,9 +45,11 @@ export function prepare(
   const path = call.path.resolve(issues);
   const query = call.query && validateFields(call.query, issues);
   refuseElsewhere(call.elsewhere, resolved, issues);
-  // Merged before it is looked at: a getter is asked once, and what was checked is what is sent.
-  const queried = { ...query, ...resolved.query };
-  for (const [name, value] of Object.entries(queried)) {
+  // Taken apart before it is looked at: a getter is asked once, and what was checked is what is sent.
+  const queried = Object.entries({ ...query, ...resolved.query }).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((each: Parameter) => [name, each] as const),
+  );
+  for (const [name, value] of queried) {
     const isExtra = Object.hasOwn(resolved.query, name);
     const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
@@ -124,7 +129,7 @@ function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
   }
   const given = isObject(body) ? body : {};
   // Anything else has been refused with the other options.
-  const added = isObject(extra) ? { ...extra } : {};
+  const added = isObject(extra) ? extra : {};
   for (const name of Object.keys(added)) {
     if (isGiven(given, name)) issues.push({ path: `options.body.${name}`, message: setTwice });
   }
@@ -160,18 +165,18 @@ function queryProblem(name: string, value: unknown): string | undefined {
     !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
     (typeof value === 'number' && !Number.isFinite(value))
   ) {
-    return 'expected a string, a number or a boolean';
+    return 'expected a string, a number, a boolean or an array of them';
   }
   if (isUnsafe(value)) return unsafeRule;
   return typeof value === 'string' && !value.isWellFormed() ? malformed : undefined;
 }
 
-function searchParams(query: Readonly<Record<string, QueryValue>>): string {
+function searchParams(query: readonly (readonly [string, Parameter])[]): string {
   let search: URLSearchParams | undefined;
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of query) {
     if (value === undefined) continue;
     search ??= new URLSearchParams();
-    search.set(name, String(value));
+    search.append(name, String(value));
   }
   return search === undefined ? '' : `?${search.toString()}`;
 }

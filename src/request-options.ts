@@ -29,8 +29,9 @@ export interface RequestOptions {
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The value of a query parameter; undefined is omitted. */
-export type QueryValue = string | number | bigint | boolean | undefined;
+/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
+export type QueryValue =
+  string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
@@ -95,7 +96,11 @@ export function resolveCallOptions(options: RequestOptions | undefined, issues: 
     totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
     maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),
     headers: checkHeaders(given.headers, 'options.headers', issues),
-    query: isRecord(query) ? query : {},
-    body,
+    query: isRecord(query) ? definedFields(query) : {},
+    body: isRecord(body) ? definedFields(body) : body,
   };
 }
+
+/** What is undefined was not given. */
+const definedFields = <T extends object>(extra: T): T =>
+  Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== undefined)) as T;

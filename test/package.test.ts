@@ -91,6 +91,20 @@ test('import() works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
+test.each(['import', 'require'])('the classes of %s() go by the name they have', async (load) => {
+  const loaded = load === 'import' ? 'await import' : 'require';
+  const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
+  await writeFile(
+    list,
+    `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
+       if (String(value).startsWith('class')) console.log(name, value.name);`,
+  );
+  const named = (await node(list)).stdout.trim().split('\n');
+  expect(named).toContain('PaymentsClient PaymentsClient');
+  expect(named).toHaveLength(19);
+  for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
+});
+
 test.each(['.', './schemas', './sandbox', './sandbox/server', './sandbox/msw'])(
   'what %s declares as a value is there when it runs, in both formats',
   async (entry) => {

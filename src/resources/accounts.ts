@@ -98,7 +98,7 @@ export class Accounts {
         answer: compiled(accountSchema()),
         isUsable: hasId(accountIdSchema()),
         ifUnknown:
-          'the Account may have been changed. Compare it with payments.accounts.get(id), or send the same change again.',
+          'the Account may have been changed. Look at it with payments.accounts.get(id) before you send the change again.',
       },
       options,
     );

@@ -35,7 +35,8 @@ export class PlatformSettings {
         path: path`/platform/settings`,
         body: argument(settingsUpdateInputSchema(), patch),
         answer: compiled(settingsSchema()),
-        ifUnknown: 'the Settings may have been changed. Send the same change again to be sure.',
+        ifUnknown:
+          'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them since.',
       },
       options,
     );

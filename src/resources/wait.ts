@@ -23,7 +23,7 @@ import {
   unknownOptions,
   type RequestOptions,
 } from '../request-options.ts';
-import type { Transfer, TransferId } from '../schemas/transfer.ts';
+import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -81,7 +81,10 @@ export async function waitForTransfer(
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const begun = clock.elapsed();
   const startedAt = new Date(clock.now()).toISOString();
+  const name = nameOf(id, redact);
   let last: Transfer | undefined;
+  /** Why there is none so far. */
+  let missing: NotFoundError | undefined;
   /** The last with a documented status; others say nothing of how far it has come. */
   let furthest: Transfer | undefined;
   let failures = 0;
@@ -92,17 +95,19 @@ export async function waitForTransfer(
       // An answer may be meant for somebody else.
       if (!isObject(seen) || seen.id !== id) throw otherTransfer();
       failures = 0;
+      missing = undefined;
       return seen;
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
       const young = clock.elapsed() - begun < patienceWith404;
       const isNew = error instanceof NotFoundError && last === undefined && young;
       if (!isNew && !error.retryable) {
-        throw pollRefused(error, shown(last, redact), startedAt, redact);
+        throw pollRefused(error, name, shown(last, redact), startedAt, redact);
       }
+      missing = isNew ? error : undefined;
       failures = isNew ? 0 : failures + 1;
       if (failures < failuresInARow) return undefined;
-      throw pollsFailed(error, shown(last, redact), startedAt);
+      throw pollsFailed(error, name, shown(last, redact), startedAt);
     }
   };
   try {
@@ -131,7 +136,7 @@ export async function waitForTransfer(
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     if (error.why.by === 'caller') {
-      throw new AbortError('Waiting for the transfer was aborted by its signal.', {
+      throw new AbortError(`Waiting for ${name} was aborted by its signal.`, {
         ...call,
         // As when time runs out: the transfer goes its way whether or not somebody watches.
         outcome: 'unknown',
@@ -139,7 +144,9 @@ export async function waitForTransfer(
         cause: error.why.reason,
       });
     }
-    throw timedOut(limit, shown(last, redact), startedAt);
+    throw missing === undefined
+      ? timedOut(limit, name, shown(last, redact), startedAt)
+      : neverFound(limit, name, missing, startedAt);
   } finally {
     deadline.close();
   }
@@ -185,6 +192,10 @@ function shown(transfer: Transfer | undefined, redact: Redact): unknown {
   return redactBounded(transfer, redact);
 }
 
+/** The Transfer in a sentence; what is no id has not been refused yet when a signal ends the wait. */
+const nameOf = (id: unknown, redact: Redact): string =>
+  isTransferId(id) ? `the transfer ${redact(id)}` : 'the transfer';
+
 const otherTransfer = (): PaymentsError =>
   new PaymentsError('The platform answered with something other than the requested transfer.', {
     ...call,
@@ -198,6 +209,7 @@ const otherTransfer = (): PaymentsError =>
  */
 const pollRefused = (
   error: PaymentsError,
+  name: string,
   last: Transfer | undefined,
   startedAt: string,
   redact: Redact,
@@ -209,16 +221,17 @@ const pollRefused = (
         outcome: 'unknown',
         retryable: false,
         startedAt,
-        message: `Waiting stopped because the transfer could not be read${lastStatus(last)}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
+        message: `Waiting stopped because ${name} could not be read${lastStatus(last)}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
       });
 
 const pollsFailed = (
   cause: PaymentsError,
+  name: string,
   last: Transfer | undefined,
   startedAt: string,
 ): WaitError =>
   new WaitError(
-    `Reading the transfer failed ${failuresInARow} times in a row${lastStatus(last)}. This does not mean that the transfer failed: call waitFor again, or check later.\n${cause.message}`,
+    `Reading ${name} failed ${failuresInARow} times in a row${lastStatus(last)}. This does not mean that the transfer failed: call waitFor again, or check later.\n${cause.message}`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last, cause },
   );
 
@@ -239,8 +252,34 @@ const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string
     { ...call, outcome: 'unknown', startedAt, reason: 'regressed', last: seen },
   );
 
-const timedOut = (limit: number, last: Transfer | undefined, startedAt: string): WaitError =>
+const timedOut = (
+  limit: number,
+  name: string,
+  last: Transfer | undefined,
+  startedAt: string,
+): WaitError =>
   new WaitError(
-    `The transfer did not reach the wanted status within ${limit} ms${lastStatus(last)}. This does not mean that it failed: call waitFor again, or check later.`,
+    `${capital(name)} did not reach the wanted status within ${limit} ms${lastStatus(last)}. This does not mean that it failed: call waitFor again, or check later.`,
     { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
   );
+
+const neverFound = (
+  limit: number,
+  name: string,
+  cause: NotFoundError,
+  startedAt: string,
+): WaitError =>
+  new WaitError(
+    `${capital(name)} was not found within ${limit} ms: the platform answered 404. Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.`,
+    {
+      ...call,
+      outcome: 'unknown',
+      retryable: true,
+      startedAt,
+      reason: 'timeout',
+      last: undefined,
+      cause,
+    },
+  );
+
+const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);

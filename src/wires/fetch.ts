@@ -1,6 +1,6 @@
 import type { Kind } from '../outcome.ts';
 import { host, isNativeFetch, runtime, type Runtime } from '../runtime.ts';
-import type { Fetch, GetWithBody, Wire } from './wire.ts';
+import { bodylessStatuses, type Fetch, type GetWithBody, type Wire } from './wire.ts';
 
 /** The wire for everything but GET with a body, over the user's own fetch or the global one. */
 export function fetchWire(send: Fetch, kind: Kind): Wire {
@@ -18,7 +18,7 @@ export function fetchWire(send: Fetch, kind: Kind): Wire {
 }
 
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
-function asAnswer(given: Partial<Response> | null | undefined): Response {
+async function asAnswer(given: Partial<Response> | null | undefined): Promise<Response> {
   if (typeof given?.status !== 'number' || typeof given.headers?.get !== 'function') {
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
@@ -26,7 +26,22 @@ function asAnswer(given: Partial<Response> | null | undefined): Response {
     // What the first address made of the request, nobody knows.
     throw new TypeError('the custom fetch followed a redirect');
   }
-  return given as Response;
+  const { body, headers } = given;
+  const isResponse = body === null || typeof body?.getReader === 'function';
+  return isResponse && typeof headers.append === 'function' ? (given as Response) : rebuilt(given);
+}
+
+/** node-fetch gives a stream of another kind, and what was made for a test often has none. */
+async function rebuilt(given: Partial<Response>): Promise<Response> {
+  const { status = 0, statusText = '', headers } = given;
+  const body = (await (given.arrayBuffer?.() ?? given.text?.())) ?? null;
+  // One made for a test may have `get` alone.
+  const fields = headers !== undefined && Symbol.iterator in headers ? [...headers] : [];
+  return new Response(bodylessStatuses.has(status) ? null : body, {
+    status,
+    statusText,
+    headers: new Headers(fields),
+  });
 }
 
 /** A seam of the user's own for GET with a body. */

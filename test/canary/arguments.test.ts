@@ -69,7 +69,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['an api', (payments) => ask(payments, { api: apiKey })],
   ['an unknown field of a request', (payments) => ask(payments, { [apiKey]: jwt })],
   ['a query of a request', (payments) => ask(payments, { query: apiKey })],
-  ['a query field of a request', (payments) => ask(payments, { query: { [apiKey]: [jwt] } })],
+  ['a query field of a request', (payments) => ask(payments, { query: { [apiKey]: [[jwt]] } })],
   ['a body of a request', (payments) => ask(payments, { body: { [apiKey]: () => jwt } })],
   ['a schema of a request', (payments) => ask(payments, { schema: apiKey })],
   ['a request that is a text', (payments) => payments.request(apiKey as never)],

@@ -161,8 +161,8 @@ test.for(mistakes)('a clone with %s', ([, options]) => {
 });
 
 test.for([
-  ['PAYMENTS_API_KEY', `${apiKey}\n`],
-  ['PAYMENTS_JWT', `${jwt} `],
+  ['PAYMENTS_API_KEY', `${apiKey}\nx`],
+  ['PAYMENTS_JWT', `Bearer ${jwt}`],
   ['PAYMENTS_JWT', apiKey],
   ['PAYMENTS_BASE_URL', `https://api.example.com/v0?key=${apiKey}`],
   ['PAYMENTS_ROOT_URL', apiKey],

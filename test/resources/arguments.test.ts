@@ -13,6 +13,7 @@ describe('transfers.create refuses', () => {
     ['a bigint', 12n, /quote it/],
     ['NaN', Number.NaN, /quote it/],
     ['nothing', undefined, /^missing; expected a decimal amount/],
+    ['null', null, /^got null; expected a decimal amount/],
     ['null', null, rule],
     ['an object with a text of its own', { toString: () => '1' }, rule],
     ['a String object', new String('1'), rule],

@@ -137,7 +137,13 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a query as a list', { query: ['a'] }, 'options.query', /object/],
   ['URLSearchParams', { query: new URLSearchParams('a=1') }, 'options.query', /object/],
   ['a query value of null', { query: { a: null } }, 'options.query.a', /a string, a number/],
-  ['a query value that is a list', { query: { a: [1] } }, 'options.query.a', /a string, a number/],
+  [
+    'a list inside of a query list',
+    { query: { a: [[1]] } },
+    'options.query.a',
+    /a string, a number/,
+  ],
+  ['null inside of a query list', { query: { a: ['x', null] } }, 'options.query.a', /a string/],
   ['a query value of NaN', { query: { a: Number.NaN } }, 'options.query.a', /a string, a number/],
   [
     'a query value with half a character',

@@ -7,6 +7,7 @@ import {
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { owner } from '../support/interface.ts';
+import { failureOf } from '../support/answers.ts';
 import { observed } from '../support/recorder.ts';
 
 const baseUrl = 'https://api.example.com/v0';
@@ -56,7 +57,6 @@ describe('a credential', () => {
     ['has a null character inside', `sk_\0${mark}`],
     ['has a character beyond ASCII', `sk_é${mark}`],
     ['is too long', `sk_${mark.repeat(2_000)}`],
-    ['is null', null],
     ['is a number', 5],
     ['is an object', { key: `sk_${mark}` }],
     ['is a list', [`sk_${mark}`]],
@@ -75,7 +75,6 @@ describe('a credential', () => {
     ['is an API key', `sk_${mark}`],
     ['ends in a line break', `eyJ.${mark}.x\n`],
     ['comes with its scheme', `Bearer eyJ.${mark}.x`],
-    ['is null', null],
     ['is an object', { token: mark }],
   ])('for the root API that %s', (_, value) => {
     const error = refusal({ baseUrl, apiKey, jwt: value });
@@ -87,7 +86,7 @@ describe('a credential', () => {
     'from %s is checked alike',
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
-      vi.stubEnv(variable, `sk_${mark}\n`);
+      vi.stubEnv(variable, `sk_${mark} x`);
       const error = refusal({ baseUrl });
       expect(error.message).toContain(variable);
       expect(inspect(error)).not.toContain(mark);
@@ -98,6 +97,17 @@ describe('a credential', () => {
     expect(refusal({ baseUrl }).message).toMatch(
       /option apiKey \(environment variable PAYMENTS_API_KEY\)/,
     );
+  });
+
+  test('that is null is none, whatever the environment says', async () => {
+    vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    expect(refusal({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential');
+    const { payments, sent } = observed(() => Response.json([]), { baseUrl, jwt: null });
+    const error = await failureOf(payments.instructions.list({ address: owner }));
+    expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
+    expect(error.message).toContain('needs the JWT');
+    expect(sent).toEqual([]);
   });
 
   test('of one kind is enough', () => {
@@ -267,7 +277,7 @@ describe('an option', () => {
     getWithBody: [null, {}, 'node:http'],
     validation: [null, 'lax', true],
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
-    idempotencyHeader: [null, true, '', 'Idempotency Key', 'a:b'],
+    idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };
 
@@ -321,6 +331,17 @@ describe('the environment', () => {
       },
     };
   };
+
+  test('may have white space around it, as a file has', async () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', ' https://env.example.com/v0\r\n');
+    vi.stubEnv('PAYMENTS_ROOT_URL', ' \n');
+    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env\n');
+    vi.stubEnv('PAYMENTS_JWT', '\te.n.v ');
+    expect((await sentBy({})).sent).toEqual([
+      'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
+      'https://env.example.com/instructions/all Bearer e.n.v',
+    ]);
+  });
 
   test('fills in what the options leave out', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');

@@ -249,7 +249,7 @@ describe('refuses', () => {
     ['a query that is text', { ...good, query: 'a=1' }, 'query'],
     ['a query of null', { ...good, query: null }, 'query'],
     ['URLSearchParams', { ...good, query: new URLSearchParams('a=1') }, 'query'],
-    ['a query value that is a list', { ...good, query: { a: ['1'] } }, 'query.a'],
+    ['a list inside of a query list', { ...good, query: { a: [['1']] } }, 'query.a'],
     ['a query value of null', { ...good, query: { a: null } }, 'query.a'],
     ['a body with a function', { ...good, method: 'POST', body: { f: () => 1 } }, 'body.f'],
     ['a body that is a function', { ...good, method: 'POST', body: () => 1 }, 'body'],

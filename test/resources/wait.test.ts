@@ -207,6 +207,31 @@ test('patience with an unknown transfer ends after half a minute', async () => {
   expect(clock.elapsed()).toBeLessThan(46_000);
 });
 
+test('a transfer that is not found until time runs out is told by its id, and why', async () => {
+  const { wait } = scripted([404]);
+  const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
+  expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
+  expect(error.message).toContain('The transfer txfr_1 was not found within 5000 ms');
+  expect(error.cause).toBeInstanceOf(NotFoundError);
+  // Once it was seen, or when the last look failed otherwise, that is no longer why.
+  const { wait: seen } = scripted([404, 'pending']);
+  const late = await failureOf(seen({ timeout: 5_000 }), WaitError);
+  expect(late.message).toContain(
+    'The transfer txfr_1 did not reach the wanted status within 5000 ms; it was pending.',
+  );
+  expect(late.cause).toBeUndefined();
+});
+
+test('an id that is none is not repeated when the wait ends before it is refused', async () => {
+  const { payments } = scripted(['completed']);
+  const wait = payments.transfers.waitFor('sk_live_1' as TransferId, {
+    signal: AbortSignal.abort(),
+  });
+  expect((await failureOf(wait, AbortError)).message).toBe(
+    'Waiting for the transfer was aborted by its signal.',
+  );
+});
+
 test('a transfer that was seen and is gone ends the wait at once', async () => {
   const { wait, sent } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
@@ -364,7 +389,7 @@ test('a signal that is aborted already lets nothing out', async () => {
     outcome: 'unknown',
     operation: 'transfers.waitFor',
     cause: 'enough',
-    message: 'Waiting for the transfer was aborted by its signal.',
+    message: 'Waiting for the transfer txfr_1 was aborted by its signal.',
   });
   expect(sent).toEqual([]);
 });

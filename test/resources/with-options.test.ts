@@ -329,3 +329,42 @@ test('a client can be printed whatever becomes of its options', () => {
     rootUrl: 'https://api.example.com',
   });
 });
+
+test('null takes a credential off a copy, and what undefined leaves out stays', async () => {
+  const { sent, options } = named('tenant', () => Response.json([]));
+  const payments = new PaymentsClient({ ...base, ...options });
+  const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
+  const error = await failureOf(keyOnly.instructions.list({ address: owner }));
+  expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
+  expect(sent).toEqual([]);
+  await payments
+    .withOptions({ apiKey: 'sk_tenant', jwt: undefined })
+    .instructions.list({ address: owner });
+  const jwtOnly = payments.withOptions({ apiKey: null });
+  await jwtOnly.instructions.list({ address: owner });
+  expect(sent.map(({ headers }) => headers['authorization'])).toEqual([
+    'Bearer b.a.se',
+    'Bearer b.a.se',
+  ]);
+  expect((await failureOf(jwtOnly.entities.get('ent_1'))).name).toBe('ConfigurationError');
+  expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
+});
+
+test('null takes the idempotency header off a copy, and a creation is not sent again', async () => {
+  const { sent, options } = named('other', () => Promise.reject(new TypeError('reset')));
+  const keyed = new PaymentsClient({
+    ...base,
+    ...options,
+    maxRetries: 2,
+    idempotencyHeader: 'Idempotency-Key',
+  });
+  await failureOf(clock.run(keyed.transfers.create(newTransfer)));
+  expect(sent).toHaveLength(3);
+  sent.length = 0;
+  const plainOne = keyed.withOptions({ idempotencyHeader: null });
+  const error = await failureOf(clock.run(plainOne.transfers.create(newTransfer)));
+  expect(error.outcome).toBe('unknown');
+  expect(error.idempotencyKey).toBeUndefined();
+  expect(sent).toHaveLength(1);
+  expect(sent[0]?.headers).not.toHaveProperty('idempotency-key');
+});

@@ -456,7 +456,7 @@ interface CallIdentity {
     /** The SDK's name of the call, such as `transfers.create`. */
     readonly operation: string;
     readonly method: string;
-    /** The path as a template, without ids: `/transfers/{id}`. */
+    /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
     readonly path: string;
 }
 /** What every error is made from. */
@@ -494,7 +494,7 @@ declare class PaymentsError extends Error {
     readonly operation: string | undefined;
     /** The HTTP method; absent when no call was involved. */
     readonly method: string | undefined;
-    /** The path as a template, without ids: `/transfers/{id}`. */
+    /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
     readonly path: string | undefined;
     /** Every attempt, in order. */
     readonly attempts: readonly Attempt[];
@@ -506,7 +506,7 @@ declare class PaymentsError extends Error {
     /**
      * When the call began, by this machine's clock, as ISO 8601 text: pass it to
      * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
-     * began.
+     * began; from `reconcile` itself it is the `since` of that search, 1970 if there was none.
      */
     readonly startedAt?: string;
     /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -656,8 +656,8 @@ declare class InvalidResponseError extends PaymentsError {
 declare class PaginationError extends PaymentsError {
     /**
      * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
-     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty, ten ended with
-     * the same item, or (`transactions.list`) three were identical.
+     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty or ended with
+     * the same item, or (`transactions.list`) ten were identical.
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
@@ -689,8 +689,8 @@ declare const isPaymentsError: (value: unknown) => value is PaymentsError;
 declare const isApiError: (value: unknown) => value is ApiError;
 /**
  * Tells whether a call may have taken effect: look before you send it again. Returns false for
- * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. `startedAt`
- * is always set when it returns true.
+ * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. True for reads
+ * as well, which move nothing: ask again. `startedAt` is always set when it returns true.
  */
 declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
@@ -703,7 +703,7 @@ interface HookCall {
     readonly operation: string;
     /** The HTTP method. */
     readonly method: string;
-    /** The path as a template, without ids: `/transfers/{id}`. */
+    /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
     readonly path: string;
     /**
      * A number unique to this call: it links the events of one call when calls run concurrently.
@@ -783,16 +783,17 @@ interface ClientOptions {
      */
     rootUrl?: string | undefined;
     /**
-     * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only.
+     * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only. `null`: none, not even
+     * from the environment or the client that is copied.
      * @default the environment variable PAYMENTS_API_KEY
      */
-    apiKey?: CredentialSource | undefined;
+    apiKey?: CredentialSource | null | undefined;
     /**
      * The JWT, or a function that fetches it. Sent to `rootUrl` only; needed by `instructions` and
-     * `transactions`.
+     * `transactions`. `null`: none, not even from the environment or the client that is copied.
      * @default the environment variable PAYMENTS_JWT
      */
-    jwt?: CredentialSource | undefined;
+    jwt?: CredentialSource | null | undefined;
     /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
     timeout?: number | undefined;
     /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
@@ -828,9 +829,9 @@ interface ClientOptions {
      * The name of a header that carries one key per POST, the same on every attempt, such as
      * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
      * it honours the header, because creations are then sent again after unknown outcomes:
-     * docs/gaps.md, row 51.
+     * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
      */
-    idempotencyHeader?: string | undefined;
+    idempotencyHeader?: string | null | undefined;
     /** Time and timers, for tests. @default the system's */
     clock?: Clock | undefined;
 }
@@ -855,8 +856,8 @@ interface RequestOptions {
     /** Extra body fields that the document does not name. */
     body?: Readonly<Record<string, unknown>> | undefined;
 }
-/** The value of a query parameter; undefined is omitted. */
-type QueryValue = string | number | bigint | boolean | undefined;
+/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
+type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** One page of a list of the versioned API. */
 interface Page<T> {
@@ -1496,7 +1497,8 @@ declare class PaymentsClient {
     constructor(options?: ClientOptions);
     /**
      * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
-     * replaced as a whole. The copy shares the retry budget. It shares the cached token and the pause
+     * replaced as a whole. What is left out stays, the other credential too: `null` takes `apiKey`, `jwt`
+     * or `idempotencyHeader` off. The copy shares the retry budget. It shares the cached token and the pause
      * after a 429 only if the credential, the URL and `clock` are unchanged.
      *
      * @throws {@link ConfigurationError} as the constructor does

@@ -17,6 +17,7 @@ import {
   ValidationError,
   WaitError,
   type PaymentsClient,
+  type PaymentsError,
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import {
@@ -41,13 +42,17 @@ const answered = (
   headers: Record<string, string> = {},
 ): PaymentsClient => clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
 
+/** A message that is the same every time: it tells when the call began. */
+const timeless = ({ message, startedAt = 'never' }: PaymentsError): string =>
+  message.replaceAll(startedAt, '<startedAt>');
+
 describe('the message of', () => {
   test('ConfigurationError', async () => {
     const { payments } = clientOf(() => respond(200), {
       apiKey: () => Promise.reject(new Error('vault')),
     });
     const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The function in the option apiKey failed: vault.
     Request: POST /transfers (transfers.create).
     Nothing was sent."
@@ -57,7 +62,7 @@ describe('the message of', () => {
   test('ValidationError', async () => {
     const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
     const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The arguments of transfers.create are not valid.
       amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
       curency: unknown field; check the spelling, or send an undocumented one through options.body or options.query
@@ -67,11 +72,11 @@ describe('the message of', () => {
 
   test('ApiError: a redirect of a creation', async () => {
     const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The platform answered 302.
     Request: POST /transfers (transfers.create).
     Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
   `);
   });
 
@@ -136,10 +141,10 @@ describe('the message of', () => {
   test('RateLimitError', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
     const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The platform answered 429 (refused): No.
     Request: POST /transfers (transfers.create).
-    Send fewer requests, or wait for retryAfterMs.
+    Send fewer requests, or wait for 3600000 ms (retryAfterMs).
     It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
     It did not take effect."
   `);
@@ -147,10 +152,10 @@ describe('the message of', () => {
 
   test('ServerError: a creation that may have happened', async () => {
     const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The platform answered 502: Bad gateway.
     Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
   `);
   });
 
@@ -158,7 +163,7 @@ describe('the message of', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { payments } = clientOf(() => respond(503, undefined));
     const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
-    expect(error.message).toMatchInlineSnapshot(`
+    expect(timeless(error)).toMatchInlineSnapshot(`
     "The platform answered 503.
     Request: GET /transfers/{id} (transfers.get), 3 attempts."
   `);
@@ -181,10 +186,10 @@ describe('the message of', () => {
       reply('');
     });
     const call = clientAt(server).counterparties.delete('cpty_1');
-    expect((await failureOf(call, ConnectionError)).message).toMatchInlineSnapshot(`
+    expect(timeless(await failureOf(call, ConnectionError))).toMatchInlineSnapshot(`
     "The connection to the platform failed (UND_ERR_SOCKET): other side closed.
     Request: DELETE /counterparties/{id} (counterparties.delete).
-    Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is."
+    Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is. This call began at <startedAt>."
   `);
   });
 
@@ -209,23 +214,24 @@ describe('the message of', () => {
       const { payments } = clientOf(fetch, { clock, ...options });
       const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
       const error = await clock.run(call);
-      messages[error.phase] = error.message;
+      messages[error.phase] = timeless(error);
     }
     expect(messages).toMatchInlineSnapshot(`
     {
       "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
     Request: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
       "credential": "The credential function did not return within 30000 ms.
     Request: POST /transfers (transfers.create).
+    Look at the function in the option apiKey.
     Nothing was sent.",
       "headers": "The platform did not answer within 30000 ms (option timeout).
     Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
       "total": "The call did not finish within 10000 ms (option totalTimeout).
     Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first).",
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
     }
   `);
   });
@@ -254,20 +260,34 @@ describe('the message of', () => {
     );
     await settle();
     controller.abort();
-    expect((await call).message).toMatchInlineSnapshot(`
+    expect(timeless(await call)).toMatchInlineSnapshot(`
     "The call was aborted by its signal.
     Request: PATCH /platform/settings (settings.update).
-    Outcome unknown: the Settings may have been changed. Send the same change again to be sure."
+    Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them since. This call began at <startedAt>."
   `);
+  });
+
+  test('AbortError, by a signal whose time was up', async () => {
+    const { payments } = clientOf(() => new Promise(() => undefined));
+    const reasons = [new DOMException('sk_live_1', 'TimeoutError'), new Error('sk_live_1')];
+    const messages = reasons.map(async (reason) => {
+      const signal = AbortSignal.abort(reason);
+      const error = await failureOf(payments.accounts.get('acc_1', { signal }), AbortError);
+      return error.message.split('\n')[0];
+    });
+    expect(await Promise.all(messages)).toEqual([
+      'The call was aborted by its signal, whose time was up.',
+      'The call was aborted by its signal.',
+    ]);
   });
 
   test('InvalidResponseError', async () => {
     const write = answered(201, html).transfers.create(newTransfer);
-    expect((await failureOf(write, InvalidResponseError)).message).toMatchInlineSnapshot(`
+    expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
     "The platform answered 201, but its answer is not JSON.
     Request: POST /transfers (transfers.create).
     The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment (error.startedAt if this was the first)."
+    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
   `);
     const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
     expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { deflateSync, gzipSync } from 'node:zlib';
 import {
   AbortError,
   ApiError,
+  BadRequestError,
   ConfigurationError,
   ConnectionError,
   PaymentsClient,
@@ -399,6 +401,42 @@ test.each<[string, unknown, RegExp]>([
   expect(error.outcome).toBe('unknown');
   expect(error.message).toMatch(says);
   expect(calls).toBe(1);
+});
+
+const fromNodeFetch = (status: number, text: string) => ({
+  ok: status < 300,
+  status,
+  statusText: '',
+  headers: new Map([['X-Request-Id', 'req_1']]),
+  body: Readable.from([text]),
+  arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
+});
+
+test('an answer of another kind than Response is read all the same', async () => {
+  const answers: unknown[] = [
+    fromNodeFetch(201, JSON.stringify(transferCreated)),
+    {
+      ok: true,
+      status: 201,
+      headers: { get: () => null },
+      text: () => Promise.resolve(JSON.stringify(transferCreated)),
+    },
+    fromNodeFetch(400, '{"error":"no"}'),
+    { ...fromNodeFetch(400, ''), arrayBuffer: () => Promise.reject(new Error('cut')) },
+  ];
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => Promise.resolve(answers.shift() as Response),
+  });
+  const { data, response } = await payments.transfers.create(newTransfer).withResponse();
+  expect(data).toEqual(transferCreated);
+  expect(response.headers.get('x-request-id')).toBe('req_1');
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
+    outcome: 'rejected',
+    requestId: 'req_1',
+    body: '{"error":"no"}',
+  });
+  expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
 });
 
 test('what fails before fetch is asked was not sent, and is not tried again', async () => {
