@@ -1,6 +1,6 @@
 import { redactError, saidBy } from './error-copy.ts';
 import { ValidationError, type CallIdentity, type Issue } from './errors.ts';
-import { join } from './json.ts';
+import { join } from './issue-path.ts';
 import { isObject, isRecord, recordRule } from './records.ts';
 import { redactDeep, type Redact } from './redactor.ts';
 

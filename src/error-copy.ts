@@ -1,4 +1,4 @@
-import { fieldOf, messageOf } from './errors.ts';
+import { fieldOf, messageOf } from './foreign-error.ts';
 import { longestSecret, type Redact } from './redactor.ts';
 
 /** How deep and how large a value may be that travels on an error. */

@@ -1,3 +1,4 @@
+import { fieldOf, messageOf } from './foreign-error.ts';
 import type { Transfer } from './schemas/transfer.ts';
 
 /** What is known about the whole call: the worst outcome of its attempts. */
@@ -523,19 +524,4 @@ function describeCause(cause: unknown): unknown {
     message: messageOf(cause),
     ...(typeof code === 'string' ? { code } : {}),
   };
-}
-
-/** An error's message; one that a user's function threw may have anything in its place. */
-export function messageOf(error: Error): string {
-  const message = fieldOf(error, 'message');
-  return typeof message === 'string' ? message : '';
-}
-
-/** A field of somebody else's error; a getter that throws counts as undefined. */
-export function fieldOf(error: Error, name: string): unknown {
-  try {
-    return Reflect.get(error, name);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,13 +4,12 @@ import { oneLine, redactAndCut, redactError } from './error-copy.ts';
 import {
   AbortError,
   ConnectionError,
-  fieldOf,
-  messageOf,
   TimeoutError,
   type Outcome,
   type PaymentsError,
   type TimeoutPhase,
 } from './errors.ts';
+import { fieldOf, messageOf } from './foreign-error.ts';
 import { connectionOutcome, statusOutcome, type Kind, type WireFacts } from './outcome.ts';
 import type { Redact } from './redactor.ts';
 

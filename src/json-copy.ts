@@ -1,6 +1,7 @@
 import { mostIssues } from './arguments.ts';
 import type { Issue } from './errors.ts';
-import { isRawJson, join, maxDepth } from './json.ts';
+import { join } from './issue-path.ts';
+import { isRawJson, maxDepth } from './json.ts';
 import { isRootPrototype } from './records.ts';
 import { isUnsafe, malformed, millisecondsOf, unsafeRule } from './schemas/primitives.ts';
 

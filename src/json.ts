@@ -20,18 +20,6 @@ export class JsonLimitError extends Error {
 /** Whether a value was made by JSON.rawJSON. */
 export const isRawJson = (value: unknown): boolean => json.isRawJSON?.(value) === true;
 
-/** The place of something inside of another: `a.b[0]`. */
-export const join = (at: string, keys: readonly PropertyKey[]): string =>
-  keys.reduce<string>(
-    (before, key) =>
-      typeof key === 'number'
-        ? `${before}[${key}]`
-        : before === ''
-          ? String(key)
-          : `${before}.${String(key)}`,
-    at,
-  );
-
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 type RawJson = (text: string) => unknown;
 // The standard library's types do not list either feature yet; every supported runtime has both.

@@ -1,3 +1,4 @@
+import { urlProblem, withoutSlash } from './base-url.ts';
 import { clockFrom, type Clock } from './clock.ts';
 import {
   credentialNames,
@@ -148,12 +149,6 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
 export function resolveOptions(options: ClientOptions) {
   refuseUnknown(options, optionNames, 'option');
   const baseUrl = checkUrl('baseUrl', options.baseUrl);
-  // Not the host: one may be called v0.
-  if (!new URL(baseUrl).pathname.endsWith('/v0')) {
-    throw refusal(
-      `The option baseUrl (${variables.baseUrl}) must end in /v0, the version of the API; add it.`,
-    );
-  }
   const rootUrl =
     options.rootUrl === undefined
       ? baseUrl.slice(0, baseUrl.lastIndexOf('/'))
@@ -211,39 +206,18 @@ export function resolveOptions(options: ClientOptions) {
 const refusal = (message: string): ConfigurationError =>
   new ConfigurationError(redactor([])(message), { outcome: 'not_sent' });
 
-function checkUrl(name: 'baseUrl' | 'rootUrl', value: unknown): string {
-  const named = `The option ${name} (${variables[name]})`;
+function checkUrl(name: 'baseUrl' | 'rootUrl', value: string | undefined): string {
   if (value === undefined) {
     throw refusal(
       `No base URL was given. Pass the option ${name}, or set the environment variable ${variables[name]}.`,
     );
   }
-  if (typeof value !== 'string' || !URL.canParse(value)) {
-    throw refusal(
-      `${named} is not an absolute URL, such as https://api.example.com${name === 'baseUrl' ? '/v0' : ''}.`,
-    );
+  const problem = urlProblem(value, name === 'baseUrl' ? '/v0' : '');
+  if (problem !== undefined) {
+    throw refusal(`The option ${name} (${variables[name]}) ${problem}`);
   }
-  const url = new URL(value);
-  if (url.username !== '' || url.password !== '') {
-    throw refusal(`${named} holds a user name or password; take them out.`);
-  }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
-    throw refusal(`${named} holds a query or a fragment; take it out.`);
-  }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-    throw refusal(
-      `${named} must use https. Plain http would show the credential to the network; it is allowed on loopback addresses only.`,
-    );
-  }
-  // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
-  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
+  return withoutSlash(value);
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' ||
-  hostname.endsWith('.localhost') ||
-  hostname === '[::1]' ||
-  /^127(\.\d{1,3}){3}$/.test(hostname);
 
 function checkCredential(kind: CredentialKind, source: unknown): void {
   if (source === undefined || typeof source === 'function') return;

@@ -1,4 +1,5 @@
-import { fieldOf, messageOf, type Outcome } from './errors.ts';
+import type { Outcome } from './errors.ts';
+import { fieldOf, messageOf } from './foreign-error.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';

@@ -1,8 +1,9 @@
 import { invalidArguments, validateFields } from './arguments.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Issue } from './errors.ts';
+import { join } from './issue-path.ts';
 import { jsonCopy } from './json-copy.ts';
-import { join, stringifyJson } from './json.ts';
+import { stringifyJson } from './json.ts';
 import { isObject } from './records.ts';
 import type { Redact } from './redactor.ts';
 import {

@@ -45,7 +45,10 @@ const imports = files.flatMap((from) =>
 const floors = [
   [
     'json.ts',
+    'issue-path.ts',
     'records.ts',
+    'base-url.ts',
+    'foreign-error.ts',
     'http-date.ts',
     'redactor.ts',
     'version.ts',
@@ -138,6 +141,7 @@ test('the sandbox knows the schemas and never the client', () => {
     isSandbox(to) ||
     to.startsWith('schemas/') ||
     to === 'json.ts' ||
+    to === 'issue-path.ts' ||
     to === 'redactor.ts' ||
     to === 'zod/mini' ||
     (to.startsWith('node:') && ['sandbox/server.ts', 'sandbox/bin.ts'].includes(from)) ||

@@ -1,0 +1,11 @@
+/** The place of something inside of another: `a.b[0]`. */
+export const join = (at: string, keys: readonly PropertyKey[]): string =>
+  keys.reduce<string>(
+    (before, key) =>
+      typeof key === 'number'
+        ? `${before}[${key}]`
+        : before === ''
+          ? String(key)
+          : `${before}.${String(key)}`,
+    at,
+  );
