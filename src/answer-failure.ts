@@ -19,8 +19,9 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-
 /** The platform's id of a request; the document names no header, so the usual ones are tried. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   for (const name of requestIdHeaders) {
-    const value = headers.get(name);
-    if (value !== null && value !== '') return oneLine(redactAndCut(value, redact));
+    const value: unknown = headers.get(name);
+    // Of a fetch of the user's own, headers may be a Map.
+    if (typeof value === 'string' && value !== '') return oneLine(redactAndCut(value, redact));
   }
   return undefined;
 }
@@ -176,7 +177,8 @@ function excerpt(body: string): string {
 
 function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
-  headers.forEach((value, name) => {
+  // As above; one may have `get` alone.
+  (headers as Partial<Headers>).forEach?.((value, name) => {
     if (name !== 'set-cookie') {
       record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
     }

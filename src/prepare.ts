@@ -15,8 +15,11 @@ import {
 import { isUnsafe, malformed, unsafeRule } from './schemas/primitives.ts';
 import { version } from './version.ts';
 
-/** One value of a query. */
-type Parameter = Exclude<QueryValue, readonly unknown[]>;
+/** One value of a query under its name. */
+interface Parameter {
+  readonly name: string;
+  readonly value: Exclude<QueryValue, readonly unknown[]>;
+}
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
 export interface Prepared {
@@ -46,15 +49,17 @@ export function prepare(
   const path = call.path.resolve(issues);
   const query = call.query && validateFields(call.query, issues);
   refuseElsewhere(call.elsewhere, resolved, issues);
-  // Taken apart before it is looked at: a getter is asked once, and what was checked is what is sent.
-  const queried = Object.entries({ ...query, ...resolved.query }).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((each: Parameter) => [name, each] as const),
-  );
-  for (const [name, value] of queried) {
+  const parameters: Parameter[] = [];
+  // Copied before it is looked at: a getter is asked once, and what was checked is what is sent.
+  for (const [name, value] of Object.entries({ ...query, ...resolved.query })) {
+    const values: unknown = Array.isArray(value) ? Array.from(value as unknown[]) : value;
     const isExtra = Object.hasOwn(resolved.query, name);
-    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
+    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, values);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
+    for (const each of [values].flat() as Parameter['value'][]) {
+      parameters.push({ name, value: each });
+    }
   }
   let payload: unknown;
   if (call.body !== undefined || resolved.body !== undefined) {
@@ -87,7 +92,7 @@ export function prepare(
   if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
     headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
-  const url = `${defaults.baseUrl}${path}${searchParams(queried)}`;
+  const url = `${defaults.baseUrl}${path}${searchParams(parameters)}`;
   return {
     // A wire takes it as it is; only an id or a path of the caller's may need to be normalised.
     url: plainPath.test(path) ? url : new URL(url).href,
@@ -158,9 +163,15 @@ function checkedBody(body: unknown, at: string, extra: unknown, issues: Issue[])
   return copy;
 }
 
-/** What keeps a value out of a query. */
+/** What keeps a value, or a list of them, out of a query. */
 function queryProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
+  if (!Array.isArray(value)) return parameterProblem(name, value);
+  if (value.length === 0) return 'expected at least one value; leave the field out to send none';
+  return value.map((each) => parameterProblem(name, each)).find((problem) => problem !== undefined);
+}
+
+function parameterProblem(name: string, value: unknown): string | undefined {
   if (!name.isWellFormed()) return malformed;
   if (
     !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
@@ -172,9 +183,9 @@ function queryProblem(name: string, value: unknown): string | undefined {
   return typeof value === 'string' && !value.isWellFormed() ? malformed : undefined;
 }
 
-function searchParams(query: readonly (readonly [string, Parameter])[]): string {
+function searchParams(parameters: readonly Parameter[]): string {
   let search: URLSearchParams | undefined;
-  for (const [name, value] of query) {
+  for (const { name, value } of parameters) {
     if (value === undefined) continue;
     search ??= new URLSearchParams();
     search.append(name, String(value));

@@ -8,11 +8,12 @@ export type Likeness = 'same' | 'unclear' | 'other';
 export function compareTexts(
   seen: unknown,
   wanted: string,
-  normalize = (text: string): string => text.trim(),
+  normalize = (text: string): string => text,
 ): Likeness {
   // Only with `validation: 'report'`: otherwise the page was refused.
   if (typeof seen !== 'string') return 'unclear';
-  if (normalize(seen) === normalize(wanted)) return 'same';
+  // White space at an end of what is shown may be where it was cut off.
+  if (normalize(seen) === normalize(wanted) || seen === wanted.trim()) return 'same';
   return lettersOf(seen) === lettersOf(wanted) ? 'unclear' : 'other';
 }
 
@@ -128,6 +129,8 @@ const loosely = (text: string): string =>
   text
     // Piece by piece: a thousand accents on one letter are sorted for long, a million for ever.
     .replace(/[^]{1,100}/gu, (piece) => piece.normalize('NFKD'))
+    // In Latin, Greek and Cyrillic; elsewhere such a mark may stand for a letter.
+    .replace(/[\u0300-\u036f]+/g, '')
     // Capitals last: Straße and STRASSE are one, and a small sigma depends on what stands behind it.
     .toLowerCase()
     .toUpperCase()

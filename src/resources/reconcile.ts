@@ -37,7 +37,8 @@ export interface ReconcileOptions extends RequestOptions {
   /**
    * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
    * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
-   * without a description it is `ambiguous`. @default 120000
+   * without a description it is `ambiguous`. Where the platform's answers show that this machine's clock
+   * is ahead, the search goes back by that much more. @default 120000
    */
   clockSkew?: number | undefined;
 }
@@ -78,6 +79,9 @@ const call: CallIdentity = {
  */
 const maxWalks = 3;
 
+/** A `Date` still further back may come from a cache, or from a machine without a clock. */
+const furthestAhead = 24 * 60 * 60_000;
+
 /** Before every Transfer: 1970. */
 const ever = 0;
 
@@ -100,7 +104,7 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const search = resolveSearch(copyFields(input), copyOptions(options), now(), redact);
-  const findings: Findings = { seen: new Map(), fitting: [], showsDescriptions: false, ahead: 0 };
+  const findings: Findings = { seen: new Map(), fitting: [], described: new Set(), ahead: 0 };
   try {
     for (let walk = 1; ; walk += 1) {
       const hasMoved = await scanTransfers(list, now, search, findings, walk);
@@ -126,8 +130,8 @@ interface Findings {
   readonly seen: Map<unknown, number>;
   /** What may be the Transfer, whenever it was created. */
   readonly fitting: { readonly transfer: Transfer; readonly likeness: Likeness }[];
-  /** Whether any Transfer has a description that can be read. */
-  showsDescriptions: boolean;
+  /** The statuses in which some Transfer has a description that can be read. */
+  readonly described: Set<unknown>;
   /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
   ahead: number;
 }
@@ -141,7 +145,7 @@ async function scanTransfers(
   walk: number,
 ): Promise<boolean> {
   const query = { accountId: wanted.sourceAccountId, limit: 100 };
-  const { seen, fitting } = findings;
+  const { seen, fitting, described } = findings;
   let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
     const difference = now() - httpDate(headers.get('date'));
@@ -155,11 +159,11 @@ async function scanTransfers(
         outcome: 'unknown',
       });
     }
-    const { id, description } = transfer;
+    const { id, status, description } = transfer;
     const key = isFilled(id) ? id : transfer;
     hasMoved ||= seen.get(key) === walk;
     seen.set(key, walk);
-    findings.showsDescriptions ||= typeof description === 'string' && lettersOf(description) !== '';
+    if (typeof description === 'string' && lettersOf(description) !== '') described.add(status);
     const likeness = compareTransfer(transfer, wanted);
     if (likeness !== 'other') fitting.push({ transfer, likeness });
   }
@@ -168,7 +172,7 @@ async function scanTransfers(
 
 /** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
 function decide(
-  { seen, fitting, showsDescriptions, ahead }: Findings,
+  { seen, fitting, described, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
@@ -186,15 +190,17 @@ function decide(
       continue;
     }
     const isDescribed = shownText(transfer.description) !== undefined;
-    // If the list shows descriptions, a transfer without one was created without one; unless ours has
-    // neither letters nor digits, of which a platform may leave nothing.
-    if (!isDescribed && lettersOf(wanted.description ?? '') !== '' && showsDescriptions) continue;
+    // If the list shows descriptions of such transfers (perhaps not of pending ones), one without was
+    // created without; unless ours has neither letters nor digits, of which a platform may leave nothing.
+    const isShown = described.has(transfer.status) && lettersOf(wanted.description ?? '') !== '';
+    if (!isDescribed && isShown) continue;
     // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
     if (outgoing.has(transfer.id)) continue;
     if (isFilled(transfer.id)) outgoing.add(transfer.id);
-    // A reference tells this transfer from an earlier one like it, whatever the two clocks say.
+    // A reference tells this transfer from an earlier one like it, whatever the two clocks say; but a
+    // clock that is days off is more likely no clock.
     const isRecent = hasReference
-      ? created.latest >= earliest
+      ? created.latest >= start - clockSkew - Math.min(ahead, furthestAhead)
       : created.earliest >= withoutReference;
     if (isRecent && likeness === 'same') certain.push(transfer);
     else doubtful.push(transfer);

@@ -270,7 +270,7 @@ const neverFound = (
   startedAt: string,
 ): WaitError =>
   new WaitError(
-    `${capital(name)} was not found within ${limit} ms: the platform answered 404. Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.`,
+    `${capital(name)} was not found within ${limit} ms: the platform answered 404. This does not mean that it failed: call waitFor again, or check later; check the id and the option baseUrl, too.\n${cause.message}`,
     {
       ...call,
       outcome: 'unknown',

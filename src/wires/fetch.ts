@@ -1,6 +1,6 @@
 import type { Kind } from '../outcome.ts';
 import { host, isNativeFetch, runtime, type Runtime } from '../runtime.ts';
-import { bodylessStatuses, type Fetch, type GetWithBody, type Wire } from './wire.ts';
+import type { Fetch, GetWithBody, Wire, WireAnswer } from './wire.ts';
 
 /** The wire for everything but GET with a body, over the user's own fetch or the global one. */
 export function fetchWire(send: Fetch, kind: Kind): Wire {
@@ -18,7 +18,7 @@ export function fetchWire(send: Fetch, kind: Kind): Wire {
 }
 
 /** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
-async function asAnswer(given: Partial<Response> | null | undefined): Promise<Response> {
+function asAnswer(given: Partial<Response> | null | undefined): WireAnswer {
   if (typeof given?.status !== 'number' || typeof given.headers?.get !== 'function') {
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
@@ -26,22 +26,29 @@ async function asAnswer(given: Partial<Response> | null | undefined): Promise<Re
     // What the first address made of the request, nobody knows.
     throw new TypeError('the custom fetch followed a redirect');
   }
-  const { body, headers } = given;
-  const isResponse = body === null || typeof body?.getReader === 'function';
-  return isResponse && typeof headers.append === 'function' ? (given as Response) : rebuilt(given);
+  const { body } = given;
+  const isStream = body === null || typeof body?.getReader === 'function';
+  return isStream ? (given as Response) : withStream(given as Response);
 }
 
-/** node-fetch gives a stream of another kind, and what was made for a test often has none. */
-async function rebuilt(given: Partial<Response>): Promise<Response> {
-  const { status = 0, statusText = '', headers } = given;
-  const body = (await (given.arrayBuffer?.() ?? given.text?.())) ?? null;
-  // One made for a test may have `get` alone.
-  const fields = headers !== undefined && Symbol.iterator in headers ? [...headers] : [];
-  return new Response(bodylessStatuses.has(status) ? null : body, {
-    status,
-    statusText,
-    headers: new Headers(fields),
-  });
+/**
+ * node-fetch gives a stream of another kind, and what was made for a test often none. It is read when
+ * somebody asks: the status says something of a body that never ends, too.
+ */
+function withStream(given: Partial<Response> & Omit<WireAnswer, 'body'>): WireAnswer {
+  const { status, statusText, headers } = given;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const read = await (given.arrayBuffer?.() ?? given.text?.() ?? '');
+        const isText = typeof read === 'string';
+        controller.enqueue(isText ? new TextEncoder().encode(read) : new Uint8Array(read));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { ok: status >= 200 && status < 300, status, statusText, headers, body };
 }
 
 /** A seam of the user's own for GET with a body. */

@@ -398,6 +398,11 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'Paymentinvoice4711' },
   ],
   ['words stand at both ends', { description: 'INV-4711' }, { description: 'REFINV4711EUR' }],
+  [
+    'words were put in front, and signs taken out, but no accents',
+    { description: 'Ref-Müller-15' },
+    { description: 'PAYMENTRefMüller15' },
+  ],
   ['signs are written as in HTML', { description: 'R&D 4711' }, { description: 'R&amp;D 4711' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
   ['the amount is rounded, but not the reference', { description: 'Inv. 7' }, { amount: '13' }],
@@ -465,6 +470,28 @@ test('a reference is found among others that begin as it does', async () => {
   ).toMatchObject({ result: 'ambiguous' });
 });
 
+test('a Date that is days behind is not believed as a clock', async () => {
+  const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
+  const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
+  for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
+    const { payments } = observed(() => Response.json(page([lastMonth]), { headers: { date } }), {
+      clock,
+    });
+    const wanted = { ...newTransfer, description: 'Rent' };
+    expect(await payments.transfers.reconcile(wanted, { since: '2026-01-09T23:59:00Z' })).toEqual({
+      result: 'ambiguous',
+      candidates: [lastMonth],
+    });
+  }
+});
+
+test('another description that was cut at a blank is not ours', async () => {
+  const cut = { ...match, description: 'payroll 2026 emp ' };
+  expect(
+    await listing(cut).look({ ...newTransfer, description: 'payroll 2026 emp' }),
+  ).toMatchObject({ result: 'ambiguous' });
+});
+
 test('white space around a description is nothing', async () => {
   const trimmed = { ...match, description: 'Invoice 7' };
   const { look } = listing(trimmed);
@@ -501,6 +528,13 @@ test.each([undefined, null, ''])(
     expect(await listing(bare, certain).look(wanted)).toEqual({
       result: 'found',
       transfer: certain,
+    });
+    // As where the description of a pending transfer is not shown yet.
+    const settled = { ...other, status: 'completed' };
+    expect(match.status).toBe('pending');
+    expect(await listing(bare, settled).look(wanted)).toEqual({
+      result: 'ambiguous',
+      candidates: [bare],
     });
   },
 );

@@ -24,26 +24,37 @@ test('further query parameters go beside the documented ones', async () => {
 
 test('a list of query values is sent under one name, in its order', async () => {
   const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
-  const query = { status: ['failed', 'a&b', 2n ** 60n], none: [], last: 1 };
+  const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
   await payments.transfers.list({}, { query });
   await payments.request({ method: 'GET', path: '/transfers', api: 'versioned', query });
   expect(sent.map(({ url }) => new URL(url).search)).toEqual([search, search]);
 });
 
-test('a further query parameter does not take the place of a documented one', async () => {
+test.each(['acc_2', ['acc_2'], []])(
+  'a further query parameter does not take the place of a documented one: %o',
+  async (accountId) => {
+    const { payments, sent } = observed();
+    const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
+    const { issues } = await failureOf(listing, ValidationError);
+    expect(issues).toEqual([
+      {
+        path: 'options.query.accountId',
+        message: 'the input already has this field; set it only there',
+      },
+    ]);
+    expect(sent).toEqual([]);
+  },
+);
+
+test('a list of query values says once what is wrong with it', async () => {
   const { payments, sent } = observed();
-  const listing = payments.transfers.list(
-    { accountId: 'acc_1' },
-    { query: { accountId: 'acc_2' } },
+  const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
+  const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
+  expect(issues.map(({ path }) => path)).toEqual(
+    ['ids', 'none', 'gap'].map((name) => `options.query.${name}`),
   );
-  const { issues } = await failureOf(listing, ValidationError);
-  expect(issues).toEqual([
-    {
-      path: 'options.query.accountId',
-      message: 'the input already has this field; set it only there',
-    },
-  ]);
+  expect(issues[1]?.message).toContain('at least one value');
   expect(sent).toEqual([]);
 });
 

@@ -212,6 +212,7 @@ test('a transfer that is not found until time runs out is told by its id, and wh
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
   expect(error.message).toContain('The transfer txfr_1 was not found within 5000 ms');
+  expect(error.message).toContain('This does not mean that it failed');
   expect(error.cause).toBeInstanceOf(NotFoundError);
   // Once it was seen, or when the last look failed otherwise, that is no longer why.
   const { wait: seen } = scripted([404, 'pending']);

@@ -1359,7 +1359,8 @@ interface ReconcileOptions extends RequestOptions {
     /**
      * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
      * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
-     * without a description it is `ambiguous`. @default 120000
+     * without a description it is `ambiguous`. Where the platform's answers show that this machine's clock
+     * is ahead, the search goes back by that much more. @default 120000
      */
     clockSkew?: number | undefined;
 }

@@ -7,6 +7,7 @@ import {
   ConfigurationError,
   ConnectionError,
   PaymentsClient,
+  RateLimitError,
   ServerError,
   type PaymentsError,
 } from 'payments-platform-sdk';
@@ -407,7 +408,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   ok: status < 300,
   status,
   statusText: '',
-  headers: new Map([['X-Request-Id', 'req_1']]),
+  headers: new Map([['x-request-id', 'req_1']]),
   body: Readable.from([text]),
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
@@ -436,7 +437,29 @@ test('an answer of another kind than Response is read all the same', async () =>
     requestId: 'req_1',
     body: '{"error":"no"}',
   });
-  expect((await failureOf(payments.transfers.create(newTransfer))).outcome).toBe('unknown');
+  // The status says what became of it, also where the body does not come.
+  expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
+    outcome: 'rejected',
+    body: '',
+  });
+});
+
+test('a body that nobody wants is not waited for, and headers need no more than get', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
+  const held = {
+    status: 429,
+    headers: { get: (name: string) => (name === 'retry-after' ? '30' : null) },
+    body: Response.json({}).body,
+  };
+  const answers: unknown[] = [deleted, held];
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => Promise.resolve(answers.shift() as Response),
+    maxRetries: 0,
+  });
+  await payments.counterparties.delete('cpty_1');
+  const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
+  expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
 test('what fails before fetch is asked was not sent, and is not tried again', async () => {
