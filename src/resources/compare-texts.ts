@@ -21,11 +21,11 @@ export function compareTexts(
  * That the description comes back, and as it was sent, is not documented: docs/gaps.md, row 60. One
  * that was not asked for is somebody else's.
  */
-export function compareDescriptions(seen: unknown, wanted: string): Likeness {
+export function compareDescriptions(seen: unknown, wanted: string, longest: number): Likeness {
   if (seen === undefined) return wanted === '' ? 'same' : 'unclear';
   const likeness = compareTexts(seen, wanted);
   if (likeness !== 'other' || wanted === '' || typeof seen !== 'string') return likeness;
-  return mayBeMadeOf(seen, wanted) ? 'unclear' : 'other';
+  return mayBeMadeOf(seen, wanted, longest) ? 'unclear' : 'other';
 }
 
 /** Stands for characters that are not shown. */
@@ -36,12 +36,21 @@ const dots = /\u2026|\.{3,}/u;
 const shortestLimit = 15;
 
 /**
+ * The room that a description shows there is. Other letters than these count as one character here, and
+ * as several bytes there.
+ */
+export const roomShownBy = (description: string): number =>
+  isAscii(description) ? description.length : 0;
+
+const isAscii = (text: string): boolean => /^[\t-~]*$/.test(text);
+
+/**
  * Whether a platform may have made a description out of another: with words around it, of a part of it,
  * or masked. A number has to be whole, unless dots say that it is not, or what is shown may be all that
  * there was room for. No regular expression is made of the texts: a long one does not compile, and there
  * may be very many.
  */
-function mayBeMadeOf(seen: string, wanted: string): boolean {
+function mayBeMadeOf(seen: string, wanted: string, longest: number): boolean {
   const parts = seen.split(dots);
   const isCut = parts.length > 1;
   // Dots at the very end say no more than that it was cut off.
@@ -57,7 +66,7 @@ function mayBeMadeOf(seen: string, wanted: string): boolean {
   const isOneWord = words.length === 1 && /\p{N}/u.test(asked);
   const isEdge = (at: number): boolean => edges.has(at) || (isOneWord && !cutsNumber(shown, at));
   const ourEdges = edgesOf(loosely(wanted).split(' '));
-  const isFull = seen.trim().length >= shortestLimit;
+  const isFull = seen.length >= shortestLimit && (!isAscii(seen) || seen.length >= longest);
   // A number that was cut is another number. Two that only stand side by side may be parted, if at least
   // half of all is left.
   const isCutCleanly = (length: number, ...places: number[]): boolean =>

@@ -3,9 +3,14 @@ import { compareDescriptions, compareTexts, lettersOf, type Likeness } from './c
 
 /**
  * Whether a Transfer is what a creation with this input would have made. What cannot be told, because
- * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
+ * the list leaves it out or writes it otherwise than it was sent, rules nothing out. `longest` is how long
+ * descriptions get in this list, if that is known.
  */
-export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput): Likeness {
+export function compareTransfer(
+  transfer: Transfer,
+  wanted: TransferCreateInput,
+  longest = 0,
+): Likeness {
   const parties = [
     // Without an id nobody can tell two of them apart.
     isFilled(transfer.id) ? 'same' : 'unclear',
@@ -23,7 +28,7 @@ export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput)
   ];
   if (money.includes('other')) return 'other';
   // Last, because it costs most: it is reached by few.
-  const description = compareDescriptions(shown, asked);
+  const description = compareDescriptions(shown, asked, longest);
   const isUnclear = [...parties, ...money].includes('unclear');
   return description === 'same' && isUnclear ? 'unclear' : description;
 }

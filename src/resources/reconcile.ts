@@ -23,7 +23,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import { compareTexts, lettersOf, type Likeness } from './compare-texts.ts';
+import { compareTexts, lettersOf, roomShownBy } from './compare-texts.ts';
 import { compareTransfer, isFilled, shownText, timeOf } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
@@ -104,7 +104,13 @@ export async function reconcileTransfer(
   redact: Redact,
 ): Promise<Reconciliation> {
   const search = resolveSearch(copyFields(input), copyOptions(options), now(), redact);
-  const findings: Findings = { seen: new Map(), fitting: [], described: new Set(), ahead: 0 };
+  const findings: Findings = {
+    seen: new Map(),
+    fitting: [],
+    longest: 0,
+    described: new Set(),
+    ahead: 0,
+  };
   try {
     for (let walk = 1; ; walk += 1) {
       const hasMoved = await scanTransfers(list, now, search, findings, walk);
@@ -129,7 +135,9 @@ interface Findings {
   /** In which walk each was last seen, by its id; one without an id by itself. */
   readonly seen: Map<unknown, number>;
   /** What may be the Transfer, whenever it was created. */
-  readonly fitting: { readonly transfer: Transfer; readonly likeness: Likeness }[];
+  readonly fitting: Transfer[];
+  /** The most room for a description that any of them shows. */
+  longest: number;
   /** The statuses in which some Transfer has a description that can be read. */
   readonly described: Set<unknown>;
   /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
@@ -163,16 +171,18 @@ async function scanTransfers(
     const key = isFilled(id) ? id : transfer;
     hasMoved ||= seen.get(key) === walk;
     seen.set(key, walk);
-    if (typeof description === 'string' && lettersOf(description) !== '') described.add(status);
-    const likeness = compareTransfer(transfer, wanted);
-    if (likeness !== 'other') fitting.push({ transfer, likeness });
+    if (typeof description === 'string') {
+      if (lettersOf(description) !== '') described.add(status);
+      findings.longest = Math.max(findings.longest, roomShownBy(description));
+    }
+    if (compareTransfer(transfer, wanted) !== 'other') fitting.push(transfer);
   }
   return hasMoved;
 }
 
 /** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
 function decide(
-  { seen, fitting, described, ahead }: Findings,
+  { seen, fitting, longest, described, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
   const hasReference = (wanted.description ?? '') !== '';
@@ -182,7 +192,10 @@ function decide(
   const doubtful: Transfer[] = [];
   const incoming = new Map<string, Transfer>();
   const outgoing = new Set<string>();
-  for (const { transfer, likeness } of fitting) {
+  for (const transfer of fitting) {
+    // Only now is it known how much room there is.
+    const likeness = compareTransfer(transfer, wanted, longest);
+    if (likeness === 'other') continue;
     const created = timeOf(transfer.createdAt);
     if (created.latest < earliest) continue;
     if (transfer.direction === 'incoming') {

@@ -470,6 +470,13 @@ test('a reference is found among others that begin as it does', async () => {
   ).toMatchObject({ result: 'ambiguous' });
 });
 
+test('of other letters than ASCII nobody knows how many there is room for', async () => {
+  const cut = { ...match, description: '\u0417\u0430\u0440\u043f\u043b\u0430\u0442\u0430 2026-1' };
+  const longer = { ...match, id: 'txfr_2', amount: '99', description: 'Salary in November 2026' };
+  const wanted = { ...newTransfer, description: `${cut.description}1` };
+  expect(await listing(cut, longer).look(wanted)).toMatchObject({ result: 'ambiguous' });
+});
+
 test('a Date that is days behind is not believed as a clock', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
@@ -509,6 +516,15 @@ test.each<[string, string, number, string]>([
 ])('a description of %s, cut inside a number', async (_, description, length, result) => {
   const cut = { ...match, description: description.slice(0, length) };
   expect(await listing(cut).look({ ...newTransfer, description })).toMatchObject({ result });
+  // Where there is room for more, nothing was cut; other letters take more room than it seems.
+  const longer = { ...match, id: 'txfr_3', amount: '99', description: 'x'.repeat(length + 1) };
+  expect(await listing(longer, cut).look({ ...newTransfer, description })).toMatchObject({
+    result: 'not_found',
+  });
+  const foreign = { ...longer, description: '\u00e9'.repeat(length + 1) };
+  expect(await listing(cut, foreign).look({ ...newTransfer, description })).toMatchObject({
+    result,
+  });
   const whole = { ...match, id: 'txfr_2', description };
   expect(await listing(cut, whole).look({ ...newTransfer, description })).toEqual({
     result: 'found',

@@ -63,7 +63,9 @@ const payouts = Array.from({ length: count }, (_, at): Payout => {
   const to = staff[at % staff.length];
   if (to === undefined) throw new Error('nobody to pay');
   // All the same amount, so that only the reference tells them apart.
-  return { reference: `payroll-2026-11/${at + 1}`, from: company.id, to, amount: '12.50' };
+  // As many digits in each: no reference is the beginning of another.
+  const number = String(at + 1).padStart(4, '0');
+  return { reference: `payroll-2026-11/${number}`, from: company.id, to, amount: '12.50' };
 });
 await queue.addBulk(
   payouts.map((data) => ({
