@@ -177,7 +177,7 @@ function excerpt(body: string): string {
 
 function headerRecord(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
-  // As above; one may have `get` alone.
+  // Those of a fetch of the user's own may have `get` alone.
   (headers as Partial<Headers>).forEach?.((value, name) => {
     if (name !== 'set-cookie') {
       record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));

@@ -23,7 +23,7 @@ export function urlProblem(value: unknown, end: string): string | undefined {
   return undefined;
 }
 
-/** A URL that paths can be put behind. */
+/** A URL without a slash at its end, so that paths, which begin with one, can be put behind it. */
 export function withoutSlash(text: string): string {
   const { origin, pathname } = new URL(text);
   // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.

@@ -171,7 +171,7 @@ export class PaymentsClient {
   }
 }
 
-/** Out of the class: the build gives another name to a class that uses its own. */
+/** Outside of the class, because the build renames a class that uses its own name (`_PaymentsClient`). */
 const clientOf = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
 const credentialOf = (

@@ -180,7 +180,10 @@ async function scanTransfers(
   return hasMoved;
 }
 
-/** Only the whole list tells how far the clocks are apart, and whether it shows descriptions. */
+/**
+ * Only the whole list tells how far the clocks are apart, whether it shows descriptions, and how much room
+ * there is for one.
+ */
 function decide(
   { seen, fitting, longest, described, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
@@ -193,7 +196,6 @@ function decide(
   const incoming = new Map<string, Transfer>();
   const outgoing = new Set<string>();
   for (const transfer of fitting) {
-    // Only now is it known how much room there is.
     const likeness = compareTransfer(transfer, wanted, longest);
     if (likeness === 'other') continue;
     const created = timeOf(transfer.createdAt);
@@ -219,8 +221,8 @@ function decide(
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // A platform that leaves one reference as it was sent has left ours, too: what is written otherwise
-  // is another's.
+  // A platform that shows one reference as it was sent shows ours so, too: what is written otherwise is
+  // another's.
   const rivals = doubtful.filter(
     ({ description }) =>
       !hasReference || compareTexts(description, wanted.description ?? '') === 'same',
