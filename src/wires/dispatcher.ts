@@ -42,7 +42,6 @@ class Exchange implements Handler {
   readonly #stop: WireRequest['stop'];
   readonly #mayRepeat: boolean;
   #forget = ignore;
-  #stopped: Error | undefined;
   #hasFailed = false;
   #resolve: (answer: WireAnswer) => void = ignore;
   #reject: (error: unknown) => void = ignore;
@@ -59,11 +58,10 @@ class Exchange implements Handler {
     });
     trace.started = false;
     this.#forget = request.stop.onStop((reason) => {
-      this.#stopped = reason;
       this.#abort?.(reason);
       this.#fail(reason);
     });
-    if (this.#stopped !== undefined) return;
+    if (this.#hasFailed) return;
     // Not through new URL(): prepare.ts has written it as a URL would.
     const pathAt = request.url.indexOf('/', request.url.indexOf('//') + 2);
     try {
@@ -107,15 +105,11 @@ class Exchange implements Handler {
       // After a pause of the whole process, its sockets are served before its timers.
       this.#stop.check();
     } catch {
-      // The listener above has put it into #stopped.
-    }
-    if (this.#stopped !== undefined) {
-      abort(this.#stopped);
-      return;
+      // The listener above has heard of it, too.
     }
     if (this.#hasFailed) {
-      // The caller has heard of it, and may be trying again.
-      abort(new Error('the request has failed before it began'));
+      // The caller has been told, and may be trying again.
+      abort(new Error('the request was over before it began'));
       return;
     }
     if (this.#trace.started === true) {

@@ -788,6 +788,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['a description that was not given', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
   [
+    'another description, and an amount that cannot be read',
+    { ...newTransfer, description: 'Rent' },
+    { description: 'Lease', amount: '12,50' },
+    false,
+  ],
+  [
     'its description, from another source',
     { ...newTransfer, description: 'Rent' },
     { description: 'Rent', sourceAccountId: 'acc_9' },

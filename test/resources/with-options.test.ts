@@ -38,9 +38,9 @@ const sentFor = async (
 };
 /** The milliseconds after which a call that is never answered gives up. */
 const patience = async (payments: PaymentsClient): Promise<number> => {
-  const begun = clock.elapsed();
+  const begun = clock.passed;
   await failureOf(clock.run(payments.entities.get('ent_1')), TimeoutError);
-  return clock.elapsed() - begun;
+  return clock.passed - begun;
 };
 const silent = named('silent', () => new Promise<never>(() => undefined)).options;
 
@@ -272,28 +272,35 @@ test('a clone shares the retry budget', async () => {
   expect(sent).toHaveLength(7 + 23 + 1);
 });
 
-test('a clone waits with its original after a 429, unless its credential is another', async () => {
-  let refuse = true;
-  const { sent, options } = named('busy', () =>
-    refuse
-      ? new Response('{}', { status: 429, headers: { 'retry-after': '20' } })
-      : Response.json(entity),
-  );
-  const payments = new PaymentsClient({ ...base, ...options });
-  await failureOf(payments.entities.get('ent_1'), RateLimitError);
-  refuse = false;
+test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions]>([
+  ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
+  ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
+])(
+  'a clone waits with its original after a 429, unless its %s or clock is another',
+  async (_, call, tenant) => {
+    let refuse = true;
+    const { sent, options } = named('busy', (request) => {
+      if (refuse) return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
+      return Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []);
+    });
+    const payments = new PaymentsClient({ ...base, ...options });
+    await failureOf(call(payments), RateLimitError);
+    refuse = false;
 
-  const tenant = payments.withOptions({ apiKey: 'sk_tenant' });
-  await tenant.entities.get('ent_1');
-  expect(sent).toHaveLength(2);
+    await call(payments.withOptions(tenant));
+    expect(sent).toHaveLength(2);
+    // Another clock does not know how long is left.
+    await call(payments.withOptions({ clock: otherClock }));
+    expect(sent).toHaveLength(3);
 
-  const begun = clock.elapsed();
-  const held = payments.withOptions({ timeout: 60_000 }).entities.get('ent_1');
-  await settle();
-  expect(sent).toHaveLength(2);
-  await clock.run(held);
-  expect(clock.elapsed() - begun).toBeGreaterThanOrEqual(20_000);
-});
+    const begun = clock.passed;
+    const held = call(payments.withOptions({ timeout: 60_000 }));
+    await settle();
+    expect(sent).toHaveLength(3);
+    await clock.run(held);
+    expect(clock.passed - begun).toBeGreaterThanOrEqual(20_000);
+  },
+);
 
 test('what a clone refuses, it refuses when it is made', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });

@@ -21,7 +21,7 @@ export async function settle(turns = 20): Promise<void> {
  */
 export class VirtualClock implements Clock {
   readonly #timers = new Map<number, Timer>();
-  #elapsed = 0;
+  #passed = 0;
   #wall: number;
   #nextHandle = 1;
   /** The length of every timer ever set. */
@@ -32,18 +32,24 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return this.#wall + this.#elapsed;
+    return this.#wall + this.#passed;
   }
 
+  /** A clock of this kind begins anywhere, but never with the call that asks it. */
   elapsed(): number {
-    return this.#elapsed;
+    return 86_400_000 + this.#passed;
+  }
+
+  /** How much time has passed since the test began. */
+  get passed(): number {
+    return this.#passed;
   }
 
   setTimeout(callback: () => void, ms: number): number {
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     this.lengths.push(ms);
-    this.#timers.set(handle, { at: this.#elapsed + ms, ms, run: callback });
+    this.#timers.set(handle, { at: this.#passed + ms, ms, run: callback });
     if (ms === 0) {
       setImmediate(() => {
         this.#fire(handle);
@@ -70,21 +76,21 @@ export class VirtualClock implements Clock {
 
   /** Time passes and no timer fires, as on a suspended machine. */
   jump(ms: number): void {
-    this.#elapsed += ms;
+    this.#passed += ms;
   }
 
   /** Lets time pass, firing what comes due, each in its turn. */
   async advance(ms: number): Promise<void> {
-    const until = this.#elapsed + ms;
+    const until = this.#passed + ms;
     await settle();
     for (;;) {
       const due = this.#earliest();
       if (due === undefined || due[1].at > until) break;
-      this.#elapsed = Math.max(this.#elapsed, due[1].at);
+      this.#passed = Math.max(this.#passed, due[1].at);
       this.#fire(due[0]);
       await settle();
     }
-    this.#elapsed = Math.max(this.#elapsed, until);
+    this.#passed = Math.max(this.#passed, until);
   }
 
   /** Lets time pass from timer to timer until the promise has settled. */
@@ -99,7 +105,7 @@ export class VirtualClock implements Clock {
       if (settled) return promise;
       const due = this.#earliest();
       if (due === undefined) throw new Error('Nothing is under way, and the promise is pending.');
-      this.#elapsed = Math.max(this.#elapsed, due[1].at);
+      this.#passed = Math.max(this.#passed, due[1].at);
       this.#fire(due[0]);
     }
   }

@@ -39,7 +39,7 @@ async function course(
   const arrivals: number[] = [];
   const { payments } = clientOf(
     () => {
-      arrivals.push(clock.elapsed());
+      arrivals.push(clock.passed);
       return respond(status, errorBody, headers);
     },
     { totalTimeout: 3_600_000, maxRetries: 1, ...options, clock },
@@ -47,7 +47,7 @@ async function course(
   const error = await clock.run(failureOf(payments.transfers.get('txfr_1')));
   const gaps = arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0));
   expect(clock.pending).toBe(0);
-  return { error, gaps, elapsed: clock.elapsed() };
+  return { error, gaps, elapsed: clock.passed };
 }
 
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -230,7 +230,7 @@ test.each([
   controller.abort('enough');
   expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
   expect(requests).toHaveLength(1);
-  expect({ pending: clock.pending, elapsed: clock.elapsed() }).toEqual({ pending: 0, elapsed: 0 });
+  expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
 });
 
 test('callers who fail together do not try three times each', async () => {
@@ -318,7 +318,7 @@ test('a wait is told to onRetry before it begins', async () => {
       clock,
       hooks: {
         onRetry: (event) => {
-          told.push({ ...event, reason: `${event.reason}, at ${clock.elapsed()}` });
+          told.push({ ...event, reason: `${event.reason}, at ${clock.passed}` });
         },
       },
     },

@@ -267,6 +267,39 @@ test.each(['dispatcher', 'fetch'])(
   },
 );
 
+test.each([
+  ['the dispatcher', {}],
+  ['fetch', { fetch: (request: Request) => fetch(request) }],
+])('whenever a caller leaves, what is called not_sent never arrives: over %s', async (_, wire) => {
+  const server = await rawServer(() => undefined);
+  const payments = clientAt(server, wire);
+  const unsent: string[] = [];
+  const outcomes = new Set<string>();
+  for (let step = 0; step < 80; step += 1) {
+    const description = `step ${step}`;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const call = failureOf(
+      payments.transfers.create({ ...newTransfer, description }, { signal }),
+      AbortError,
+    );
+    // Forty promises, one after the other, and then forty turns of the event loop.
+    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+    if (step > 40) await settle(step - 40);
+    caller.abort();
+    const { outcome } = await call;
+    outcomes.add(outcome);
+    if (outcome === 'not_sent') unsent.push(description);
+  }
+  await settle();
+  const arrived = server.arrivals.map(
+    ({ body }) => (JSON.parse(body) as { description: string }).description,
+  );
+  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+  expect(arrived.length).toBeGreaterThan(0);
+});
+
 test('a body that minds no signal is left when time is up, and told to stop', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();

@@ -132,12 +132,15 @@ test('a JWT of three characters takes no words apart', async () => {
 });
 
 test('huge details are cut to a size that can be logged', async () => {
-  const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ inner }), 'bottom');
+  const levels = Array.from({ length: 30 });
+  const deep = levels.reduce<unknown>((inner) => ({ inner }), 'bottom');
+  const nested = levels.reduce<unknown>((inner) => [inner], 'bottom');
   const error = await refusedWith({
     error: 'x'.repeat(100_000),
     code: 'y'.repeat(100_000),
     details: {
       deep,
+      nested,
       text: 'z'.repeat(100_000),
       list: Array.from({ length: 5_000 }, (_, index) => index),
       ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key${index}`, index])),
@@ -146,6 +149,7 @@ test('huge details are cut to a size that can be logged', async () => {
   expect(JSON.stringify(error).length).toBeLessThan(20_000);
   expect(inspect(error, { depth: 20 }).length).toBeLessThan(30_000);
   expect(JSON.stringify(error.details)).toContain('[cut]');
+  expect(JSON.stringify(error.details)).not.toContain('bottom');
 });
 
 test('a body that is not UTF-8 is shown as far as it can be', async () => {

@@ -64,7 +64,7 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
     { takes, ends: end }: Plan,
     stop: Deadline,
   ): Promise<void> => {
-    if (clock.elapsed() < closedUntil) wrong.push('out before the time of a 429');
+    if (clock.passed < closedUntil) wrong.push('out before the time of a 429');
     if (!proven && out > 0) wrong.push('two probes at once');
     if (stop.remaining === 0) wrong.push('out after its deadline');
     out += 1;
@@ -79,7 +79,7 @@ async function course(plans: readonly Plan[], tell = right): Promise<Course> {
     if (isRecent) out -= 1;
     if (answered && typeof end === 'number') {
       closings += 1;
-      closedUntil = Math.max(closedUntil, clock.elapsed() + end);
+      closedUntil = Math.max(closedUntil, clock.passed + end);
       out = 0;
       proven = false;
       tell(release, true, end);

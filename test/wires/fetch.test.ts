@@ -215,6 +215,7 @@ test.each(ways)(
 
 test.each([
   ['gzip', gzipSync],
+  ['GZip', gzipSync],
   ['deflate', deflateSync],
 ] as const)('an answer in %s is read', async (coding, compress) => {
   const content = compress(JSON.stringify(transfer));
@@ -379,6 +380,20 @@ test('an abort reaches the connection', async () => {
   controller.abort();
   await failureOf(call, AbortError);
   await server.closed(0);
+});
+
+test('a DELETE lets go of a body that it does not read', async () => {
+  const cancel = vi.fn();
+  const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
+  await payments.ibans.delete('iban_1');
+  expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+test('a failure without a code is told by its words', async () => {
+  const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
+  expect(error.message).toContain('The connection to the platform failed: no way out.');
 });
 
 test.each<[string, unknown, RegExp]>([
