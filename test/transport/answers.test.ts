@@ -413,6 +413,15 @@ test.each(lists)('in a long list of $of a mistake has its place', async ({ item,
   expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
 });
 
+test('a long page is more than its items', async () => {
+  const items = Array.from({ length: 450 }, () => transfer);
+  const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { issues } = await failureOf(payments.transfers.list(), InvalidResponseError);
+    expect(issues).toEqual([{ path: 'hasMore', message: 'expected a boolean, got a string' }]);
+  }
+});
+
 test('an answer with as many fields as items is looked at once', async () => {
   const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
   const data = Array.from({ length: 50_000 }, () => 1);
