@@ -258,6 +258,27 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
+    name: 'over https nothing goes out in the clear',
+    async run({ sdk, way, serve, client }) {
+      // That function of this suite speaks http alone.
+      if (way.leaves === 'getWithBody') return;
+      const server = await serve(() => undefined);
+      const caller = new AbortController();
+      const secure = client({ baseUrl: server.baseUrl.replace('http:', 'https:') });
+      let error: unknown;
+      const call = way.read.send(secure, { signal: caller.signal }).catch((thrown: unknown) => {
+        error = thrown;
+      });
+      const heard = (): Buffer | undefined => server.connections[0]?.bytes;
+      while (error === undefined && !heard()?.length) await pause(5);
+      caller.abort();
+      await call;
+      assert.ok(error instanceof sdk.AbortError, inspect(error));
+      const handshake = 0x16;
+      assert.equal(heard()?.[0], handshake);
+    },
+  },
+  {
     name: 'an answer in chunks, one of which ends within a character',
     async run({ way, serve, client }) {
       const server = await serve((exchange) => {
