@@ -389,6 +389,17 @@ test('a DELETE lets go of a body that it does not read', async () => {
   expect(cancel).toHaveBeenCalledTimes(1);
 });
 
+test.each<[string, object]>([
+  ['of a network error', Response.error()],
+  ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
+])('a status %s is no success', async (_, given) => {
+  const { payments } = clientOf(() => given as Response);
+  for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
+    const error = await failureOf(call, ApiError);
+    expect(error).toMatchObject({ status: Reflect.get(given, 'status'), outcome: 'unknown' });
+  }
+});
+
 test('a failure without a code is told by its words', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
