@@ -138,6 +138,13 @@ test('toArray stops with enough', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('a take that is a bigint does not keep an error from being written as JSON', async () => {
+  const { payments } = platformOf(0, 3, () => respond(500));
+  const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
+  const error = await failureOf(list.toArray({ max: 9 }), ServerError);
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
+});
+
 test('a platform that ignores skip is found out before it is read for ever', async () => {
   const { payments, asked } = platformOf(0, 3, () =>
     respond(200, [transactionNumber(0), transactionNumber(1)]),

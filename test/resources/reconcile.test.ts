@@ -818,6 +818,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
+    'the amount in cents where no description is shown',
+    { ...newTransfer, description: 'Rent' },
+    { amount: '1250' },
+    false,
+  ],
+  [
     'another amount where no description is shown',
     { ...newTransfer, description: 'Rent' },
     { amount: '99' },

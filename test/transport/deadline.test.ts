@@ -92,6 +92,21 @@ test.each([
   await server.closed(0);
 });
 
+test.each([
+  [201, 'unknown'],
+  [400, 'rejected'],
+  [503, 'unknown'],
+] as const)('whoever leaves a %i while its body arrives is told: %s', async (status, outcome) => {
+  const server = await stalled(status);
+  const begun = headersReceived();
+  const caller = new AbortController();
+  const { signal } = caller;
+  const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
+  await begun;
+  caller.abort();
+  expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
+});
+
 test('a timeout before the connection stands says so, and that nothing was sent', async () => {
   // It takes connections and says nothing, so that no TLS comes about.
   const server = createServer((socket) => socket.on('error', () => undefined));
