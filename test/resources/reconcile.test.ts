@@ -818,6 +818,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
+    'a word where a sign was asked for',
+    { ...newTransfer, description: '🎉' },
+    { description: 'Party' },
+    false,
+  ],
+  [
     'the amount in cents where no description is shown',
     { ...newTransfer, description: 'Rent' },
     { amount: '1250' },

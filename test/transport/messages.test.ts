@@ -148,6 +148,9 @@ describe('the message of', () => {
     It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
     It did not take effect."
   `);
+    const silent = clientOf(() => respond(429, errorBody), { maxRetries: 0 }).payments;
+    const other = await failureOf(silent.transfers.create(newTransfer), RateLimitError);
+    expect(other.message.split('\n')).toContain('Send fewer requests.');
   });
 
   test('ServerError: a creation that may have happened', async () => {

@@ -91,6 +91,15 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
   expect(server.arrivals).toHaveLength(1);
 });
 
+test("nor does one that is made of Node's own: it may do more than its dispatch() shows", async () => {
+  replace((inner) => {
+    const Own = inner.constructor as new () => Dispatcher;
+    return new (class extends Own {})();
+  });
+  const call = clientFor(`http://127.0.0.1:${await deadPort()}`).transfers.create(newTransfer);
+  expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
+});
+
 test('nor does it after an answer', async () => {
   silence();
   const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
