@@ -110,6 +110,12 @@ test('further body fields go beside the documented ones', async () => {
   );
 });
 
+test('a further field may have the name of what every object has', async () => {
+  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+  await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
+});
+
 test('a further body field takes the place of none that was checked', async () => {
   const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
