@@ -31,6 +31,11 @@ export interface Call<T, A = T> extends CallRequest {
   readonly isUsable?: (answer: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
   readonly transform?: (answer: A) => T;
+  /**
+   * Shown the text of a success before it is read; true when it has asked for more, which then
+   * goes out first. For pages of a walk.
+   */
+  readonly askAhead?: ((text: string) => boolean) | undefined;
   /** Shown the headers of each success. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }

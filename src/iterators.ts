@@ -6,16 +6,33 @@ export interface PageSource<P, Position> {
   readonly call: CallIdentity;
   readonly start: Position;
   readonly limit: number | undefined;
+  /** Asks for one page. What a walk gets has to be one. */
+  fetch(position: Position, walk?: Walk): ApiCall<P>;
   /**
-   * Asks for one page. `cancel` ends the request; only walks give it, and what they get has to be a page.
+   * Where a page that was not read yet seems to lead, if that is easily seen. It only says what to ask
+   * for first: `next` decides.
    */
-  fetch(position: Position, cancel?: AbortSignal): ApiCall<P>;
+  glance?(text: string): Position | undefined;
   /** Where the next page is, undefined after the last one, or why there is no way on. */
   next(page: P, state: PagingState<Position>): Position | PaginationError | undefined;
   /** How a position is told to the user, to continue there. */
   cursorOf(position: Position): string | undefined;
   /** Takes credentials out of a cursor that an error tells. */
   readonly redact: (text: string) => string;
+}
+
+/** What a walk gives along with each of its requests. */
+export interface Walk {
+  /** Ends the request. */
+  readonly cancel: AbortSignal;
+  /** Shown a page before it is read; true when the one behind it was asked for. */
+  readonly askAhead: (text: string) => boolean;
+}
+
+/** A page that was asked for. */
+interface Asked<P> {
+  readonly cursor: string | undefined;
+  readonly page: Promise<P>;
 }
 
 /** Where one walk through a list has been. */
@@ -37,13 +54,17 @@ export class PageIterator<
   Position,
 > implements AsyncIterableIterator<P> {
   readonly #source: PageSource<P, Position>;
+  /** The cursors of the pages that somebody waited for. */
   readonly #seen = new Set<unknown>();
-  /** Ends the requests of this walk when its loop is left. */
-  readonly #cancel = new AbortController();
+  /** Ends the requests of this walk. */
+  #cancel = new AbortController();
+  #hasLeft = false;
   /** Where the next page is, undefined after the last one, or why there is no way to it. */
   #next: Position | PaginationError | undefined;
-  /** The page at that position, when it is on its way already. */
-  #ahead: Promise<P> | undefined;
+  /** The page that somebody waits for. */
+  #awaited: Asked<P> | undefined;
+  /** The page behind it, when it is on its way already. */
+  #ahead: Asked<P> | undefined;
   #pagesHandedOut = 0;
   #itemsHandedOut = 0;
   #emptyInARow = 0;
@@ -62,9 +83,10 @@ export class PageIterator<
   }
 
   return(): Promise<IteratorResult<P, undefined>> {
+    this.#hasLeft = true;
     this.#next = undefined;
     this.#cancel.abort();
-    this.#ahead = undefined;
+    this.#awaited = undefined;
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -85,23 +107,23 @@ export class PageIterator<
     const position = this.#next;
     if (position instanceof PaginationError) throw position;
     if (position === undefined) return { done: true, value: undefined };
-    const left = this.#cancel.signal;
-    const pending = this.#ahead ?? this.#ask(position);
+    this.#seen.add(this.#source.cursorOf(position));
+    this.#awaited = this.#ahead ?? this.#ask(position);
     // Taken out before it is awaited: one that fails is asked for again by the next next().
     this.#ahead = undefined;
     let page: P;
     try {
-      page = await pending;
-      if (left.aborted) return { done: true, value: undefined };
+      page = await this.#awaited.page;
+      if (this.#hasLeft) return { done: true, value: undefined };
     } catch (error) {
-      if (left.aborted) return { done: true, value: undefined };
+      if (this.#hasLeft) return { done: true, value: undefined };
+      this.#dropAhead();
       if (error instanceof PaymentsError) error.resume ??= this.#resumeAt(position);
       throw error;
     }
     this.#pagesHandedOut += 1;
     this.#itemsHandedOut += page.data.length;
     this.#emptyInARow = page.data.length === 0 ? this.#emptyInARow + 1 : 0;
-    this.#seen.add(this.#source.cursorOf(position));
     const next = this.#source.next(page, {
       position,
       seen: this.#seen,
@@ -111,16 +133,45 @@ export class PageIterator<
     });
     // That there is no way on is said when somebody asks for it.
     this.#next = next;
-    const goesOn = next !== undefined && !(next instanceof PaginationError);
-    if (goesOn && this.#pagesHandedOut > 1) this.#ahead = this.#ask(next);
+    if (next === undefined || next instanceof PaginationError) this.#dropAhead();
+    else this.#goAhead(next);
     return { done: false, value: page };
   }
 
-  #ask(position: Position): Promise<P> {
-    const page = this.#source.fetch(position, this.#cancel.signal);
+  #ask(position: Position): Asked<P> {
+    const page = this.#source.fetch(position, {
+      cancel: this.#cancel.signal,
+      // One that was called off may come all the same, and leads nowhere.
+      askAhead: (text) => this.#awaited === asked && this.#askAhead(text),
+    });
+    const asked = { cursor: this.#source.cursorOf(position), page };
     // A page fetched ahead may fail before anybody asks for it.
     page.catch(() => undefined);
-    return page;
+    return asked;
+  }
+
+  /** Sees to it that the page to be handed out next is on its way. */
+  #goAhead(next: Position): void {
+    if (this.#ahead?.cursor !== this.#source.cursorOf(next)) this.#dropAhead();
+    if (this.#pagesHandedOut > 1) this.#ahead ??= this.#ask(next);
+  }
+
+  /** Asks for the page behind one that has arrived and was not read yet. */
+  #askAhead(text: string): boolean {
+    // A page that had to be asked for again is shown again.
+    if (this.#pagesHandedOut === 0 || this.#ahead !== undefined) return false;
+    const position = this.#source.glance?.(text);
+    if (position === undefined || this.#seen.has(this.#source.cursorOf(position))) return false;
+    this.#ahead = this.#ask(position);
+    return true;
+  }
+
+  /** For a page that turns out not to be the next one. Nothing else of this walk is under way then. */
+  #dropAhead(): void {
+    if (this.#ahead === undefined) return;
+    this.#ahead = undefined;
+    this.#cancel.abort();
+    this.#cancel = new AbortController();
   }
 }
 

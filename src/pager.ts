@@ -1,5 +1,5 @@
 import { PaginationError, ValidationError, type CallIdentity, type ResumePoint } from './errors.ts';
-import { ItemIterator, PageIterator, type PageSource } from './iterators.ts';
+import { ItemIterator, PageIterator, type PageSource, type Walk } from './iterators.ts';
 import { stringifyJson } from './json.ts';
 import type { Page } from './schemas/page.ts';
 import type { Integer } from './schemas/primitives.ts';
@@ -133,12 +133,19 @@ const sameEndInARow = 1_000;
 /** Longer ones would not fit into a request, and each is kept until the list ends. */
 const longestCursor = 8_192;
 
+/**
+ * How a page ends that says by itself where the list goes on, its fields in the order of the document.
+ * What the last bracket closes is the page, so they are its own and not those of an item.
+ */
+const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
+const longestEnd = 512;
+
 /** A list by cursor. `fetch` asks for the page at a cursor, the first one without. */
 export function cursorPager<T>(
   call: CallIdentity,
   query: { readonly cursor?: string | undefined; readonly limit?: number | undefined } | undefined,
   redact: (text: string) => string,
-  fetch: (cursor: string | undefined, cancel?: AbortSignal) => ApiCall<Page<T>>,
+  fetch: (cursor: string | undefined, walk?: Walk) => ApiCall<Page<T>>,
 ): Pager<T> {
   type Start = Repetition & { readonly cursor: string | undefined };
   return new Paged<T, Page<T>, Start>({
@@ -146,8 +153,12 @@ export function cursorPager<T>(
     redact,
     start: { cursor: query?.cursor, ...nothingYet },
     limit: query?.limit,
-    fetch: ({ cursor }, cancel) => fetch(cursor, cancel),
+    fetch: ({ cursor }, walk) => fetch(cursor, walk),
     cursorOf: ({ cursor }) => cursor,
+    glance(text) {
+      const cursor = endOfPage.exec(text.slice(-longestEnd))?.[1];
+      return cursor === undefined ? undefined : { cursor, ...nothingYet };
+    },
     next(page, { position, seen, emptyInARow, resume }) {
       if (!page.hasMore) return undefined;
       const cursor: unknown = page.nextCursor;
@@ -182,7 +193,7 @@ export function cursorPager<T>(
 export function offsetPager<T>(
   call: CallIdentity,
   query: { readonly skip?: Integer | undefined; readonly take?: Integer | undefined } | undefined,
-  fetch: (skip: Integer | undefined, cancel?: AbortSignal) => ApiCall<OffsetPage<T>>,
+  fetch: (skip: Integer | undefined, walk?: Walk) => ApiCall<OffsetPage<T>>,
 ): OffsetPager<T> {
   type Start = Repetition & { readonly skip: Integer | undefined };
   return new Paged<T, OffsetPage<T>, Start>({
@@ -192,7 +203,7 @@ export function offsetPager<T>(
     start: { skip: query?.skip, ...nothingYet },
     // Not checked yet: that is done with the first request.
     limit: typeof query?.take === 'bigint' ? Number(query.take) : query?.take,
-    fetch: ({ skip }, cancel) => fetch(skip, cancel),
+    fetch: ({ skip }, walk) => fetch(skip, walk),
     cursorOf: ({ skip }) => (skip === undefined ? undefined : String(skip)),
     next(page, { position, resume }) {
       if (page.nextSkip === null) return undefined;

@@ -272,6 +272,10 @@ export class Transport {
       return { ok: false, failure, answer: undefined };
     }
     const { answer } = result;
+    if (answer.status === 200 && wire.flush !== undefined) {
+      // Otherwise the platform would stand idle while this answer is read.
+      if (call.askAhead?.(answer.text) === true) await wire.flush();
+    }
     return {
       ...interpretAnswer(call, answer, {
         validation,

@@ -32,7 +32,7 @@ export function listOf<T, Q extends PageQuery>(
   const asked = copyOptions(options);
   const filters = query === undefined ? {} : copyFields(query);
   const call = { ...target, method: 'GET' as const };
-  return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, cancel) =>
+  return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, walk) =>
     api.call<Page<T>, PageBody<T>>(
       {
         ...call,
@@ -41,11 +41,11 @@ export function listOf<T, Q extends PageQuery>(
         query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
         answer,
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-        ...(cancel === undefined ? {} : { isUsable: isPage }),
+        ...(walk === undefined ? {} : { isUsable: isPage, askAhead: walk.askAhead }),
         transform: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
       },
       asked,
-      cancel,
+      walk?.cancel,
     ),
   );
 }
@@ -69,7 +69,7 @@ export function offsetListOf<
     return time === undefined ? field : new Date(time);
   });
   const call = { ...target, method: 'GET' as const };
-  return offsetPager<T>(identity(call), filters, (skip, cancel) =>
+  return offsetPager<T>(identity(call), filters, (skip, walk) =>
     api.call<OffsetPage<T>, T[]>(
       {
         ...call,
@@ -78,7 +78,7 @@ export function offsetListOf<
         body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
         answer: compiledList(items),
         // As for any list: one page that was asked for is handed out as it is.
-        ...(cancel === undefined ? {} : { isUsable: Array.isArray }),
+        ...(walk === undefined ? {} : { isUsable: Array.isArray }),
         transform: (data) => ({
           data,
           nextSkip:
@@ -86,7 +86,7 @@ export function offsetListOf<
         }),
       },
       asked,
-      cancel,
+      walk?.cancel,
     ),
   );
 }

@@ -1,3 +1,4 @@
+import type * as NodeTimers from 'node:timers';
 import { builtin, isNativeFetch, runtime } from '../runtime.ts';
 import { Reply } from './reply.ts';
 import {
@@ -25,7 +26,9 @@ export function dispatcherWire(): Wire | undefined {
   if (checked === undefined || checked.fetch !== fetch) {
     checked = { fetch, own: isNativeFetch(fetch) };
   }
-  return checked.own && currentDispatcher() !== undefined ? wire : undefined;
+  const dispatcher = checked.own ? currentDispatcher() : undefined;
+  if (dispatcher === undefined) return undefined;
+  return isNodesOwn(dispatcher) ? wireOfNode : wire;
 }
 
 const wire: Wire = {
@@ -34,6 +37,21 @@ const wire: Wire = {
   wantsRequest: false,
   send: (request, _, trace) => new Exchange(request, trace).answer,
 };
+
+// Now, and not from the global object: fake timers that are installed later would hold it for ever.
+const { setImmediate: immediate } = (builtin('node:timers') as typeof NodeTimers | undefined) ?? {};
+
+/**
+ * undici looks for stray bytes on a used socket for one turn of the event loop before it writes. That
+ * turn is taken up behind the first of these two, because ky needs a moment to come to the wire.
+ */
+const nextTurns = (setImmediate: typeof NodeTimers.setImmediate): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
+
+const wireOfNode: Wire =
+  immediate === undefined ? wire : { ...wire, flush: () => nextTurns(immediate) };
 
 /** One request and its answer. */
 class Exchange implements Handler {

@@ -66,6 +66,11 @@ export interface Wire extends WireFacts {
   readonly wantsRequest: boolean;
   /** Sends one request. Rejects with whatever the runtime throws. */
   send(request: WireRequest, built: Request, trace: Trace): Promise<WireAnswer>;
+  /**
+   * Waits, briefly and never for the network, until what was just asked for is likely to have been
+   * written. Absent where the wire does not know.
+   */
+  flush?(): Promise<void>;
 }
 
 /** A custom fetch; receives every request except a GET with a body. */

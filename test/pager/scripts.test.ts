@@ -1,13 +1,17 @@
 import fc from 'fast-check';
-import {
-  PaginationError,
-  PaymentsClient,
-  PaymentsError,
-  type ClientOptions,
-} from 'payments-platform-sdk';
+import { PaginationError, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { clientOf, errorBody, page, respond, transferNumber } from '../support/answers.ts';
+import {
+  answer,
+  clientAt,
+  clientOf,
+  errorBody,
+  page,
+  respond,
+  transferNumber,
+} from '../support/answers.ts';
+import { rawServer } from '../support/raw-server.ts';
 
 /** One page of a random platform: how many items it holds, and where it says the next one is. */
 interface Scripted {
@@ -51,14 +55,41 @@ function truthOf(platform: Readonly<Record<string, Scripted>>): { ids: string[];
   }
 }
 
-const clientOn = (platform: Readonly<Record<string, Scripted>>, options: ClientOptions) =>
-  clientOf((request) => {
-    const place = new URL(request.url).searchParams.get('cursor') ?? '0';
-    const current = platform[place];
-    if (current?.status !== 200) return respond(current?.status ?? 500, errorBody);
-    const data = idsAt(place, current).map((id) => transferNumber(Number(id.slice(5))));
-    return respond(200, page(data, current.cursor, current.hasMore));
-  }, options);
+type Platform = Readonly<Record<string, Scripted>>;
+interface Scene {
+  readonly payments: PaymentsClient;
+  readonly requests: readonly unknown[];
+}
+
+/** What a platform answers to a request for a URL. */
+function answerOf(platform: Platform, url: string): readonly [status: number, body: unknown] {
+  const place = new URL(url, 'http://x').searchParams.get('cursor') ?? '0';
+  const current = platform[place];
+  if (current?.status !== 200) return [current?.status ?? 500, errorBody];
+  const data = idsAt(place, current).map((id) => transferNumber(Number(id.slice(5))));
+  return [200, page(data, current.cursor, current.hasMore)];
+}
+
+/** A client of such a platform, over a fetch of the test. */
+const overFetch = (platform: Platform): Scene =>
+  clientOf((request) => respond(...answerOf(platform, request.url)), { maxRetries: 0 });
+
+/** The same over Node's own connections, where the next page is asked for before one is read. */
+async function overSockets(): Promise<(platform: Platform) => Scene> {
+  const scenes: { readonly platform: Platform; readonly requests: string[] }[] = [];
+  const server = await rawServer(({ target, write }) => {
+    // What was called off may still arrive while the next list is under way.
+    const { platform, requests } = scenes[Number.parseInt(target.slice(1), 10)] ?? {};
+    requests?.push(target);
+    const [status, body] = answerOf(platform ?? {}, target);
+    write(answer(status, Buffer.from(JSON.stringify(body)), { connection: 'keep-alive' }));
+  });
+  return (platform) => {
+    const requests: string[] = [];
+    const baseUrl = `${server.origin}/${scenes.push({ platform, requests }) - 1}/v0`;
+    return { payments: clientAt({ baseUrl }, { maxRetries: 0 }), requests };
+  };
+}
 
 const endOf = (error: unknown): string => {
   expect(error).toBeInstanceOf(PaymentsError);
@@ -66,14 +97,18 @@ const endOf = (error: unknown): string => {
   return `status ${String(Reflect.get(error as object, 'status'))}`;
 };
 
-test('whatever pages a platform hands out, a loop ends and has seen the truth so far', async () => {
+test.each([
+  { way: 'a fetch', open: () => Promise.resolve(overFetch) },
+  { way: 'Node’s connections', open: overSockets },
+])('whatever pages come over $way, a loop ends and has seen the truth so far', async ({ open }) => {
+  const sceneOf = await open();
   const platforms = fc
     .array(anyPage, { minLength: 7, maxLength: 7 })
     .map((pages) => Object.fromEntries(pages.map((each, at) => [['0', ...cursors][at], each])));
   await fc.assert(
     fc.asyncProperty(platforms, fc.integer({ min: 1, max: 30 }), async (platform, max) => {
       const truth = truthOf(platform);
-      const { payments, requests } = clientOn(platform, { maxRetries: 0 });
+      const { payments, requests } = sceneOf(platform);
       const list = payments.transfers.list();
       const seen: string[] = [];
       let ends = 'done';

@@ -859,16 +859,6 @@ interface RequestOptions {
 /** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
 type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
-/** One page of a list of the versioned API. */
-interface Page<T> {
-    /** The items of this page. */
-    data: T[];
-    /** Whether more items follow this page. */
-    hasMore: boolean;
-    /** Where the next page starts; null when there is none. */
-    nextCursor: string | null;
-}
-
 /** What a call resolves to, and the raw answer beside it. */
 interface WithResponse<T> {
     /** What the call resolves to by itself. */
@@ -880,6 +870,16 @@ interface WithResponse<T> {
 interface ApiCall<T> extends Promise<T> {
     /** The result together with the raw response: status, headers, body. */
     withResponse(): Promise<WithResponse<T>>;
+}
+
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
 }
 
 /** Options of `toArray`. */

@@ -31,7 +31,7 @@ interface Bench {
 
 interface Behaviour {
   readonly name: string;
-  /** Set for what only a way that carries writes can do. */
+  /** Set for what a way cannot do that carries one read and nothing else. */
   readonly writes?: true;
   run(bench: Bench): Promise<void>;
 }
@@ -181,6 +181,29 @@ const writes: readonly Behaviour[] = [
       assert.equal(await client(server).counterparties.delete('cpty_1'), undefined);
       const seen = server.arrivals.map(({ method, target, body }) => [method, target, body]);
       assert.deepEqual(seen, [['DELETE', '/v0/counterparties/cpty_1', '']]);
+    },
+  },
+  {
+    name: 'a list of many pages comes whole, each page asked for once',
+    writes: true,
+    async run({ serve, client }) {
+      const server = await serve(({ target, write }) => {
+        const place = Number(new URL(target, 'http://x').searchParams.get('cursor') ?? 0);
+        const { id, ...rest } = JSON.parse(
+          successBody({ method: 'GET', path: '/v0/transfers/txfr_0', nonce: 'listed' }, 'txfr_0'),
+        ) as { id: string };
+        const data = [0, 1].map((index) => ({ ...rest, id: `${id}${2 * place + index}` }));
+        const more = place < 19;
+        const page = { data, hasMore: more, nextCursor: more ? String(place + 1) : null };
+        write(answer(200, Buffer.from(JSON.stringify(page)), { connection: 'keep-alive' }));
+      });
+      const listed: string[] = [];
+      for await (const transfer of client(server).transfers.list()) listed.push(transfer.id);
+      assert.deepEqual(
+        listed,
+        Array.from({ length: 40 }, (_, number) => `txfr_0${number}`),
+      );
+      assert.equal(server.arrivals.length, 20);
     },
   },
   {
