@@ -38,8 +38,10 @@ const wire: Wire = {
   send: (request, _, trace) => new Exchange(request, trace).answer,
 };
 
-// Now, and not from the global object: fake timers that are installed later would hold it for ever.
-const { setImmediate: immediate } = (builtin('node:timers') as typeof NodeTimers | undefined) ?? {};
+// At once, and not from the global object: fake timers that are installed later would hold it for ever.
+// Elsewhere this wire is not used, and asking for a module of Node makes Deno load a good part of Node.
+const timers = runtime() === 'node' ? builtin('node:timers') : undefined;
+const { setImmediate: immediate } = (timers as typeof NodeTimers | undefined) ?? {};
 
 /**
  * undici looks for stray bytes on a used socket for one turn of the event loop before it writes. That
