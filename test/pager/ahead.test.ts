@@ -4,26 +4,19 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { PageIterator, type Walk } from '../../src/iterators.ts';
 import { answer, clientAt, failureOf, page, transferNumber } from '../support/answers.ts';
 import { rawServer, type Exchange, type RawServer } from '../support/raw-server.ts';
+import { forbidUnhandledRejections } from '../support/unhandled.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 // Over Node's own connections a walk asks for the next page before it reads the one that has arrived.
 // What it goes by is only the end of a text, so it must never be wrong for that.
 
-const unhandled: unknown[] = [];
-const note = (reason: unknown): void => {
-  unhandled.push(reason);
-};
+forbidUnhandledRejections();
+// Retries wait for nothing.
 beforeEach(() => {
-  // Retries wait for nothing, and deadlines never come.
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  unhandled.length = 0;
-  process.on('unhandledRejection', note);
 });
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
-  await settle();
-  process.off('unhandledRejection', note);
-  expect(unhandled).toEqual([]);
 });
 
 const cursorOf = (target: string): string =>

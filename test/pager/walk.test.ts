@@ -4,7 +4,7 @@ import {
   type ClientOptions,
   type PaymentsClient,
 } from 'payments-platform-sdk';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   clientAt,
   clientOf,
@@ -16,21 +16,10 @@ import {
 } from '../support/answers.ts';
 import { PageIterator } from '../../src/iterators.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { forbidUnhandledRejections } from '../support/unhandled.ts';
 import { settle } from '../support/virtual-clock.ts';
 
-const unhandled: unknown[] = [];
-const note = (reason: unknown): void => {
-  unhandled.push(reason);
-};
-beforeEach(() => {
-  unhandled.length = 0;
-  process.on('unhandledRejection', note);
-});
-afterEach(async () => {
-  await settle();
-  process.off('unhandledRejection', note);
-  expect(unhandled).toEqual([]);
-});
+forbidUnhandledRejections();
 
 /** A request for a page that waits for the test. */
 interface Held {
