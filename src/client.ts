@@ -1,9 +1,9 @@
-import type { Clock } from './clock.ts';
-import { Credential, type CredentialKind, type CredentialSource } from './credential.ts';
-import { Gate } from './gate.ts';
+import type { Clock } from './calls/clock.ts';
+import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
+import { Gate } from './calls/gate.ts';
 import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
-import { copyFields } from './records.ts';
-import type { RequestOptions } from './request-options.ts';
+import { copyFields } from './calls/records.ts';
+import type { RequestOptions } from './calls/request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
@@ -13,8 +13,8 @@ import { requestCall, type AnyRequest } from './resources/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
-import { RetryBudget } from './retry.ts';
-import { Transport, type ApiCall } from './transport.ts';
+import { RetryBudget } from './calls/retry.ts';
+import { Transport, type ApiCall } from './calls/transport.ts';
 
 /** What a clone has in common with the client that it was made from. */
 interface Shared {

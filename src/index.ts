@@ -8,9 +8,9 @@
  */
 export { PaymentsClient } from './client.ts';
 export type { ClientOptions } from './options.ts';
-export type { QueryValue, RequestOptions } from './request-options.ts';
-export type { Clock } from './clock.ts';
-export type { CredentialSource } from './credential.ts';
+export type { QueryValue, RequestOptions } from './calls/request-options.ts';
+export type { Clock } from './calls/clock.ts';
+export type { CredentialSource } from './calls/credential.ts';
 export type {
   DriftEvent,
   HookCall,
@@ -18,10 +18,10 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
-} from './hooks.ts';
+} from './calls/hooks.ts';
 export type { Fetch, GetWithBody } from './wires/wire.ts';
-export type { ApiCall, WithResponse } from './transport.ts';
-export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './pager.ts';
+export type { ApiCall, WithResponse } from './calls/transport.ts';
+export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
 export type { AnswerSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions, Reconciliation } from './resources/reconcile.ts';
 export type { WaitOptions } from './resources/wait.ts';
@@ -56,7 +56,7 @@ export {
   UnprocessableEntityError,
   ValidationError,
   WaitError,
-} from './errors.ts';
+} from './errors/errors.ts';
 export type {
   Attempt,
   InvalidResponseReason,
@@ -64,7 +64,7 @@ export type {
   Outcome,
   ResumePoint,
   TimeoutPhase,
-} from './errors.ts';
+} from './errors/errors.ts';
 
 export { isAccountId, isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';
 export type {

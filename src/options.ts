@@ -1,13 +1,13 @@
-import { urlProblem, withoutSlash } from './base-url.ts';
-import { clockFrom, type Clock } from './clock.ts';
+import { urlProblem, withoutSlash } from './calls/base-url.ts';
+import { clockFrom, type Clock } from './calls/clock.ts';
 import {
   credentialNames,
   credentialProblem,
   type CredentialKind,
   type CredentialSource,
-} from './credential.ts';
-import { ConfigurationError, type Issue } from './errors.ts';
-import type { Hooks } from './hooks.ts';
+} from './calls/credential.ts';
+import { ConfigurationError, type Issue } from './errors/errors.ts';
+import type { Hooks } from './calls/hooks.ts';
 import {
   checkHeaders,
   checkMilliseconds,
@@ -15,10 +15,10 @@ import {
   headerName,
   isTaken,
   suggestion,
-} from './option-checks.ts';
-import { isObject, isRecord } from './records.ts';
-import { redactor } from './redactor.ts';
-import { host } from './runtime.ts';
+} from './calls/option-checks.ts';
+import { isObject, isRecord } from './calls/records.ts';
+import { redactor } from './errors/redact.ts';
+import { host } from './wires/runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
 
 /** How a {@link PaymentsClient} is set up. */

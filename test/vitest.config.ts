@@ -12,32 +12,57 @@ const ofTheMachine = [
 ];
 for (const name of ofTheMachine) delete process.env[name];
 
-const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig({
-  root: fileURLToPath(new URL('..', import.meta.url)),
+/** Sockets, processes, compilers and texts: minutes, and a process for each file. */
+const full = ['test/full/**/*.test.ts', 'test/house/**/*.test.ts'];
+
+const shared = {
+  root: file('..'),
   resolve: {
     // Tests read the package by its public names and run its source.
     alias: {
-      'payments-platform-sdk/schemas': source('schemas/index.ts'),
-      'payments-platform-sdk/sandbox/server': source('sandbox/server.ts'),
-      'payments-platform-sdk/sandbox/msw': source('sandbox/msw.ts'),
-      'payments-platform-sdk/sandbox': source('sandbox/index.ts'),
-      'payments-platform-sdk': source('index.ts'),
+      'payments-platform-sdk/schemas': file('../src/schemas/index.ts'),
+      'payments-platform-sdk/sandbox/server': file('../src/sandbox/server.ts'),
+      'payments-platform-sdk/sandbox/msw': file('../src/sandbox/msw.ts'),
+      'payments-platform-sdk/sandbox': file('../src/sandbox/index.ts'),
+      'payments-platform-sdk': file('../src/index.ts'),
     },
   },
+};
+const always = {
+  // A busy machine takes six times as long for some, above all where coverage is counted.
+  testTimeout: 120_000,
+  expect: { poll: { timeout: 10_000 } },
+  unstubEnvs: true,
+  unstubGlobals: true,
+  restoreMocks: true,
+};
+
+// `npm test` is the core; `npm run test:full` is both, and counts coverage.
+export default defineConfig({
+  ...shared,
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/runtimes/**', 'test/bench/**'],
-    // Tests of types are what the compiler says of them.
-    typecheck: { enabled: true, include: ['test/**/*.test-d.ts', 'test/types/*.test.ts'] },
-    // A busy machine takes six times as long for some, above all where coverage is counted.
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 10_000 } },
-    // Stubbed environments would change what a client reads at construction.
-    unstubEnvs: true,
-    unstubGlobals: true,
-    restoreMocks: true,
+    // By itself Vitest leaves one of two cores idle.
+    maxWorkers: 2,
+    projects: [
+      {
+        ...shared,
+        test: {
+          ...always,
+          name: 'core',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/runtimes/**', 'test/bench/**', ...full],
+          pool: 'threads',
+          isolate: false,
+          setupFiles: [file('setup.ts')],
+        },
+      },
+      {
+        ...shared,
+        test: { ...always, name: 'full', include: full, pool: 'forks', isolate: true },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**'],

@@ -1,8 +1,8 @@
-import { argument, path } from '../arguments.ts';
-import { hasId } from '../call.ts';
-import { compiled } from '../compiled.ts';
-import type { Pager } from '../pager.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { argument, path } from '../calls/arguments.ts';
+import { hasId } from '../calls/call.ts';
+import { compiled } from '../calls/answer-check.ts';
+import type { Pager } from '../lists/pager.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   accountCreatedSchema,
   accountCreateInputSchema,
@@ -17,8 +17,8 @@ import {
   type AccountListQuery,
   type AccountUpdateInput,
 } from '../schemas/account.ts';
-import type { ApiCall, Transport } from '../transport.ts';
-import { listOf } from './list.ts';
+import type { ApiCall, Transport } from '../calls/transport.ts';
+import { listOf } from '../lists/list.ts';
 
 /** Wallet and bank accounts that hold balances for Entities. */
 export class Accounts {

@@ -1,7 +1,7 @@
-import { argument, path } from '../arguments.ts';
-import { compiled } from '../compiled.ts';
-import type { Pager } from '../pager.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { argument, path } from '../calls/arguments.ts';
+import { compiled } from '../calls/answer-check.ts';
+import type { Pager } from '../lists/pager.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   ibanIdSchema,
   ibanListQuerySchema,
@@ -10,8 +10,8 @@ import {
   type IbanId,
   type IbanListQuery,
 } from '../schemas/iban.ts';
-import type { ApiCall, Transport } from '../transport.ts';
-import { listOf } from './list.ts';
+import type { ApiCall, Transport } from '../calls/transport.ts';
+import { listOf } from '../lists/list.ts';
 
 /**
  * Bank identifiers that accept deposits. The document names no call that creates one: docs/gaps.md,

@@ -1,6 +1,6 @@
-import { argument, path } from '../arguments.ts';
-import { compiled, compiledList } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { argument, path } from '../calls/arguments.ts';
+import { compiled, compiledList } from '../calls/answer-check.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   builtInstructionSchema,
   instructionBuildInputSchema,
@@ -11,7 +11,7 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from '../schemas/instruction.ts';
-import type { ApiCall, Transport } from '../transport.ts';
+import type { ApiCall, Transport } from '../calls/transport.ts';
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {

@@ -1,21 +1,21 @@
-import { argument, invalidArguments, validate, validateFields } from '../arguments.ts';
+import { argument, invalidArguments, validate, validateFields } from '../calls/arguments.ts';
 import {
   PaymentsError,
   reattribute,
   ValidationError,
   type CallIdentity,
   type Issue,
-} from '../errors.ts';
-import { httpDate } from '../http-date.ts';
-import type { Pager } from '../pager.ts';
-import { copyFields, isObject } from '../records.ts';
-import type { Redact } from '../redactor.ts';
+} from '../errors/errors.ts';
+import { httpDate } from '../calls/http-date.ts';
+import type { Pager } from '../lists/pager.ts';
+import { copyFields, isObject } from '../calls/records.ts';
+import type { Redact } from '../errors/redact.ts';
 import {
   copyOptions,
   givenOptions,
   unknownOptions,
   type RequestOptions,
-} from '../request-options.ts';
+} from '../calls/request-options.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,

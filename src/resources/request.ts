@@ -1,10 +1,10 @@
-import { argument, kindOf, literalPath, type Validator } from '../arguments.ts';
-import type { Call } from '../call.ts';
-import type { Issue } from '../errors.ts';
-import type { Kind } from '../outcome.ts';
-import { isObject, isRecord, recordRule } from '../records.ts';
-import type { Redact } from '../redactor.ts';
-import type { QueryValue } from '../request-options.ts';
+import { argument, kindOf, literalPath, type Validator } from '../calls/arguments.ts';
+import type { Call } from '../calls/call.ts';
+import type { Issue } from '../errors/errors.ts';
+import type { Kind } from '../errors/outcome.ts';
+import { isObject, isRecord, recordRule } from '../calls/records.ts';
+import type { Redact } from '../errors/redact.ts';
+import type { QueryValue } from '../calls/request-options.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer

@@ -1,13 +1,13 @@
-import { argument, path } from '../arguments.ts';
-import { compiled } from '../compiled.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { argument, path } from '../calls/arguments.ts';
+import { compiled } from '../calls/answer-check.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   settingsSchema,
   settingsUpdateInputSchema,
   type Settings,
   type SettingsUpdateInput,
 } from '../schemas/settings.ts';
-import type { ApiCall, Transport } from '../transport.ts';
+import type { ApiCall, Transport } from '../calls/transport.ts';
 
 /**
  * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,

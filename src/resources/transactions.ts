@@ -1,14 +1,14 @@
-import { path } from '../arguments.ts';
-import type { OffsetPager } from '../pager.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { path } from '../calls/arguments.ts';
+import type { OffsetPager } from '../lists/pager.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   transactionListInputSchema,
   transactionsSchema,
   type Transaction,
   type TransactionListInput,
 } from '../schemas/transaction.ts';
-import type { Transport } from '../transport.ts';
-import { offsetListOf } from './list.ts';
+import type { Transport } from '../calls/transport.ts';
+import { offsetListOf } from '../lists/list.ts';
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {

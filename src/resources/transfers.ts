@@ -1,9 +1,9 @@
-import { argument, path } from '../arguments.ts';
-import { hasId } from '../call.ts';
-import type { Clock } from '../clock.ts';
-import { compiled } from '../compiled.ts';
-import type { Pager } from '../pager.ts';
-import type { RequestOptions } from '../request-options.ts';
+import { argument, path } from '../calls/arguments.ts';
+import { hasId } from '../calls/call.ts';
+import type { Clock } from '../calls/clock.ts';
+import { compiled } from '../calls/answer-check.ts';
+import type { Pager } from '../lists/pager.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import {
   transferCreatedSchema,
   transferCreateInputSchema,
@@ -16,8 +16,8 @@ import {
   type TransferId,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import type { ApiCall, Transport } from '../transport.ts';
-import { listOf } from './list.ts';
+import type { ApiCall, Transport } from '../calls/transport.ts';
+import { listOf } from '../lists/list.ts';
 import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 

@@ -1,7 +1,7 @@
-import { invalidArguments } from '../arguments.ts';
-import type { Clock } from '../clock.ts';
-import { Deadline, Stopped } from '../deadline.ts';
-import { redactBounded } from '../error-copy.ts';
+import { invalidArguments } from '../calls/arguments.ts';
+import type { Clock } from '../calls/clock.ts';
+import { Deadline, Stopped } from '../calls/deadline.ts';
+import { redactBounded } from '../errors/error-copy.ts';
 import {
   AbortError,
   isPaymentsError,
@@ -12,17 +12,17 @@ import {
   WaitError,
   type CallIdentity,
   type Issue,
-} from '../errors.ts';
-import { notify } from '../hooks.ts';
-import { checkMilliseconds, checkSignal } from '../option-checks.ts';
-import { isObject } from '../records.ts';
-import type { Redact } from '../redactor.ts';
+} from '../errors/errors.ts';
+import { notify } from '../calls/hooks.ts';
+import { checkMilliseconds, checkSignal } from '../calls/option-checks.ts';
+import { isObject } from '../calls/records.ts';
+import type { Redact } from '../errors/redact.ts';
 import {
   copyOptions,
   givenOptions,
   unknownOptions,
   type RequestOptions,
-} from '../request-options.ts';
+} from '../calls/request-options.ts';
 import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson, stringifyJson } from '../json.ts';
+import { parseJson, stringifyJson } from '../wires/json.ts';
 import {
   accountCreateInputShape,
   accountStatuses,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson, stringifyJson } from '../json.ts';
+import { parseJson, stringifyJson } from '../wires/json.ts';
 import { address, type Hex } from '../schemas/primitives.ts';
 
 const noToken: Hex = `0x${'0'.repeat(40)}`;

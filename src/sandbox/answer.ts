@@ -1,4 +1,4 @@
-import { stringifyJson } from '../json.ts';
+import { stringifyJson } from '../wires/json.ts';
 import { errorBody, type SandboxError } from './problem.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { redactDeep, redactor } from '../redactor.ts';
+import { redactDeep, redactor } from '../errors/redact.ts';
 import type { SandboxFault } from './faults.ts';
 import type { SandboxOperation } from './routes.ts';
 

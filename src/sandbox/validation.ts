@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { join } from '../issue-path.ts';
-import { parseJson } from '../json.ts';
+import { join } from '../schemas/issue-path.ts';
+import { parseJson } from '../wires/json.ts';
 import type { Schema } from '../schemas/primitives.ts';
 import { SandboxError, wordsOf } from './problem.ts';
 

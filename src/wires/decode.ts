@@ -1,6 +1,6 @@
 import type * as NodeStream from 'node:stream';
 import type * as NodeZlib from 'node:zlib';
-import { builtin } from '../runtime.ts';
+import { builtin } from './runtime.ts';
 
 /** What comes out of a decoder. */
 export interface Sink {

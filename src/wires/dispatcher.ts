@@ -1,5 +1,5 @@
 import type * as NodeTimers from 'node:timers';
-import { builtin, isNativeFetch, runtime } from '../runtime.ts';
+import { builtin, isNativeFetch, runtime } from './runtime.ts';
 import { Reply } from './reply.ts';
 import {
   currentDispatcher,

@@ -1,5 +1,5 @@
-import type { Kind } from '../outcome.ts';
-import { host, isNativeFetch, runtime, type Runtime } from '../runtime.ts';
+import type { Kind } from '../errors/outcome.ts';
+import { host, isNativeFetch, runtime, type Runtime } from './runtime.ts';
 import type { Fetch, GetWithBody, Wire, WireAnswer } from './wire.ts';
 
 /** The wire for everything but GET with a body, over the user's own fetch or the global one. */

@@ -1,6 +1,6 @@
 import type * as NodeHttp from 'node:http';
 import type * as NodeStream from 'node:stream';
-import { builtin, runtime } from '../runtime.ts';
+import { builtin, runtime } from './runtime.ts';
 import { decodingStreams } from './decode.ts';
 import { bodylessStatuses, type Wire, type WireAnswer, type WireRequest } from './wire.ts';
 

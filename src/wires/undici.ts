@@ -1,4 +1,4 @@
-import { host } from '../runtime.ts';
+import { host } from './runtime.ts';
 
 /* What of undici, which Node's fetch is built on, can be reached from outside. */
 

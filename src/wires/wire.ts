@@ -1,4 +1,4 @@
-import type { Evidence, WireFacts } from '../outcome.ts';
+import type { Evidence, WireFacts } from '../errors/outcome.ts';
 
 /** How a request learns that it has to end. */
 interface Stop {

@@ -1,13 +1,13 @@
-import { Deadline, Stopped } from '../../src/deadline.ts';
-import { Gate, GateTooLong } from '../../src/gate.ts';
-import { statusOutcome, type Kind } from '../../src/outcome.ts';
+import { Deadline, Stopped } from '../../src/calls/deadline.ts';
+import { Gate, GateTooLong } from '../../src/calls/gate.ts';
+import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';
 import {
   delayBefore,
   isTransientStatus,
   longestWait,
   mayResend,
   RetryBudget,
-} from '../../src/retry.ts';
+} from '../../src/calls/retry.ts';
 import type { Attempted, Timeline, World } from './fleet-world.ts';
 
 /** Makes one call; resolves to whether it was served. */

@@ -119,10 +119,10 @@ const works = {
   async check() {
     const [{ compiled }, { pageBodySchema }, { transferSchema }, { parseJson }, z, usual, data] =
       await Promise.all([
-        import('../../src/compiled.ts'),
+        import('../../src/calls/answer-check.ts'),
         import('../../src/schemas/page.ts'),
         import('../../src/schemas/transfer.ts'),
-        import('../../src/json.ts'),
+        import('../../src/wires/json.ts'),
         import('zod'),
         import('./adapters/ky-zod.mjs'),
         import('./data.mjs'),

@@ -1,8 +1,8 @@
-// test/wires/interception.ts with the installed package in the place of the source; its path is
+// test/full/interception.ts with the installed package in the place of the source; its path is
 // the argument.
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
-import { mockedByMsw, mockedByUndici, proxied, stubbedFetch } from '../wires/interception.ts';
+import { mockedByMsw, mockedByUndici, proxied, stubbedFetch } from '../full/interception.ts';
 
 const url = process.argv[2] ?? '';
 const sdk = await import(url);

@@ -1,6 +1,6 @@
-// test/faults/sealing.ts with the installed package in the place of the source; its
+// test/full/sealing.ts with the installed package in the place of the source; its
 // path is the argument.
-import { isRight, sealing } from '../faults/sealing.ts';
+import { isRight, sealing } from '../full/sealing.ts';
 
 const sdk = await import(process.argv[2] ?? '');
 const seen = await sealing(sdk);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
-import { parseJson, stringifyJson } from '../../src/json.ts';
+import { parseJson, stringifyJson } from '../../src/wires/json.ts';
 
 export interface Answer {
   status: number;

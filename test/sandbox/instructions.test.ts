@@ -1,7 +1,7 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { BuiltInstructionSchema, InstructionSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../src/json.ts';
+import { parseJson } from '../../src/wires/json.ts';
 import { call, matching } from './calls.ts';
 
 const owner = '0x00000000000000000000000000000000000000Aa';

@@ -1,0 +1,56 @@
+import type { Argument, Path, Validator } from './arguments.ts';
+import type { CallIdentity } from '../errors/errors.ts';
+import type { Kind } from '../errors/outcome.ts';
+import { isObject } from './records.ts';
+
+/** What a call asks for, whatever it is answered. */
+export interface CallRequest {
+  /** The SDK's name of the call, such as `transfers.create`. */
+  readonly operation: string;
+  readonly kind: Kind;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: Path;
+  readonly query?: Argument<object>;
+  readonly body?: Argument<unknown>;
+  /**
+   * Fields that neither `options.query` nor `options.body` may set, with a sentence that says where they
+   * belong.
+   */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** For writes: what may have happened when the outcome is unknown, and how to find out. */
+  readonly ifUnknown?: string;
+}
+
+/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
+export interface Call<T, A = T> extends CallRequest {
+  /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
+  readonly answer: Validator<A> | 'nothing';
+  /** Whether a success without a body is a result too: undefined. */
+  readonly mayBeEmpty?: boolean;
+  /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
+  readonly isUsable?: (answer: unknown) => boolean;
+  /** Makes of the answer what the caller gets; absent when it is the same. */
+  readonly transform?: (answer: A) => T;
+  /**
+   * Shown the text of a success before it is read; true when it has asked for more, which then
+   * goes out first. For pages of a walk.
+   */
+  readonly askAhead?: ((text: string) => boolean) | undefined;
+  /** Shown the headers of each success. */
+  readonly onHeaders?: ((headers: Headers) => void) | undefined;
+}
+
+/** For writes: the answer names what was written, so that it can be looked up. */
+export const hasId =
+  (id: Validator<string>) =>
+  (answer: unknown): boolean =>
+    isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
+
+/** What errors and hooks call it. */
+export const identity = (
+  call: Pick<CallRequest, 'operation' | 'method' | 'path'>,
+): CallIdentity => ({
+  operation: call.operation,
+  method: call.method,
+  path: call.path.template,
+});

@@ -1,0 +1,86 @@
+import type { Issue, Outcome } from '../errors/errors.ts';
+
+/** The call that an event belongs to; never includes a credential. */
+export interface HookCall {
+  /** The SDK's name of the call, such as `transfers.create`. */
+  readonly operation: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
+  readonly path: string;
+  /**
+   * A number unique to this call: it links the events of one call when calls run concurrently.
+   */
+  readonly call: number;
+  /** Counts the requests of this call, from 1. */
+  readonly attempt: number;
+}
+
+/** A request is about to go out. */
+export interface RequestEvent extends HookCall {
+  /** The full URL, with ids and query. */
+  readonly url: string;
+  /**
+   * The headers that go out, without `authorization`. The values of headers whose names suggest a secret
+   * (cookie, auth, session, token, password, secret, API key and the like) are redacted.
+   */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request has ended, with an answer or without. */
+export interface ResponseEvent extends HookCall {
+  /** The HTTP status; absent when no answer came. */
+  readonly status: number | undefined;
+  /** The platform's id of the request, when the answer carried one. */
+  readonly requestId: string | undefined;
+  /** Milliseconds from dispatch to the end of the body, or to the failure. */
+  readonly durationMs: number;
+  /** `ok` for success, otherwise what the failure of this attempt proves. */
+  readonly outcome: 'ok' | Outcome;
+  /** Why it failed; absent for success. */
+  readonly reason: string | undefined;
+}
+
+/** A call is about to be sent again; `attempt` is the number of the request to come. */
+export interface RetryEvent extends HookCall {
+  /** Milliseconds until the retry. */
+  readonly delayMs: number;
+  /** Why the last attempt failed. */
+  readonly reason: string;
+}
+
+/**
+ * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
+ */
+export interface DriftEvent extends Omit<HookCall, 'attempt'> {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The platform's id of the request, when the answer carried one. */
+  readonly requestId: string | undefined;
+  /** What differs, and where. */
+  readonly issues: readonly Issue[];
+}
+
+/** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call. */
+export interface Hooks {
+  /** Before every request, repeated ones included. */
+  onRequest?: ((event: RequestEvent) => unknown) | undefined;
+  /** After every request, whether an answer came or not. */
+  onResponse?: ((event: ResponseEvent) => unknown) | undefined;
+  /** Before the wait that precedes a repeated request. */
+  onRetry?: ((event: RetryEvent) => unknown) | undefined;
+  /** When a response with an undocumented shape was returned anyway. */
+  onDrift?: ((event: DriftEvent) => unknown) | undefined;
+}
+
+/** Calls a hook, and ignores what it throws or rejects with. */
+export function notify<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
+  if (hook === undefined) return;
+  try {
+    const result = hook(event());
+    // The rejection of an async hook must not become unhandled.
+    Promise.resolve(result).catch(() => undefined);
+  } catch {
+    // Watching a payment must not break it.
+  }
+}

@@ -1,0 +1,194 @@
+import {
+  ValidationError,
+  type Pager,
+  type RequestOptions,
+  type ToArrayOptions,
+} from 'payments-platform-sdk';
+import { describe, expect, test } from 'vitest';
+import { failureOf, newTransfer } from '../support/answers.ts';
+import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
+import { observed } from '../support/recorder.ts';
+import { refusal } from '../arguments/refusal.ts';
+
+describe('every list refuses', () => {
+  const lists = endpoints.filter(({ query }) => query.includes('cursor'));
+  const limit = /expected a whole number from 1 to 100/;
+  const cursor = /expected the nextCursor of an earlier page/;
+  const queries: readonly (readonly [unknown, string, RegExp])[] = [
+    ...[0, 101, -1, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, 10n, null].map(
+      (value) => [{ limit: value }, 'limit', limit] as const,
+    ),
+    ...['', 5, null, ['c']].map((value) => [{ cursor: value }, 'cursor', cursor] as const),
+    [{ page: 2 }, 'page', /unknown field.*options\.query/],
+    [null, '', /expected an object, got null/],
+    [5, '', /expected an object, got a number/],
+    ['acc_1', '', /expected an object, got a string/],
+    [[], '', /expected an object, got an array/],
+  ];
+
+  test.each(lists)('$operation', async ({ operation }) => {
+    for (const [query, path, says] of queries) {
+      const error = await refusal((payments) => invoke(payments, operation, [query]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
+
+  test.each(lists)('$operation, when it is walked through as well', async ({ operation }) => {
+    const error = await refusal(async (payments) => {
+      const list = invoke(payments, operation, [{ limit: 0 }]) as unknown as AsyncIterable<unknown>;
+      for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
+    });
+    expect(error.issues).toMatchObject([{ path: 'limit' }]);
+  });
+
+  test.each(lists)('$operation to collect without an end', async ({ operation }) => {
+    for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
+      const { payments, sent } = observed();
+      const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
+      const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
+      expect(error.issues).toMatchObject([{ path: 'max' }]);
+      expect(String(error)).toContain('toArray needs max, a whole number above 0');
+      expect(sent).toEqual([]);
+    }
+  });
+});
+
+/** What is wrong with the options of a call, where, and what is said. */
+const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
+  ['null', null, 'options', /expected an object/],
+  ['a list', [], 'options', /expected an object/],
+  ['a number', 5_000, 'options', /expected an object/],
+  ['text', 'timeout=5', 'options', /expected an object/],
+  ['a list of options', [5_000], 'options', /expected an object/],
+  ['an unknown option', { idempotencyKey: 'k' }, 'options.idempotencyKey', /unknown option/],
+  ['a misspelt option', { timout: 5 }, 'options.timout', /did you mean timeout\?/],
+  [
+    'an option of the client',
+    { baseUrl: 'x' },
+    'options.baseUrl',
+    /expected one of signal, timeout/,
+  ],
+  ['a timeout of zero', { timeout: 0 }, 'options.timeout', /milliseconds above 0/],
+  ['a negative timeout', { timeout: -1 }, 'options.timeout', /milliseconds above 0/],
+  ['a timeout of NaN', { timeout: Number.NaN }, 'options.timeout', /milliseconds above 0/],
+  ['an endless timeout', { timeout: Number.POSITIVE_INFINITY }, 'options.timeout', /above 0/],
+  ['a timeout that is text', { timeout: '5000' }, 'options.timeout', /milliseconds above 0/],
+  ['a timeout of null', { timeout: null }, 'options.timeout', /milliseconds above 0/],
+  ['a totalTimeout of zero', { totalTimeout: 0 }, 'options.totalTimeout', /milliseconds above 0/],
+  ['a negative maxRetries', { maxRetries: -1 }, 'options.maxRetries', /whole number, 0 or more/],
+  ['half a retry', { maxRetries: 0.5 }, 'options.maxRetries', /whole number, 0 or more/],
+  ['endless retries', { maxRetries: Number.POSITIVE_INFINITY }, 'options.maxRetries', /whole/],
+  ['maxRetries that is text', { maxRetries: '2' }, 'options.maxRetries', /whole number/],
+  ['a signal that is none', { signal: {} }, 'options.signal', /expected an AbortSignal/],
+  [
+    'a signal that only takes listeners',
+    { signal: { aborted: false, addEventListener: () => undefined } },
+    'options.signal',
+    /expected an AbortSignal/,
+  ],
+  [
+    'a signal that does not say whether it was aborted',
+    { signal: new EventTarget() },
+    'options.signal',
+    /expected an AbortSignal/,
+  ],
+  ['a controller as signal', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
+  ['a signal of null', { signal: null }, 'options.signal', /expected an AbortSignal/],
+  ['headers of null', { headers: null }, 'options.headers', /plain object/],
+  ['headers that are text', { headers: 'a: b' }, 'options.headers', /plain object/],
+  ['a Headers object', { headers: new Headers({ a: 'b' }) }, 'options.headers', /plain object/],
+  ['headers as a list', { headers: [['a', 'b']] }, 'options.headers', /plain object/],
+  ['a header that is no name', { headers: { 'a b': 'c' } }, 'options.headers.a b', /header name/],
+  ['an empty header name', { headers: { '': 'c' } }, 'options.headers.', /header name/],
+  ['a header with a line break', { headers: { a: 'b\r\nc: d' } }, 'options.headers.a', /Latin-1/],
+  ['a header beyond Latin-1', { headers: { a: '✓' } }, 'options.headers.a', /Latin-1/],
+  ['a header that is a number', { headers: { a: 1 } }, 'options.headers.a', /Latin-1/],
+  ['a header of null', { headers: { a: null } }, 'options.headers.a', /Latin-1/],
+  ...['Authorization', 'authorization', 'AUTHORIZATION'].map(
+    (name) =>
+      [
+        `the header ${name}`,
+        { headers: { [name]: 'Bearer x' } },
+        `options.headers.${name}`,
+        /use the options apiKey and jwt/,
+      ] as const,
+  ),
+  ...[
+    'Host',
+    'Content-Length',
+    'Content-Type',
+    'Transfer-Encoding',
+    'Connection',
+    'Expect',
+    'Keep-Alive',
+    'Upgrade',
+  ].map(
+    (name) =>
+      [
+        `the header ${name}`,
+        { headers: { [name]: 'x' } },
+        `options.headers.${name}`,
+        /cannot be set/,
+      ] as const,
+  ),
+  ['a query of null', { query: null }, 'options.query', /expected an? .*object/],
+  ['a query that is text', { query: 'a=1' }, 'options.query', /object/],
+  ['a query as a list', { query: ['a'] }, 'options.query', /object/],
+  ['URLSearchParams', { query: new URLSearchParams('a=1') }, 'options.query', /object/],
+  ['a query value of null', { query: { a: null } }, 'options.query.a', /a string, a number/],
+  [
+    'a list inside of a query list',
+    { query: { a: [[1]] } },
+    'options.query.a',
+    /a string, a number/,
+  ],
+  ['null inside of a query list', { query: { a: ['x', null] } }, 'options.query.a', /a string/],
+  ['a query value of NaN', { query: { a: Number.NaN } }, 'options.query.a', /a string, a number/],
+  [
+    'a query value with half a character',
+    { query: { a: '\ud800' } },
+    'options.query.a',
+    /surrogate/,
+  ],
+  [
+    'a query name with half a character',
+    { query: { 'a\ud800': 'x' } },
+    'options.query.a\ud800',
+    /surrogate/,
+  ],
+  ['a body of null', { body: null }, 'options.body', /object/],
+  ['a body that is text', { body: '{}' }, 'options.body', /object/],
+  ['a body as a list', { body: [1] }, 'options.body', /object/],
+  ['a body as a Map', { body: new Map([['a', 1]]) }, 'options.body', /object/],
+];
+
+describe('every call refuses', () => {
+  // One example of every endpoint: whatever the method, its last argument is checked alike.
+  const calls = endpoints.map(({ operation, examples: [example], path, body, query }) => {
+    const given = argumentsOf(example);
+    const wanted = (path.includes('{id}') ? 1 : 0) + (body.length + query.length > 0 ? 1 : 0);
+    return { operation, given: [...given, ...Array.from({ length: wanted - given.length })] };
+  });
+
+  test.each(bad)('%s', async (_, options, path, says) => {
+    for (const { operation, given } of calls) {
+      const error = await refusal((payments) => invoke(payments, operation, [...given, options]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
+
+  test('all that is wrong with them at once', async () => {
+    const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
+    const error = await refusal((payments) =>
+      payments.transfers.create(newTransfer, options as RequestOptions),
+    );
+    expect(error.issues.map(({ path }) => path).toSorted()).toEqual([
+      'options.headers.host',
+      'options.maxRetries',
+      'options.retries',
+      'options.timeout',
+    ]);
+  });
+});

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as sdk from '../../src/index.ts';
+import { behavioursOf, tryOut } from '../wires/behaviour.ts';
+import { waysHere } from '../wires/ways.ts';
+
+// The same list on the other runtimes, with the package as it is installed: test/runtimes/wires.mjs.
+
+const ways = waysHere();
+
+test('Node has seven ways out', () => {
+  expect(ways.map(({ leaves, writes }) => [leaves, writes])).toEqual([
+    ['dispatcher', true],
+    ['dispatcher', false],
+    ['fetch', true],
+    ['node:http', false],
+    ['given fetch', true],
+    ['replaced fetch', true],
+    ['getWithBody', false],
+  ]);
+});
+
+describe.each(ways)('$name', (way) => {
+  let putBack = (): void => undefined;
+  beforeAll(() => {
+    putBack = way.install();
+  });
+  afterAll(() => {
+    putBack();
+  });
+  const behaviours = behavioursOf(way).map((behaviour) => [behaviour.name, behaviour] as const);
+  test.concurrent.each(behaviours)('%s', async (_, behaviour) => {
+    await tryOut(sdk, way, behaviour);
+  });
+});

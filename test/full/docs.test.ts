@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+// Every block of code in README, guides and docstrings is compiled and run against a sandbox.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Block {
+  readonly name: string;
+  readonly code: string;
+}
+
+const filesBelow = (folder: string, ending: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !relative(root, path).startsWith(join('docs', 'api')));
+
+function blocksOf(path: string): Block[] {
+  const source = readFileSync(path, 'utf8');
+  // In a docstring each line starts with a star.
+  const text = path.endsWith('.ts') ? source.replace(/^[ \t]*\* ?/gm, '') : source;
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match, index) => ({
+    name: `${relative(root, path)} block ${index + 1}`,
+    code: match[1] ?? '',
+  }));
+}
+
+const blocks = [
+  join(root, 'README.md'),
+  ...filesBelow('docs', '.md'),
+  ...filesBelow('src', '.ts'),
+].flatMap(blocksOf);
+
+function run(args: readonly string[], input: string, env: Record<string, string> = {}) {
+  return new Promise<{ code: number | null; output: string }>((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    child.on('close', (code) => {
+      resolve({ code, output });
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** A platform over HTTP on which the ids of the first block exist. */
+async function platform() {
+  const sandbox = new Sandbox();
+  const entity = sandbox.entities.create({ email: 'ada@example.com' });
+  const { id } = sandbox.accounts.create({ entityId: entity.id });
+  sandbox.accounts.create({ entityId: entity.id });
+  sandbox.accounts.fund(id, '1000.00');
+  return listen(sandbox, { port: 0 });
+}
+
+test('there are blocks to run', () => {
+  expect(blocks.length).toBeGreaterThan(40);
+});
+
+test.concurrent.each(blocks)('$name runs', async ({ code }) => {
+  const server = await platform();
+  try {
+    const result = await run(
+      ['--input-type=module-typescript', '--import', './test/support/docs-globals.ts', '-'],
+      code,
+      {
+        PAYMENTS_BASE_URL: server.baseUrl,
+        PAYMENTS_API_KEY: server.clientOptions.apiKey,
+        PAYMENTS_JWT: server.clientOptions.jwt,
+      },
+    );
+    expect(result.output).not.toMatch(/Error:/);
+    expect(result.code).toBe(0);
+  } finally {
+    await server.close();
+  }
+});
+
+test('every block compiles as strictly as the source', () => {
+  const config = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
+    ts.sys,
+    root,
+  );
+  const globals = `import type { DocsGlobals } from './support/docs-globals.ts';
+declare global {
+  const sandbox: DocsGlobals['sandbox'];
+  const payments: DocsGlobals['payments'];
+  const entity: DocsGlobals['entity'];
+  const account: DocsGlobals['account'];
+  const otherAccount: DocsGlobals['otherAccount'];
+  const counterparty: DocsGlobals['counterparty'];
+  const input: DocsGlobals['input'];
+}
+`;
+  const virtual = new Map([
+    [join(root, 'test', 'docs-globals.d.ts'), globals],
+    ...blocks.map(({ code }, index): [string, string] => [
+      join(root, 'test', `docs-block-${index}.ts`),
+      `${code}\nexport {};\n`,
+    ]),
+  ]);
+  const host = ts.createCompilerHost(config.options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.readFile = (path) => virtual.get(path) ?? readFile.call(host, path);
+  host.fileExists = (path) => virtual.has(path) || fileExists.call(host, path);
+  host.getSourceFile = (path, language, ...rest) => {
+    const text = virtual.get(path);
+    return text === undefined
+      ? getSourceFile.call(host, path, language, ...rest)
+      : ts.createSourceFile(path, text, language);
+  };
+  const program = ts.createProgram([...virtual.keys()], config.options, host);
+  const wrong = [...virtual.keys()].flatMap((path, index) => {
+    const file = program.getSourceFile(path);
+    return [...program.getSemanticDiagnostics(file), ...program.getSyntacticDiagnostics(file)].map(
+      ({ messageText }) =>
+        `${blocks[index - 1]?.name}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+    );
+  });
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+/** What each example has to say in the end. */
+const stories: Readonly<Record<string, readonly RegExp[]>> = {
+  'error-catalogue.ts': [
+    /an option is missing: ConfigurationError, outcome not_sent/,
+    /no answer: TimeoutError, outcome unknown/,
+    /a list in a circle: PaginationError/,
+    /status 429: RateLimitError, outcome rejected/,
+  ],
+  'export-to-csv.ts': [
+    /it broke off: ServerError\nit broke off: PaginationError/,
+    /450 rows, 450 of them different/,
+  ],
+  'instructions.ts': [/built with salt 9007199254740993n/, /Refuel has run 1/, /executed: Success/],
+  'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
+  'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],
+  'quickstart.ts': [/9\. Reconciled/],
+  'unknown-outcome.ts': [/txfr_000001 had been accepted/, /look again before/, /account: 60\.00/],
+  'your-own-test.ts': [/pass 2/, /fail 0/],
+};
+
+// Those below it need packages of others; test/runtimes runs them.
+test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
+  '%s runs with plain node and tells its story',
+  async (path) => {
+    const result = await run([path], '');
+    expect(result.output).not.toMatch(/^\s*at /m);
+    expect(result.code).toBe(0);
+    const story = stories[path.slice('examples/'.length)] ?? [/there is no story for this example/];
+    for (const part of story) expect(result.output).toMatch(part);
+  },
+  60_000,
+);
+
+test('the quickstart tells its whole story, and only reads from a platform that is given', async () => {
+  const told = await run(['examples/quickstart.ts'], '');
+  expect(told.output).toMatch(/completed: Operating has 874\.50, Payroll 125\.50/);
+  expect(told.output).toMatch(/Paged through 250 transfers/);
+  expect(told.output).toMatch(/NotFoundError 404/);
+  expect(told.output).toMatch(/Rejected: insufficient_funds; outcome rejected/);
+  expect(told.output).toMatch(/outcome unknown, sent 1 time/);
+  expect(told.output).toMatch(/must not be sent again/);
+
+  const sandbox = new Sandbox();
+  const server = await listen(sandbox, { port: 0 });
+  try {
+    const looked = await run(['examples/quickstart.ts'], '', {
+      PAYMENTS_BASE_URL: server.baseUrl,
+      PAYMENTS_API_KEY: server.clientOptions.apiKey,
+    });
+    expect(looked.code).toBe(0);
+    expect(new Set(sandbox.log.map(({ method }) => method))).toEqual(new Set(['GET']));
+  } finally {
+    await server.close();
+  }
+});

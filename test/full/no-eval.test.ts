@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+// Where code must not be made from text (Workers, strict content security policies, hardened
+// servers) everything works as elsewhere. `npm run test:no-eval` runs all tests like this; here are
+// those that use each part once.
+
+const forbidden = '--disallow-code-generation-from-strings';
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const parts = [
+  'test/answers/schemas',
+  'test/nouns/endpoints',
+  'test/answers/request.test',
+  'test/answers/answers',
+  'test/lists/cursor',
+  'test/sandbox/transfers',
+  'test/sandbox/requests',
+  'test/wires/dispatcher',
+];
+
+const run = (...args: string[]): Promise<{ stdout: string }> => {
+  const env = { PATH: process.env['PATH'], NODE_OPTIONS: forbidden };
+  return promisify(execFile)(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 });
+};
+
+test('the flag forbids what it says', async () => {
+  await expect(run('-e', 'new Function("return 1")()')).rejects.toThrow('EvalError');
+});
+
+test('schemas, resources, transport, pages, sandbox and wires do without generated code', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-no-eval-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const file = join(folder, 'report.json');
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${file}`];
+  await run(vitest, 'run', '--config', 'test/vitest.config.ts', ...reporters, ...parts);
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  expect(report).toMatchObject({ success: true, numFailedTests: 0 });
+  // One file for each part at least, or a name above no longer finds anything.
+  expect(report['testResults']).toHaveLength(parts.length);
+  expect(report['numPassedTests']).toBeGreaterThan(300);
+}, 240_000);

@@ -1,0 +1,325 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// The packed tarball, installed into a folder of its own, as a user gets it.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+let folder = '';
+let files: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
+  const { stdout } = await run(
+    'npm',
+    [
+      'pack',
+      '--json',
+      '--ignore-scripts',
+      '--pack-destination',
+      folder,
+      '--cache',
+      join(folder, 'cache'),
+    ],
+    { cwd: root },
+  );
+  const packed: unknown = JSON.parse(stdout.slice(stdout.search(/[[{]/)));
+  const [entry] = (Array.isArray(packed) ? packed : Object.values(Object(packed))) as {
+    filename: string;
+    files: { path: string }[];
+  }[];
+  files = entry?.files.map(({ path }) => path) ?? [];
+  const modules = join(folder, 'node_modules');
+  const installed = join(modules, 'payments-platform-sdk');
+  await mkdir(installed, { recursive: true });
+  await run('tar', [
+    '-xzf',
+    join(folder, entry?.filename ?? ''),
+    '--strip-components=1',
+    '-C',
+    installed,
+  ]);
+  // Its dependencies, as npm would place them.
+  for (const name of ['ky', 'zod', 'msw', '@types']) {
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  }
+}, 60_000);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const node = (...args: string[]) => run(process.execPath, args, { cwd: folder });
+
+test('the tarball holds the build, the licences, the texts and the examples, and nothing else', () => {
+  const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.md$/.test(path));
+  expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
+  expect(files).toContain('dist/sandbox/bin.js');
+});
+
+const story = (load: string) => `
+  (async () => {
+    const { PaymentsClient, NotFoundError } = await ${load}('payments-platform-sdk');
+    const { Sandbox } = await ${load}('payments-platform-sdk/sandbox');
+    const { TransferSchema } = await ${load}('payments-platform-sdk/schemas');
+    const { listen } = await ${load}('payments-platform-sdk/sandbox/server');
+    const server = await listen(new Sandbox(), { port: 0 });
+    const payments = new PaymentsClient(server.clientOptions);
+    const { id } = await payments.entities.create({ email: 'ada@example.com' });
+    const missing = await payments.transfers.get('txfr_1').catch((error) => error);
+    const list = await payments.instructions.list({ address: '0x' + '1'.repeat(40) });
+    console.log(id, missing instanceof NotFoundError, list.length, typeof TransferSchema.parse);
+    await server.close();
+  })();
+`;
+
+test('require() works, also where require() of ES modules is switched off', async () => {
+  const plain = await node('-e', story('require'));
+  expect(plain.stdout.trim()).toBe('ent_000001 true 0 function');
+  const lambda = await node('--no-experimental-require-module', '-e', story('require'));
+  expect(lambda.stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test('import() works', async () => {
+  const { stdout } = await node('--input-type=module', '-e', story('import'));
+  expect(stdout.trim()).toBe('ent_000001 true 0 function');
+});
+
+test.each(['import', 'require'])('the classes of %s() go by the name they have', async (load) => {
+  const loaded = load === 'import' ? 'await import' : 'require';
+  const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
+  await writeFile(
+    list,
+    `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
+       if (String(value).startsWith('class')) console.log(name, value.name);`,
+  );
+  const named = (await node(list)).stdout.trim().split('\n');
+  expect(named).toContain('PaymentsClient PaymentsClient');
+  expect(named).toHaveLength(19);
+  for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
+});
+
+test.each(['.', './schemas', './sandbox', './sandbox/server', './sandbox/msw'])(
+  'what %s declares as a value is there when it runs, in both formats',
+  async (entry) => {
+    const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, Record<'import' | 'require', { types: string }>>;
+    };
+    for (const [load, extension] of [
+      ['import', 'mjs'],
+      ['require', 'cjs'],
+    ] as const) {
+      const name = entry.replace('.', 'payments-platform-sdk');
+      const list = join(folder, `names.${extension}`);
+      const loaded = load === 'import' ? `await import('${name}')` : `require('${name}')`;
+      await writeFile(list, `console.log(JSON.stringify(Object.keys(${loaded})));`);
+      const { stdout } = await node(list);
+      const types = await readFile(join(root, exports[entry]?.[load].types ?? ''), 'utf8');
+      const declared = [...types.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+        names.split(',').map((each) => each.trim()),
+      );
+      const values = declared.filter((each) => !each.startsWith('type '));
+      expect(values.toSorted()).toEqual((JSON.parse(stdout) as string[]).toSorted());
+    }
+  },
+);
+
+test('every link of the README leads somewhere in the tarball', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+test('ky is built in without the signal that nobody uses', async () => {
+  for (const name of ['index.js', 'index.cjs']) {
+    const built = await readFile(join(root, 'dist', name), 'utf8');
+    expect(built).toContain('#userProvidedAbortSignal');
+    expect(built).not.toContain('globalThis.AbortSignal.any');
+  }
+});
+
+test.each(['require', 'import'])(
+  '%s(): a Request is made for a fetch that takes one, and for nothing else',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
+         const { PaymentsClient } = await ${load}('payments-platform-sdk');
+         let made = 0;
+         const Original = Request;
+         globalThis.Request = class extends Original {
+           constructor(...given) { super(...given); made += 1; }
+         };
+         const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
+         const input = { sourceAccountId: 'acc_1', amount: '1.00', counterpartyId: 'cpty_1' };
+         const error = await new PaymentsClient(options).transfers.create(input).catch((e) => e);
+         console.log(error.name, error.outcome, made);
+         const seen = [];
+         const fetch = async (request) => {
+           seen.push(request instanceof Original, request.method, request.url, await request.text());
+           return Response.json({ id: 'txfr_1' });
+         };
+         const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
+         console.log(id, made > 0, JSON.stringify(seen));
+       })();`,
+    );
+    const [direct, own] = stdout.trim().split('\n');
+    expect(direct).toBe('ConnectionError not_sent 0');
+    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+    expect(own).toBe(
+      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+    );
+  },
+);
+
+test.each(['require', 'import'])('%s() loads nothing for the network', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
+       const { PaymentsClient } = await ${load}('payments-platform-sdk');
+       const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
+       const before = loaded().length;
+       const payments = new PaymentsClient({ baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test' });
+       console.log(before, loaded().length);
+       await payments.transfers.get('txfr_1', { maxRetries: 0 }).catch((error) => {
+         console.log(error.name, loaded().length > 0);
+       });
+     })();`,
+  );
+  expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
+});
+
+test("a schema goes into a schema of the application's own zod", async () => {
+  const { stdout } = await node(
+    '--input-type=module',
+    '-e',
+    `import * as z from 'zod';
+     import { TransferIdSchema, CounterpartySchema } from 'payments-platform-sdk/schemas';
+     const Payee = z.object({ last: TransferIdSchema, who: z.optional(CounterpartySchema) });
+     const wrong = Payee.safeParse({ last: 'ent_1' });
+     console.log(
+       Payee.safeParse({ last: 'txfr_1' }).success,
+       wrong.error instanceof z.ZodError,
+       wrong.error.issues[0].path.join('.'),
+       z.toJSONSchema(Payee).properties.last.type,
+     );`,
+  );
+  expect(stdout.trim()).toBe('true true last string');
+});
+
+test('the notices name what is built in, in the version that npm audit looks at', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const [name, range] of Object.entries(dependencies)) {
+    const notice = await readFile(
+      join(folder, `node_modules/payments-platform-sdk/dist/${name}-license.txt`),
+      'utf8',
+    );
+    expect(notice).toContain(`${name} ${range.replace('^', '')}\n`);
+    expect(notice).toContain('MIT License');
+  }
+});
+
+test('both copies in one program agree on what an error is', async () => {
+  const { stdout } = await node(
+    '--input-type=module',
+    '-e',
+    `import { createRequire } from 'node:module';
+     import * as esm from 'payments-platform-sdk';
+     const cjs = createRequire(import.meta.url)('payments-platform-sdk');
+     const error = await new cjs.PaymentsClient({ baseUrl: 'http://localhost/v0', apiKey: 'sk_test' })
+       .transfers.get('nonsense').catch((caught) => caught);
+     console.log(
+       cjs.ValidationError === esm.ValidationError,
+       error instanceof esm.ValidationError,
+       error instanceof esm.PaymentsError,
+       error instanceof esm.ApiError,
+       esm.isPaymentsError(error),
+     );`,
+  );
+  expect(stdout.trim()).toBe('false true true false true');
+});
+
+test('the installed command starts a sandbox', async () => {
+  const { stdout } = await node('node_modules/payments-platform-sdk/dist/sandbox/bin.js', '--help');
+  expect(stdout).toContain('--port');
+});
+
+test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJS', async () => {
+  const consumer = `
+    import { PaymentsClient, isOutcomeUnknown, type Transfer } from 'payments-platform-sdk';
+    import * as z from 'zod';
+    import { AccountSchema, pageSchema, TransferSchema } from 'payments-platform-sdk/schemas';
+    import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+    import { listen } from 'payments-platform-sdk/sandbox/server';
+    const payments: PaymentsClient = new PaymentsClient(new Sandbox().clientOptions);
+    export async function pay(): Promise<Transfer> {
+      try {
+        const { id } = await payments.transfers.create({
+          sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00',
+        });
+        for await (const transfer of payments.transfers.list()) if (transfer.id === id) return transfer;
+      } catch (error) {
+        if (isOutcomeUnknown(error)) { const outcome: 'unknown' = error.outcome; void outcome; }
+      }
+      return TransferSchema.parse(await payments.request({ method: 'GET', path: '/x', api: 'versioned' }));
+    }
+    // @ts-expect-error: an amount is not a number
+    void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
+    void listen;
+    // In a library of declarations every type has to have a name.
+    export const sandbox = new Sandbox();
+    export const parse = (given: unknown) => TransferSchema.parse(given);
+    export const page = pageSchema(TransferSchema);
+    export const both = z.array(AccountSchema);
+    export const served = () => listen(sandbox, { port: 0 });
+    export const nouns = () => ({
+      account: sandbox.accounts.get('acc_1'), entity: sandbox.entities.get('ent_1'),
+      counterparty: sandbox.counterparties.get('cpty_1'), iban: sandbox.ibans.get('iban_1'),
+      transfers: sandbox.transfers.list(), settings: sandbox.settings.get(),
+      instructions: sandbox.instructions.list(), transactions: sandbox.transactions.list(),
+      log: sandbox.log, demo: seedDemo(sandbox), options: sandbox.clientOptions,
+    });
+  `;
+  await writeFile(join(folder, 'esm.mts'), consumer);
+  await writeFile(join(folder, 'cjs.cts'), consumer);
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'es2022',
+        lib: ['ES2022'],
+        types: ['node'],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: 'types',
+        skipLibCheck: false,
+      },
+      files: ['esm.mts', 'cjs.cts'],
+    }),
+  );
+  const compiled = await run(
+    process.execPath,
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
+    { cwd: folder },
+  ).catch((error: unknown) => error as { stdout: string });
+  expect(compiled.stdout).toBe('');
+}, 60_000);
+
+test('what the front door exports mentions no type of zod, ky or the DOM library', async () => {
+  const types = await readFile(join(root, 'dist', 'index.d.ts'), 'utf8');
+  const code = types.replace(/\/\*[\s\S]*?\*\//g, '');
+  expect(code).not.toMatch(/\b(zod|ky)\b/i);
+  expect(code).not.toMatch(/\b(HeadersInit|BodyInit|RequestInfo|ReadableStream)\b/);
+});

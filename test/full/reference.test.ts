@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as schemas from 'payments-platform-sdk/schemas';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { apiList, undocumented } from '../support/public-api.ts';
+
+// What the documentation says about itself and about the code: nothing undocumented, nothing stale,
+// no link into the void.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+
+test('every public name and every field of it is documented', () => {
+  expect(undocumented()).toEqual([]);
+}, 30_000);
+
+test('a name or a field without documentation is found', () => {
+  const path = join(root, 'src', 'probe.ts');
+  const probe = `
+    interface Base { inherited: string }
+    export interface Shown extends Base {
+      /** Fine. */
+      said: string;
+      unsaid: string;
+      /** Fine. */
+      nested: { unsaid: number };
+    }
+    /** Fine. */
+    export class Kept { readonly #hidden = 1; open(): number { return this.#hidden; } }
+    /** Fine. */
+    export type Either = { /* no docstring */ one: 1 } | {
+      /** Fine. */
+      two: 2;
+    };
+    export const bare = (given: { field: string }): string => given.field;
+  `;
+  expect(undocumented([path], new Map([[path, probe]]))).toEqual([
+    'src/probe.ts Either.one',
+    'src/probe.ts Kept.open',
+    'src/probe.ts Shown',
+    'src/probe.ts Shown.inherited',
+    'src/probe.ts Shown.unsaid',
+    'src/probe.ts bare',
+  ]);
+}, 30_000);
+
+test('docs/api.md is what `npm run api-list` writes', () => {
+  expect(textOf('docs/api.md')).toBe(apiList());
+}, 30_000);
+
+test('docs/api.md names every field of every resource', () => {
+  const lines = textOf('docs/api.md').split('\n');
+  const missing = Object.entries(schemas).flatMap(([constant, schema]) => {
+    const noun = constant.replace(/Schema$/, '');
+    const shape = Object.keys(('shape' in schema ? schema.shape : {}) as object);
+    const line = lines.find((text) => text.startsWith(`- \`${noun} `)) ?? '';
+    return shape
+      .filter((field) => !new RegExp(`[{;] ${field}\\??: `).test(line))
+      .map((field) => `${noun}.${field}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test('the API reference builds without a warning', () => {
+  const typedoc = join(root, 'node_modules', 'typedoc', 'bin', 'typedoc');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [typedoc, '--emit', 'none'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  // treatWarningsAsErrors is among its options in package.json.
+  expect(stdout + stderr).not.toMatch(/\[(warning|error)\]/);
+  expect(status).toBe(0);
+}, 120_000);
+
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(root, 'docs'), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.startsWith(join('docs', 'api') + '/')),
+];
+
+/** The anchors that GitHub gives to the headings of a page. */
+const anchorsOf = (text: string): string[] =>
+  [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  );
+
+/** Links of a page that lead nowhere. */
+function dangling(page: string, text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^https?:/.test(target)) return [];
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? page : join(dirname(page), path);
+    const there = path === '' || existsSync(join(root, file));
+    const found =
+      there &&
+      (anchor === undefined || anchorsOf(path === '' ? text : textOf(file)).includes(anchor));
+    return found ? [] : [`${page}: ${target}`];
+  });
+}
+
+test.each(pages)('no link of %s dangles', (page) => {
+  expect(dangling(page, textOf(page))).toEqual([]);
+});
+
+test('a dangling link is found', () => {
+  const text = '# A page\n\n[a](README.md) [b](nowhere.md) [c](#a-page) [d](#elsewhere)\n';
+  expect(dangling('probe.md', text)).toEqual(['probe.md: nowhere.md', 'probe.md: #elsewhere']);
+});
+
+/** The documents that comments and messages send their readers to. */
+const namedDocuments = (text: string): string[] =>
+  [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
+
+test('every document that the code names is there', () => {
+  const code = globSync(
+    ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
+    {
+      cwd: root,
+    },
+  );
+  const named = code.flatMap((file) =>
+    namedDocuments(textOf(file)).map((path) => `${file}: ${path}`),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((each) => !existsSync(join(root, each.split(': ')[1] ?? '')))).toEqual([]);
+});
+
+test('the guides can be reached from the README', () => {
+  const readme = textOf('README.md');
+  const guides = pages.filter((page) => dirname(page) === 'docs');
+  expect(guides.length).toBeGreaterThan(8);
+  expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
+});
+
+/** The cells of the table under a heading, one list for each row. */
+function rowsUnder(text: string, heading: string): string[][] {
+  const [, after = ''] = text.split(`## ${heading}\n`);
+  const [part = ''] = after.split(/^## /m);
+  return part
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) => line.split(/(?<!\\)\|/).slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
+
+test('the options in the README are those of the code, with its defaults', () => {
+  const source = ts.createSourceFile(
+    'o.ts',
+    textOf('src/options.ts'),
+    ts.ScriptTarget.ES2024,
+    true,
+  );
+  const options = source.statements
+    .filter(ts.isInterfaceDeclaration)
+    .find(({ name }) => name.text === 'ClientOptions');
+  const documented = options?.members.map((member) => {
+    const tag = ts.getJSDocTags(member).find(({ tagName }) => tagName.text === 'default');
+    const value = ts.getTextOfJSDocComment(tag?.comment)?.replace(/\s+/g, ' ') ?? '';
+    return [member.name?.getText(), value];
+  });
+  const table = rowsUnder(textOf('README.md'), 'Options').map(([name = '', value = '']) => [
+    name.replaceAll('`', ''),
+    value.replaceAll('`', ''),
+  ]);
+  expect(table).toEqual(documented?.map(([name, value]) => [name, value?.replaceAll('`', '')]));
+});
+
+test('the defaults that are documented are those that hold', async () => {
+  const { resolveOptions } = await import('../../src/options.ts');
+  const settled = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
+  const table = new Map(
+    rowsUnder(textOf('README.md'), 'Options').map(([name = '', value = '']) => [
+      name.replaceAll('`', ''),
+      value.replaceAll(/[`']/g, ''),
+    ]),
+  );
+  for (const name of ['timeout', 'totalTimeout', 'maxRetries', 'validation'] as const) {
+    expect([name, table.get(name)]).toEqual([name, String(settled[name])]);
+  }
+});
+
+const gapRows = [...textOf('docs/gaps.md').matchAll(/^\| (\d+) +\|/gm)].map(([, row]) =>
+  Number(row),
+);
+const references = readdirSync(join(root, 'src'), { withFileTypes: true, recursive: true })
+  .filter((entry) => entry.isFile())
+  .flatMap((entry) => {
+    const text = readFileSync(join(entry.parentPath, entry.name), 'utf8').replace(
+      /\n\s*(\*|\/\/) ?/g,
+      ' ',
+    );
+    return [...text.matchAll(/docs\/gaps\.md, rows? ([\d, and]+)/g)].flatMap(([, rows = '']) =>
+      (rows.match(/\d+/g) ?? []).map(Number),
+    );
+  });
+
+test('the gaps are numbered without a hole', () => {
+  expect(gapRows.length).toBeGreaterThan(50);
+  expect(gapRows).toEqual(gapRows.map((_, index) => index + 1));
+});
+
+test('every gap is named by the code that it concerns, and the code names no other', () => {
+  expect(gapRows.filter((row) => !references.includes(row))).toEqual([]);
+  expect(references.filter((row) => !gapRows.includes(row))).toEqual([]);
+});

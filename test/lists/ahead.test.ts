@@ -1,0 +1,349 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { InvalidResponseError, type ClientOptions } from 'payments-platform-sdk';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { PageIterator, type Walk } from '../../src/lists/iterators.ts';
+import { answer, clientAt, failureOf, page, transferNumber } from '../support/answers.ts';
+import { rawServer, type Exchange, type RawServer } from '../support/raw-server.ts';
+import { forbidUnhandledRejections } from '../support/unhandled.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+// Over Node's own connections a walk asks for the next page before it reads the one that has arrived.
+// What it goes by is only the end of a text, so it must never be wrong for that.
+
+forbidUnhandledRejections();
+// Retries wait for nothing.
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const cursorOf = (target: string): string =>
+  new URL(target, 'http://x').searchParams.get('cursor') ?? 'first';
+const numberOf = (cursor: string): number => (cursor === 'first' ? 0 : Number(cursor.slice(1)));
+const asked = (server: RawServer): string[] =>
+  server.arrivals.map(({ target }) => cursorOf(target));
+const keepAlive = { connection: 'keep-alive' };
+
+/** Page n of a list of `count` pages with one transfer each. */
+const pageText = (number: number, count: number): string =>
+  JSON.stringify(page([transferNumber(number)], number + 1 < count ? `c${number + 1}` : null));
+
+/** A platform with such a list; `text` may give another text for a page, or none at all. */
+const platformOf = (
+  count: number,
+  text: (cursor: string, usual: string, times: number) => string | undefined = (_, usual) => usual,
+): Promise<RawServer> => {
+  const times = new Map<string, number>();
+  return rawServer(({ target, write }: Exchange) => {
+    const cursor = cursorOf(target);
+    times.set(cursor, (times.get(cursor) ?? 0) + 1);
+    const content = text(cursor, pageText(numberOf(cursor), count), times.get(cursor) ?? 0);
+    if (content !== undefined) write(answer(200, Buffer.from(content), keepAlive));
+  });
+};
+
+/** Writes down when a request is written to its socket, and when an answer has been read. */
+function diary(): { readonly events: string[]; readonly options: ClientOptions } {
+  const events: string[] = [];
+  const sent = (message: unknown): void => {
+    const { request } = message as { readonly request: { readonly path: string } };
+    events.push(`sent ${cursorOf(request.path)}`);
+  };
+  subscribe('undici:client:sendHeaders', sent);
+  onTestFinished(() => {
+    unsubscribe('undici:client:sendHeaders', sent);
+  });
+  const cursors = new Map<number, string>();
+  return {
+    events,
+    options: {
+      maxRetries: 1,
+      hooks: {
+        onRequest: ({ call, url }) => cursors.set(call, cursorOf(url)),
+        onResponse: ({ call, outcome }) => {
+          events.push(`${outcome === 'ok' ? 'read' : outcome} ${cursors.get(call) ?? '?'}`);
+        },
+      },
+    },
+  };
+}
+
+const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const { id } of list) all.push(id);
+  return all;
+};
+const idsUpTo = (count: number): string[] =>
+  Array.from({ length: count }, (_, number) => `txfr_${number}`);
+
+test('the next page is on its way before this one is read, from the second page on', async () => {
+  const server = await platformOf(5);
+  const { events, options } = diary();
+  expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
+  expect(events).toEqual([
+    ...['sent first', 'read first'],
+    ...['sent c1', 'sent c2', 'read c1', 'sent c3', 'read c2', 'sent c4', 'read c3', 'read c4'],
+  ]);
+});
+
+test('one page ahead, however soon the pages come', async () => {
+  const server = await platformOf(9);
+  const iterator = clientAt(server).transfers.list()[Symbol.asyncIterator]();
+  await iterator.next();
+  await iterator.next();
+  await server.arrived(3);
+  await settle(50);
+  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+  await iterator.next();
+  await server.arrived(4);
+  await settle(50);
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  await iterator.return?.();
+});
+
+test('what others put in the place of Node’s connections is asked when a page was read', async () => {
+  const symbols = [1, 2].map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`));
+  for (const symbol of symbols) {
+    const inner = Reflect.get(globalThis, symbol) as { dispatch: (...given: unknown[]) => boolean };
+    if (inner === undefined) continue;
+    onTestFinished(() => {
+      Reflect.set(globalThis, symbol, inner);
+    });
+    Reflect.set(globalThis, symbol, {
+      dispatch: (...given: unknown[]) => inner.dispatch(...given),
+    });
+  }
+  const server = await platformOf(5);
+  const { events, options } = diary();
+  expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
+  expect(events.join()).toBe(
+    'sent first,read first,sent c1,read c1,sent c2,read c2,sent c3,read c3,sent c4,read c4',
+  );
+});
+
+test('an answer that is no page leads nowhere, whatever it ends with', async () => {
+  const server = await rawServer(
+    ...[0, 1].map((number) => answer(200, Buffer.from(pageText(number, 5)), keepAlive)),
+    answer(503, Buffer.from(pageText(2, 5)), keepAlive),
+    ...[2, 3, 4].map((number) => answer(200, Buffer.from(pageText(number, 5)), keepAlive)),
+  );
+  const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
+  expect(await ids(payments.transfers.list())).toEqual(idsUpTo(5));
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);
+});
+
+const spaced = (usual: string): string =>
+  usual.replace('],"hasMore":true,', ' ]\n , "hasMore" : true,\t').replace(/\}$/, ' }\r\n');
+const cursorFirst = (usual: string): string => {
+  const { data, ...rest } = JSON.parse(usual) as Record<string, unknown>;
+  return JSON.stringify({ ...rest, data });
+};
+
+/** A letter of a cursor, written as JSON also may. */
+const escaped = (_: string, number: string): string => String.raw`"\u0063${number}"}`;
+
+test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
+  ['with white space', spaced, true],
+  ['with its cursor in front', cursorFirst, false],
+  ['with a further field', (usual) => usual.replace(/\}$/, ',"total":5}'), false],
+  ['with an escape in its cursor', (usual) => usual.replace(/"c(\d+)"\}$/, escaped), false],
+  [
+    'whose last item looks like the end of a page',
+    (usual) => cursorFirst(usual).replace(/\}\]\}$/, ',"x":[],"hasMore":true,"nextCursor":"c7"}]}'),
+    false,
+  ],
+  [
+    'with a field that looks like the end of a page',
+    (usual) => usual.replace(/\}$/, ',"more":{"x":[],"hasMore":true,"nextCursor":"c7"}}'),
+    false,
+  ],
+  [
+    'with a text that looks like the end of a page',
+    (usual) =>
+      usual.replace(/\}$/, `,"note":${JSON.stringify('],"hasMore":true,"nextCursor":"c7"}')}}`),
+    false,
+  ],
+  [
+    'with a very long cursor',
+    (usual) => usual.replace(/"(c\d+)"\}/, (_, cursor: string) => `"${cursor.padEnd(600)}"}`),
+    false,
+  ],
+])('a page %s leads to the next one', async (_, make, isAhead) => {
+  const server = await platformOf(5, (_cursor, usual) => make(usual));
+  const { events, options } = diary();
+  expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
+  expect(asked(server).map((cursor) => cursor.trim())).toEqual(['first', 'c1', 'c2', 'c3', 'c4']);
+  const early = events.map((event) => event.trim());
+  expect(early.indexOf('sent c3') < early.indexOf('read c2')).toBe(isAhead);
+});
+
+test('what was asked for behind a page that nobody can use is called off, and asked for again', async () => {
+  const server = await platformOf(5, (cursor, usual, times) => {
+    if (cursor === 'c3' && times === 1) return undefined;
+    return cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[7,{') : usual;
+  });
+  const { events, options } = diary();
+  const iterator = clientAt(server, options).transfers.list()[Symbol.asyncIterator]();
+  await iterator.next();
+  await iterator.next();
+  const error = await failureOf(iterator.next(), InvalidResponseError);
+  expect(error).toMatchObject({ reason: 'shape', resume: { cursor: 'c2', itemsYielded: 2 } });
+  await server.arrived(4);
+  const held = server.arrivals.find(({ target }) => cursorOf(target) === 'c3');
+  await server.closed(held?.connection ?? -1);
+  expect(await ids({ [Symbol.asyncIterator]: () => iterator })).toEqual(idsUpTo(5).slice(2));
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c3', 'c4']);
+  expect(events).toContain('unknown c3');
+});
+
+test('a page that comes again with another cursor leads there', async () => {
+  const server = await platformOf(5, (cursor, usual, times) => {
+    if (cursor === 'c3') return undefined;
+    if (cursor !== 'c2') return usual;
+    // Its brackets do not match, so it counts as cut off and is asked for again.
+    return times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual.replace('"c3"', '"c4"');
+  });
+  const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
+  expect(await ids(payments.transfers.list())).toEqual(['txfr_0', 'txfr_1', 'txfr_2', 'txfr_4']);
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c4']);
+  const held = server.arrivals.find(({ target }) => cursorOf(target) === 'c3');
+  await server.closed(held?.connection ?? -1);
+});
+
+test('a page that comes again with the same cursor is followed by what was asked for', async () => {
+  const server = await platformOf(4, (cursor, usual, times) =>
+    cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
+  );
+  const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
+  expect(await ids(payments.transfers.list())).toEqual(idsUpTo(4));
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
+});
+
+test('a loop that is left while a page is about to be read ends, and its requests with it', async () => {
+  const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
+  let leave = (): void => undefined;
+  const payments = clientAt(server, {
+    hooks: {
+      onRequest: ({ url }) => {
+        if (cursorOf(url) === 'c3') leave();
+      },
+    },
+  });
+  const iterator = payments.transfers.list()[Symbol.asyncIterator]();
+  leave = () => {
+    void iterator.return?.();
+  };
+  await iterator.next();
+  await iterator.next();
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  await settle(50);
+  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+});
+
+test('a page that leads back is not asked for again', async () => {
+  const server = await platformOf(9, (cursor, usual) =>
+    cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
+  );
+  const error = await failureOf(ids(clientAt(server).transfers.list()));
+  expect(error).toMatchObject({ reason: 'cursor_loop', resume: { itemsYielded: 4 } });
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+});
+
+test('a cursor on the last page is not followed', async () => {
+  const server = await platformOf(9, (cursor, usual) =>
+    cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
+  );
+  expect(await ids(clientAt(server).transfers.list())).toEqual(idsUpTo(4));
+  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+});
+
+/** A request for a page by position, under the control of the test. */
+interface Held {
+  readonly position: number;
+  readonly walk: Walk | undefined;
+  give(): void;
+  fail(error: Error): void;
+}
+
+/** A walk through pages whose texts say where the next one is; the list ends before `end`. */
+function heldWalk(end: number): { iterator: PageIterator<number, Page, number>; asked: Held[] } {
+  const held: Held[] = [];
+  const call = { operation: 'transfers.list', method: 'GET', path: '/transfers' } as const;
+  const iterator = new PageIterator<number, Page, number>({
+    call,
+    start: 0,
+    limit: undefined,
+    redact: (text) => text,
+    cursorOf: String,
+    glance: Number,
+    next: (page) => (page.data[0] === end - 1 ? undefined : Number(page.data[0]) + 1),
+    fetch: (position, walk) => {
+      const page = new Promise<Page>((resolve, reject) => {
+        held.push({
+          position,
+          walk,
+          give: () => {
+            resolve({ data: [position] });
+          },
+          fail: reject,
+        });
+      });
+      return Object.assign(page, {
+        withResponse: () => Promise.reject(new Error('not asked for')),
+      });
+    },
+  });
+  return { iterator, asked: held };
+}
+interface Page {
+  readonly data: number[];
+}
+
+/** The same, when its second page has arrived and the third was asked for. */
+async function secondArrived(
+  end: number,
+): Promise<
+  ReturnType<typeof heldWalk> & { second: ReturnType<PageIterator<number, Page, number>['next']> }
+> {
+  const { iterator, asked } = heldWalk(end);
+  const first = iterator.next();
+  await settle();
+  expect(asked[0]?.walk?.askAhead('1')).toBe(false);
+  asked[0]?.give();
+  await first;
+  const second = iterator.next();
+  await settle();
+  expect(asked[1]?.walk?.askAhead('2')).toBe(true);
+  return { iterator, asked, second };
+}
+
+test('what was asked for behind the last page is called off', async () => {
+  const { asked, second, iterator } = await secondArrived(2);
+  asked[1]?.give();
+  expect(await second).toEqual({ done: false, value: { data: [1] } });
+  expect(asked[2]?.walk?.cancel.aborted).toBe(true);
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a page that was called off and comes all the same leads nowhere', async () => {
+  const { iterator, asked, second } = await secondArrived(9);
+  asked[1]?.fail(new Error('broken'));
+  await expect(second).rejects.toThrow('broken');
+  expect(asked[2]?.walk?.cancel.aborted).toBe(true);
+  expect(asked[2]?.walk?.askAhead('3')).toBe(false);
+  const again = iterator.next();
+  await settle();
+  expect(asked.map(({ position }) => position)).toEqual([0, 1, 2, 1]);
+  asked[3]?.give();
+  expect(await again).toEqual({ done: false, value: { data: [1] } });
+});
+
+test('nor does one that arrives when the loop was left', async () => {
+  const { iterator, asked } = await secondArrived(9);
+  await iterator.return();
+  expect(asked[1]?.walk?.askAhead('2')).toBe(false);
+  expect(asked).toHaveLength(3);
+});

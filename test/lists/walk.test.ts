@@ -1,0 +1,314 @@
+import {
+  AbortError,
+  ServerError,
+  type ClientOptions,
+  type PaymentsClient,
+} from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import {
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  page,
+  respond,
+  transferNumber,
+} from '../support/answers.ts';
+import { PageIterator } from '../../src/lists/iterators.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { forbidUnhandledRejections } from '../support/unhandled.ts';
+import { settle } from '../support/virtual-clock.ts';
+
+forbidUnhandledRejections();
+
+/** A request for a page that waits for the test. */
+interface Held {
+  readonly cursor: string | null;
+  readonly signal: AbortSignal;
+  /** Answers with two transfers, and a cursor unless it is the last page. */
+  give(last?: boolean): Promise<void>;
+  fail(status: number): Promise<void>;
+}
+
+/** A platform whose pages c1, c2, … come when the test lets them. */
+function heldPlatform(options: ClientOptions = {}): { payments: PaymentsClient; asked: Held[] } {
+  const asked: Held[] = [];
+  const { payments } = clientOf(
+    (request) =>
+      new Promise((resolve, reject) => {
+        const cursor = new URL(request.url).searchParams.get('cursor');
+        const number = Number(cursor?.slice(1) ?? 0);
+        request.signal.addEventListener('abort', () => {
+          reject(request.signal.reason as Error);
+        });
+        asked.push({
+          cursor,
+          signal: request.signal,
+          give: (last = false) => {
+            const data = [2 * number, 2 * number + 1].map(transferNumber);
+            resolve(respond(200, page(data, last ? null : `c${number + 1}`)));
+            return settle();
+          },
+          fail: (status) => {
+            resolve(respond(status, errorBody));
+            return settle();
+          },
+        });
+      }),
+    { maxRetries: 0, ...options },
+  );
+  return { payments, asked };
+}
+
+/** A loop over a list that goes on only when the test says so. */
+const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
+
+test('one page ahead, but only once a second page was asked for', async () => {
+  const { payments, asked } = heldPlatform();
+  const iterator = stepping(payments.transfers.list());
+  const take = async (): Promise<string | undefined> => {
+    const result = await iterator.next();
+    await settle();
+    return result.done === true ? undefined : result.value.id;
+  };
+  const first = take();
+  await settle();
+  expect(asked).toHaveLength(1);
+  await asked[0]?.give();
+  expect(await first).toBe('txfr_0');
+  expect(await take()).toBe('txfr_1');
+  // Whoever wanted a page only has cost the platform no second one.
+  expect(asked).toHaveLength(1);
+
+  const third = take();
+  await settle();
+  expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1']);
+  await asked[1]?.give();
+  expect(await third).toBe('txfr_2');
+  // The third page is on its way while the second is being read.
+  expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2']);
+  await asked[2]?.give();
+  expect(await take()).toBe('txfr_3');
+  // It has arrived and nobody has touched it: nothing further is asked for.
+  expect(asked).toHaveLength(3);
+  expect(await take()).toBe('txfr_4');
+  expect(asked).toHaveLength(4);
+  await asked[3]?.give(true);
+  expect(await take()).toBe('txfr_5');
+  expect(await take()).toBe('txfr_6');
+  expect(await take()).toBe('txfr_7');
+  expect(await take()).toBeUndefined();
+  expect(asked).toHaveLength(4);
+});
+
+/** Walks into the third page's flight: two pages read, the third asked for. */
+async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
+  const { payments, asked } = heldPlatform(options);
+  const iterator = stepping(payments.transfers.list({}, { signal }).pages());
+  for (const turn of [0, 1]) {
+    const next = iterator.next();
+    await settle();
+    await asked[turn]?.give();
+    await next;
+    await settle();
+  }
+  expect(asked).toHaveLength(3);
+  expect(asked[2]?.signal.aborted).toBe(false);
+  return { payments, asked, iterator };
+}
+
+test('leaving cancels the page in flight', async () => {
+  const { asked, iterator } = await inFlight();
+  expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+  await settle();
+  expect(asked[2]?.signal.aborted).toBe(true);
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  expect(asked).toHaveLength(3);
+});
+
+test.each<[string, () => void]>([
+  ['break', () => undefined],
+  [
+    'throw',
+    () => {
+      throw new Error('mine');
+    },
+  ],
+])('%s in the body of a loop cancels the page in flight', async (name, leave) => {
+  const { payments, asked } = heldPlatform();
+  const loop = (async () => {
+    for await (const transfer of payments.transfers.list()) {
+      if (transfer.id !== 'txfr_3') continue;
+      await settle();
+      leave();
+      break;
+    }
+    return 'left';
+  })();
+  const ended = loop.catch((error: unknown) => String(error));
+  await settle();
+  await asked[0]?.give();
+  await asked[1]?.give();
+  await settle(60);
+  expect(asked).toHaveLength(3);
+  expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
+  await settle();
+  expect(asked[2]?.signal.aborted).toBe(true);
+});
+
+test('leaving before the page in flight has arrived ends the waiting call, too', async () => {
+  const { asked, iterator } = await inFlight();
+  const waiting = iterator.next();
+  await settle();
+  await iterator.return?.();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(asked[2]?.signal.aborted).toBe(true);
+});
+
+test('the server sees the connection of a cancelled page close', async () => {
+  const server = await rawServer((exchange) => {
+    const number = Number(new URL(exchange.target, 'http://x').searchParams.get('cursor') ?? 0);
+    if (number === 2) return;
+    const body = JSON.stringify(page([transferNumber(number)], String(number + 1)));
+    exchange.reply(
+      `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  for await (const { id } of clientAt(server).transfers.list()) {
+    if (id !== 'txfr_1') continue;
+    await server.arrived(3);
+    break;
+  }
+  await server.closed(2);
+});
+
+test('an aborted signal cancels the page in flight and ends the loop', async () => {
+  const controller = new AbortController();
+  const { asked, iterator } = await inFlight({}, controller.signal);
+  controller.abort('enough');
+  await settle();
+  expect(asked[2]?.signal.aborted).toBe(true);
+  expect(await failureOf(iterator.next(), AbortError)).toMatchObject({
+    cause: 'enough',
+    resume: { cursor: 'c2', itemsYielded: 4 },
+  });
+});
+
+test('a page ahead that fails is nobody’s business when the consumer leaves', async () => {
+  const { asked, iterator } = await inFlight();
+  await asked[2]?.fail(500);
+  await iterator.return?.();
+  expect(asked).toHaveLength(3);
+});
+
+test('a page ahead that fails is told when it is asked for, and then asked for again', async () => {
+  const { asked, iterator } = await inFlight();
+  await asked[2]?.fail(500);
+  const error = await failureOf(iterator.next(), ServerError);
+  expect(error.resume).toEqual({ cursor: 'c2', limit: undefined, itemsYielded: 4 });
+  const again = iterator.next();
+  await settle();
+  expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2', 'c2']);
+  await asked[3]?.give(true);
+  expect(await again).toMatchObject({ value: { data: [{ id: 'txfr_4' }, { id: 'txfr_5' }] } });
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+});
+
+test('items after a failed page come from the page asked for again', async () => {
+  const { payments, asked } = heldPlatform();
+  const iterator = stepping(payments.transfers.list());
+  const first = failureOf(iterator.next(), ServerError);
+  await settle();
+  await asked[0]?.fail(503);
+  expect((await first).resume).toEqual({ cursor: undefined, limit: undefined, itemsYielded: 0 });
+  const second = iterator.next();
+  await settle();
+  await asked[1]?.give(true);
+  expect(await second).toMatchObject({ value: { id: 'txfr_0' } });
+  expect(await iterator.next()).toMatchObject({ value: { id: 'txfr_1' } });
+  expect(await iterator.next()).toMatchObject({ done: true });
+  expect(asked).toHaveLength(2);
+});
+
+test('calls of next() that overlap fetch no page twice and keep their order', async () => {
+  for (const what of ['items', 'pages'] as const) {
+    const { payments, asked } = heldPlatform();
+    const list = payments.transfers.list();
+    const iterator: AsyncIterator<unknown> =
+      what === 'items' ? stepping(list) : stepping(list.pages());
+    const count = what === 'items' ? 9 : 5;
+    const results = Array.from({ length: count }, () => iterator.next());
+    for (let turn = 0; turn < 4; turn += 1) {
+      await settle();
+      await asked[turn]?.give(turn === 3);
+    }
+    const got = (await Promise.all(results)).map(({ value }) =>
+      value === undefined
+        ? undefined
+        : what === 'items'
+          ? (value as { id: string }).id
+          : (value as { data: { id: string }[] }).data[0]?.id,
+    );
+    const ids = Array.from({ length: 8 }, (_, index) => `txfr_${index}`);
+    const wanted = what === 'items' ? ids : ids.filter((_, index) => index % 2 === 0);
+    expect(got).toEqual([...wanted, undefined]);
+    expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2', 'c3']);
+  }
+});
+
+test('of two overlapping calls the first hears of the failure, the second tries again', async () => {
+  const { payments, asked } = heldPlatform();
+  const iterator = stepping(payments.transfers.list());
+  const first = failureOf(iterator.next(), ServerError);
+  const second = iterator.next();
+  await settle();
+  await asked[0]?.fail(503);
+  await first;
+  await settle();
+  await asked[1]?.give(true);
+  expect(await second).toMatchObject({ value: { id: 'txfr_0' } });
+});
+
+test('a loop that waits long between items holds one page and no more', async () => {
+  const { asked, iterator } = await inFlight();
+  await asked[2]?.give();
+  await settle(100);
+  expect(asked).toHaveLength(3);
+  await iterator.return?.();
+});
+
+test('an iterator can be used in for await, too', async () => {
+  const { payments, asked } = heldPlatform();
+  const list = payments.transfers.list();
+  const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0;
+    for await (const _ of iterable) count += 1;
+    return count;
+  };
+  const items = collect(list[Symbol.asyncIterator]() as AsyncIterableIterator<unknown>);
+  await settle();
+  await asked[0]?.give(true);
+  expect(await items).toBe(2);
+  const pages = collect(list.pages()[Symbol.asyncIterator]() as AsyncIterableIterator<unknown>);
+  await settle();
+  await asked[1]?.give(true);
+  expect(await pages).toBe(1);
+});
+
+test('a page that arrives in spite of its cancellation is handed to nobody', async () => {
+  const page = Promise.withResolvers<{ data: number[] }>();
+  const walk = new PageIterator<number, { data: number[] }, object>({
+    call: { operation: 'x', method: 'GET', path: '/x' },
+    start: {},
+    limit: undefined,
+    fetch: () => Object.assign(page.promise, { withResponse: () => Promise.reject(new Error()) }),
+    next: () => undefined,
+    cursorOf: () => undefined,
+    redact: (text) => text,
+  });
+  const waiting = walk.next();
+  await settle();
+  await walk.return();
+  page.resolve({ data: [1] });
+  expect(await waiting).toEqual({ done: true, value: undefined });
+});

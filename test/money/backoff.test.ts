@@ -1,0 +1,334 @@
+import fc from 'fast-check';
+import {
+  AbortError,
+  RateLimitError,
+  ServerError,
+  type PaymentsError,
+  type RetryEvent,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import { retryAfter } from '../../src/calls/retry.ts';
+import {
+  calls,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  newTransfer,
+  respond,
+  transfer,
+  transferCreated,
+} from '../support/answers.ts';
+import { deadPort } from '../support/raw-server.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+interface Course {
+  readonly error: PaymentsError;
+  /** Milliseconds between one request and the next. */
+  readonly gaps: readonly number[];
+  readonly elapsed: number;
+}
+
+/** One read that is answered alike every time, in virtual time. */
+async function course(
+  status: number,
+  headers: Record<string, string>,
+  options: { maxRetries?: number; totalTimeout?: number; clock?: VirtualClock } = {},
+): Promise<Course> {
+  const clock = options.clock ?? new VirtualClock();
+  const arrivals: number[] = [];
+  const { payments } = clientOf(
+    () => {
+      arrivals.push(clock.passed);
+      return respond(status, errorBody, headers);
+    },
+    { totalTimeout: 3_600_000, maxRetries: 1, ...options, clock },
+  );
+  const error = await clock.run(failureOf(payments.transfers.get('txfr_1')));
+  const gaps = arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0));
+  expect(clock.pending).toBe(0);
+  return { error, gaps, elapsed: clock.passed };
+}
+
+const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test('the wait is random below a bound that doubles up to 8 s', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom([500, 250], [503, 250], [408, 250], [425, 250], [429, 1_000]),
+      unit,
+      fc.integer({ min: 1, max: 8 }),
+      async ([status = 0, base = 0], random, maxRetries) => {
+        vi.spyOn(Math, 'random').mockReturnValue(random);
+        const { gaps } = await course(status, {}, { maxRetries });
+        const expected = Array.from({ length: maxRetries }, (_, index) =>
+          Math.ceil(random * Math.min(8_000, base * 2 ** index)),
+        );
+        expect(gaps).toEqual(expected);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('two callers who failed together do not come back together', async () => {
+  const gaps = new Set<number>();
+  for (let caller = 0; caller < 20; caller += 1) {
+    for (const gap of (await course(503, {})).gaps) gaps.add(gap);
+  }
+  expect(gaps.size).toBeGreaterThan(5);
+});
+
+test('Retry-After is never undercut, whatever the random numbers are', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 60_000 }),
+      fc.constantFrom(408, 425, 429, 500, 502, 503, 504),
+      unit,
+      async (ms, status, random) => {
+        vi.spyOn(Math, 'random').mockReturnValue(random);
+        const base = status === 429 ? 1_000 : 250;
+        const { error, gaps } = await course(status, { 'retry-after': String(ms / 1_000) });
+        const most = Math.max(base, ms + Math.min(1_000, ms / 10));
+        expect(gaps).toHaveLength(1);
+        expect(gaps[0]).toBeGreaterThanOrEqual(ms);
+        expect(gaps[0]).toBeLessThanOrEqual(Math.ceil(most));
+        expect(error).toMatchObject({ retryAfterMs: ms });
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+const day = 86_400_000;
+const httpDate = (ms: number): string => new Date(ms).toUTCString();
+
+test.each([
+  ['seconds', { 'retry-after': '7' }, 7_000],
+  ['seconds with decimals', { 'retry-after': '1.25' }, 1_250],
+  ['no time at all', { 'retry-after': '0' }, 0],
+  ['the longest wait that is waited', { 'retry-after': '60' }, 60_000],
+])('Retry-After as %s', async (_, headers, ms) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  expect((await course(429, headers)).gaps).toEqual([ms]);
+});
+
+test.each([-day, -5_000, 0, 5_000, day])(
+  'Retry-After as a date is measured by the platform’s clock, %i ms off ours',
+  async (skew) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const clock = new VirtualClock();
+    const theirs = clock.now() + skew;
+    const headers = { date: httpDate(theirs), 'retry-after': httpDate(theirs + 12_000) };
+    expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
+  },
+);
+
+test('without a Date, or with one that cannot be read, a date is measured by our clock', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  for (const extra of [{}, { date: 'yesterday' }]) {
+    const clock = new VirtualClock();
+    const headers = { ...extra, 'retry-after': httpDate(clock.now() + 12_000) };
+    expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
+  }
+});
+
+test('a date in the past asks for no wait', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const clock = new VirtualClock();
+  const headers = {
+    date: httpDate(clock.now()),
+    'retry-after': httpDate(clock.now() - day),
+  };
+  const { gaps, error } = await course(429, headers, { clock });
+  expect(gaps).toEqual([0]);
+  expect(error).toMatchObject({ retryAfterMs: 0 });
+});
+
+test.each([
+  'soon',
+  '-1',
+  '+1',
+  '1e10',
+  '1, 2',
+  '1;2',
+  '0x10',
+  '5s',
+  'NaN',
+  'Infinity',
+  '99999999999999999999',
+  '1.2345',
+  '2026-01-01T00:00:30Z',
+  'Thu, 99 Jan 2026 00:00:30 GMT',
+  'Thursday, 01-Jan-26 00:00:30 GMT',
+])('Retry-After: %s is junk, and counts as absent', async (junk) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const { gaps, error } = await course(429, { 'retry-after': junk });
+  expect(gaps).toEqual([500]);
+  expect(error).toMatchObject({ retryAfterMs: undefined });
+});
+
+test('whatever the header holds, the wait is a finite number that is not negative', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.integer().map(String),
+    fc.double().map(String),
+    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+  );
+  fc.assert(
+    fc.property(text, text, fc.integer(), (value, date, now) => {
+      const headers = { get: (name: string) => (name === 'date' ? date : value) };
+      const wait = retryAfter(headers as unknown as Headers, now);
+      expect(wait === undefined || (Number.isFinite(wait) && wait >= 0)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ['61', 61_000],
+  ['3600', 3_600_000],
+  ['999999999', 999_999_999_000],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', Date.UTC(9999, 11, 31, 23, 59, 59) - Date.UTC(2026, 0, 1)],
+])('a Retry-After of %s is told, not waited for', async (value, retryAfterMs) => {
+  const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
+  expect(error.message).toContain('the SDK waits 60000 ms at most');
+  expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
+});
+
+test('a Retry-After that the total timeout does not allow is told at once', async () => {
+  const options = { totalTimeout: 9_000 };
+  const { error, gaps, elapsed } = await course(503, { 'retry-after': '10' }, options);
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ retryAfterMs: 10_000 });
+  expect(error.message).toContain('exceed totalTimeout');
+  expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
+});
+
+test('a creation that may have happened is told when to look, and not sent again', async () => {
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
+    clock,
+  });
+  const error = await clock.run(failureOf(payments.transfers.create(newTransfer), ServerError));
+  expect(error).toMatchObject({ retryAfterMs: 1_000, outcome: 'unknown', retryable: false });
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  ['safe GET', 503, 'unknown'],
+  ['once POST', 429, 'rejected'],
+] as const)('a %s can be aborted while it waits', async (kind, status, outcome) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.9);
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
+  const controller = new AbortController();
+  const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
+  await settle();
+  controller.abort('enough');
+  expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
+  expect(requests).toHaveLength(1);
+  expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
+});
+
+test('callers who fail together do not try three times each', async () => {
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
+  const errors = await clock.run(
+    Promise.all(
+      Array.from({ length: 200 }, () => failureOf(payments.transfers.get('txfr_1'), ServerError)),
+    ),
+  );
+  // A third of the 500 tokens is kept.
+  expect(requests).toHaveLength(200 + Math.floor((500 - 167) / 14));
+  expect(errors.filter((error) => error.message.includes('retry budget')).length).toBeGreaterThan(
+    0,
+  );
+
+  // A first attempt is never held back, and a clone draws on the same budget.
+  requests.length = 0;
+  const clone = payments.withOptions({ maxRetries: 5, apiKey: 'sk_another_tenant' });
+  await clock.run(failureOf(payments.transfers.get('txfr_1')));
+  await clock.run(failureOf(clone.transfers.get('txfr_1')));
+  expect(requests).toHaveLength(2);
+});
+
+test('a retry that helped is given back, so it may be repeated for ever', async () => {
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(
+    (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
+    { clock },
+  );
+  for (let turn = 0; turn < 60; turn += 1) await clock.run(payments.transfers.get('txfr_1'));
+  expect(requests).toHaveLength(120);
+});
+
+test('an empty budget fills with one token for each success', async () => {
+  const clock = new VirtualClock();
+  let good = false;
+  const { payments, requests } = clientOf(
+    () => (good ? respond(200, transfer) : respond(500, errorBody)),
+    { clock },
+  );
+  const ask = () => clock.run(payments.transfers.get('txfr_1').catch(() => undefined));
+  for (let turn = 0; turn < 20; turn += 1) await ask();
+  const requestsOf = async (): Promise<number> => {
+    const before = requests.length;
+    await ask();
+    return requests.length - before;
+  };
+  // 23 retries of 14 tokens have left 11 that may be spent.
+  expect(await requestsOf()).toBe(1);
+  good = true;
+  for (let turn = 0; turn < 2; turn += 1) await ask();
+  good = false;
+  expect(await requestsOf()).toBe(1);
+  good = true;
+  await ask();
+  good = false;
+  expect(await requestsOf()).toBe(2);
+});
+
+test('a retry costs 5 when the platform did no work', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` });
+  let attempts = 0;
+  for (let turn = 0; turn < 60; turn += 1) {
+    attempts += (await failureOf(payments.transfers.get('txfr_1'))).attempts.length;
+  }
+  expect(attempts).toBe(60 + 500 / 5);
+
+  const clock = new VirtualClock();
+  const { payments: throttled, requests } = clientOf(() => respond(429, errorBody), { clock });
+  for (let turn = 0; turn < 60; turn += 1) {
+    await clock.run(failureOf(throttled.transfers.create(newTransfer), RateLimitError));
+  }
+  expect(requests).toHaveLength(60 + 500 / 5);
+});
+
+test('a wait is told to onRetry before it begins', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const clock = new VirtualClock();
+  const told: RetryEvent[] = [];
+  const { payments } = clientOf(
+    (_, __, count) => (count < 3 ? respond(429, errorBody) : respond(201, transferCreated)),
+    {
+      clock,
+      hooks: {
+        onRetry: (event) => {
+          told.push({ ...event, reason: `${event.reason}, at ${clock.passed}` });
+        },
+      },
+    },
+  );
+  await clock.run(payments.transfers.create(newTransfer));
+  const number = told[0]?.call;
+  const call = { operation: 'transfers.create', method: 'POST', path: '/transfers', call: number };
+  expect(number).toBeGreaterThan(0);
+  expect(told).toEqual([
+    { ...call, attempt: 2, delayMs: 500, reason: 'status 429, at 0' },
+    { ...call, attempt: 3, delayMs: 1_000, reason: 'status 429, at 500' },
+  ]);
+});

@@ -1,0 +1,541 @@
+import { getEventListeners, once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import {
+  AbortError,
+  BadRequestError,
+  ConnectionError,
+  InvalidResponseError,
+  PaymentsClient,
+  PaymentsError,
+  ServerError,
+  TimeoutError,
+  type ClientOptions,
+  type Clock,
+} from 'payments-platform-sdk';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import {
+  address,
+  answer,
+  apiKey,
+  calls,
+  clientAt,
+  clientOf,
+  errorBody,
+  failureOf,
+  kinds,
+  newTransfer,
+  respond,
+  transfer,
+} from '../support/answers.ts';
+import { deadPort, headersReceived, rawServer, type RawServer } from '../support/raw-server.ts';
+import { clockFrom } from '../../src/calls/clock.ts';
+import { Deadline, Stopped } from '../../src/calls/deadline.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+const stalled = (status: number): Promise<RawServer> =>
+  rawServer(({ write }) => {
+    write(`HTTP/1.1 ${status} Status\r\ncontent-length: 500\r\n\r\n{"error":`);
+  });
+
+test('timeout covers the headers', async () => {
+  const clock = new VirtualClock();
+  const server = await rawServer(() => undefined);
+  const failed = failureOf(
+    clientAt(server, { clock, timeout: 700, maxRetries: 0 }).transfers.create(newTransfer),
+    TimeoutError,
+  );
+  await server.arrived(1);
+  await clock.advance(699);
+  expect(server.connections[0]?.closed).toBe(false);
+  await clock.advance(1);
+  expect(await failed).toMatchObject({
+    phase: 'headers',
+    code: 'ETIMEDOUT',
+    outcome: 'unknown',
+    attempts: [{ durationMs: 700, reason: 'timeout (headers)' }],
+  });
+  await server.closed(0);
+});
+
+test('timeout covers the body, from the same start', async () => {
+  const clock = new VirtualClock();
+  const server = await stalled(201);
+  const begun = headersReceived();
+  const failed = failureOf(
+    clientAt(server, { clock }).transfers.create(newTransfer, { timeout: 700 }),
+    TimeoutError,
+  );
+  await begun;
+  await clock.advance(700);
+  expect(await failed).toMatchObject({
+    phase: 'body',
+    outcome: 'unknown',
+    attempts: [{ status: 201, durationMs: 700, reason: 'timeout (body)' }],
+  });
+  await server.closed(0);
+});
+
+test.each([
+  [400, BadRequestError, 'rejected'],
+  [503, ServerError, 'unknown'],
+] as const)('a %i whose body stalls is still a %i', async (status, errorClass, outcome) => {
+  const clock = new VirtualClock();
+  const server = await stalled(status);
+  const begun = headersReceived();
+  const failed = failureOf(
+    clientAt(server, { clock }).transfers.create(newTransfer),
+    errorClass as typeof PaymentsError,
+  );
+  await begun;
+  await clock.advance(30_000);
+  expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
+  await server.closed(0);
+});
+
+test.each([
+  [201, 'unknown'],
+  [400, 'rejected'],
+  [503, 'unknown'],
+] as const)('whoever leaves a %i while its body arrives is told: %s', async (status, outcome) => {
+  const server = await stalled(status);
+  const begun = headersReceived();
+  const caller = new AbortController();
+  const { signal } = caller;
+  const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
+  await begun;
+  caller.abort();
+  expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
+});
+
+test('a timeout before the connection stands says so, and that nothing was sent', async () => {
+  // It takes connections and says nothing, so that no TLS comes about.
+  const server = createServer((socket) => socket.on('error', () => undefined));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const payments = new PaymentsClient({ baseUrl: `https://127.0.0.1:${port}/v0`, apiKey });
+  const options = { timeout: 200, maxRetries: 0 };
+  const error = await failureOf(payments.transfers.create(newTransfer, options), TimeoutError);
+  expect(error).toMatchObject({
+    phase: 'connect',
+    outcome: 'not_sent',
+    attempts: [{ reason: 'timeout (connect)' }],
+  });
+  expect(error.message).toContain(
+    'No connection to the platform was made within 200 ms (option timeout)',
+  );
+});
+
+test('totalTimeout covers attempts and the waits between them', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.99);
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(
+    (request, _, count) =>
+      count === 1
+        ? respond(503, errorBody)
+        : new Promise((_resolve, reject) => {
+            request.signal.addEventListener('abort', () => {
+              reject(request.signal.reason as Error);
+            });
+          }),
+    { clock, totalTimeout: 1_000 },
+  );
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await clock.advance(999);
+  expect(requests).toHaveLength(2);
+  await clock.advance(1);
+  expect(await failed).toMatchObject({
+    phase: 'total',
+    outcome: 'unknown',
+    attempts: [{ status: 503 }, { reason: 'timeout (total)' }],
+  });
+  expect(clock.pending).toBe(0);
+});
+
+test('totalTimeout covers the body', async () => {
+  const clock = new VirtualClock();
+  const server = await stalled(200);
+  const begun = headersReceived();
+  const failed = failureOf(
+    clientAt(server, { clock, totalTimeout: 1_000 }).transfers.get('txfr_1'),
+    TimeoutError,
+  );
+  await begun;
+  await clock.advance(1_000);
+  expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 200 }] });
+  expect(server.arrivals).toHaveLength(1);
+  await server.closed(0);
+});
+
+test('nothing is sent after totalTimeout, although no timer has fired yet', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const clock = new VirtualClock();
+  const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await settle();
+  // The machine is suspended during the wait; when it wakes up, the wait is what ends first.
+  clock.jump(200_000);
+  await clock.advance(0);
+  expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 503 }] });
+  expect(requests).toHaveLength(1);
+});
+
+test('totalTimeout holds although a clock without elapsed is set back', async () => {
+  const clock = new VirtualClock();
+  const wall: Clock = {
+    now: () => clock.now(),
+    setTimeout: (callback, ms) => clock.setTimeout(callback, ms),
+    clearTimeout: (handle) => {
+      clock.clearTimeout(handle);
+    },
+  };
+  const { payments } = clientOf(() => new Promise(() => undefined), {
+    clock: wall,
+    timeout: 200,
+    totalTimeout: 500,
+    maxRetries: 20,
+  });
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await settle();
+  clock.shiftWall(-3_600_000);
+  await clock.advance(600);
+  expect((await failed).phase).toBe('total');
+});
+
+test('when timeout and totalTimeout end together, the call is over', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(() => new Promise(() => undefined), {
+    clock,
+    timeout: 1_000,
+    totalTimeout: 1_000,
+  });
+  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  await clock.advance(1_000);
+  expect((await failed).phase).toBe('total');
+});
+
+test('a call leaves no timer on the clock and no listener on the signal', async () => {
+  const clock = new VirtualClock();
+  const { signal } = new AbortController();
+  const { payments } = clientOf(() => respond(200, transfer), { clock });
+  await payments.transfers.get('txfr_1', { signal });
+  expect(clock.pending).toBe(0);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('a timer far in the future is shortened, not fired at once', async () => {
+  const clock = new VirtualClock();
+  const far = { timeout: 1e12, totalTimeout: 1e13 };
+  const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
+  await payments.transfers.get('txfr_1');
+  expect(clock.lengths.length).toBeGreaterThan(0);
+  expect(Math.max(...clock.lengths)).toBe(2 ** 31 - 1);
+
+  // With the system's clock, too long a timer would warn and fire after a millisecond.
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => {
+    warnings.push(warning);
+  };
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const server = await rawServer(({ reply }) => {
+    setTimeout(reply, 20, answer(200, transfer));
+  });
+  expect(await clientAt(server, far).transfers.get('txfr_1')).toEqual(transfer);
+  await settle();
+  expect(warnings).toEqual([]);
+});
+
+test.each(kinds)('a signal that was aborted before sends nothing: %s', async (kind) => {
+  const server = await rawServer(answer(200));
+  const reason = new Error('too late');
+  const error = await failureOf(
+    calls[kind].send(clientAt(server), { signal: AbortSignal.abort(reason) }),
+    AbortError,
+  );
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent', attempts: [] });
+  expect(error.cause).toBe(reason);
+  expect(server.connections).toHaveLength(0);
+});
+
+test.each(['dispatcher', 'fetch'])(
+  'a caller who leaves while the request is being made ready has sent nothing: %s',
+  async (wire) => {
+    const server = await rawServer(answer(200));
+    const controller = new AbortController();
+    // This one would go ahead, whatever its signal says.
+    const ownFetch = vi.fn((request: Request) => fetch(request.url));
+    const payments = clientAt(server, {
+      ...(wire === 'fetch' ? { fetch: ownFetch } : {}),
+      hooks: {
+        onRequest: () => {
+          controller.abort();
+        },
+      },
+    });
+    const { signal } = controller;
+    const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
+    await settle();
+    expect(ownFetch).not.toHaveBeenCalled();
+    expect(server.connections).toHaveLength(0);
+  },
+);
+
+test.each([
+  ['the dispatcher', {}],
+  ['fetch', { fetch: (request: Request) => fetch(request) }],
+])('whenever a caller leaves, what is called not_sent never arrives: over %s', async (_, wire) => {
+  const server = await rawServer(() => undefined);
+  const payments = clientAt(server, wire);
+  const unsent: string[] = [];
+  const outcomes = new Set<string>();
+  for (let step = 0; step < 80; step += 1) {
+    const description = `step ${step}`;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const call = failureOf(
+      payments.transfers.create({ ...newTransfer, description }, { signal }),
+      AbortError,
+    );
+    // Forty promises, one after the other, and then forty turns of the event loop.
+    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+    if (step > 40) await settle(step - 40);
+    caller.abort();
+    const { outcome } = await call;
+    outcomes.add(outcome);
+    if (outcome === 'not_sent') unsent.push(description);
+  }
+  await settle();
+  const arrived = server.arrivals.map(
+    ({ body }) => (JSON.parse(body) as { description: string }).description,
+  );
+  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+  expect(arrived.length).toBeGreaterThan(0);
+});
+
+test('a body that minds no signal is left when time is up, and told to stop', async () => {
+  const clock = new VirtualClock();
+  const cancel = vi.fn();
+  const endless = (): Response =>
+    new Response(
+      new ReadableStream({
+        start(body) {
+          body.enqueue(new TextEncoder().encode('{"id":'));
+        },
+        cancel,
+      }),
+      { status: 201 },
+    );
+  const { payments } = clientOf(endless, { clock });
+  const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  await clock.advance(30_000);
+  expect(await failed).toMatchObject({ phase: 'body', attempts: [{ status: 201 }] });
+  expect(cancel).toHaveBeenCalledTimes(1);
+
+  const controller = new AbortController();
+  const { signal } = controller;
+  const left = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+  await settle();
+  controller.abort();
+  expect(await left).toMatchObject({ outcome: 'unknown', attempts: [{ status: 201 }] });
+  expect(cancel).toHaveBeenCalledTimes(2);
+});
+
+test.each([
+  ['an error', new Error('mine')],
+  ['a text', 'mine'],
+  ['null', null],
+  ['nothing', undefined],
+])('the reason of an abort is its cause: %s', async (_, reason) => {
+  const { payments } = clientOf(() => new Promise(() => undefined));
+  const controller = new AbortController();
+  const call = failureOf(
+    payments.transfers.create(newTransfer, { signal: controller.signal }),
+    AbortError,
+  );
+  await settle();
+  controller.abort(reason);
+  const error = await call;
+  expect(error.cause).toBe(controller.signal.reason);
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
+});
+
+test('the signal of AbortSignal.timeout() is the caller’s, too', async () => {
+  const server = await rawServer(() => undefined);
+  const signal = AbortSignal.timeout(5);
+  const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);
+  expect(error.cause).toBe(signal.reason);
+});
+
+const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+
+test('no listener stays on the caller’s signal', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => {
+    warnings.push(warning);
+  };
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { signal } = new AbortController();
+  const outcomes = [
+    () => respond(200, transfer),
+    () => respond(404, errorBody),
+    () => respond(503, errorBody),
+    () => Promise.reject(new Error('no')),
+  ];
+  const { payments } = clientOf((_, __, count) => (outcomes[count % 4] ?? respond)(200));
+  const ask = (): Promise<unknown> =>
+    payments.transfers.get('txfr_1', { signal }).catch(() => undefined);
+  for (let turn = 0; turn < 500; turn += 1) await ask();
+  expect(listeners(signal)).toBe(0);
+  await Promise.all(Array.from({ length: 200 }, ask));
+  expect(listeners(signal)).toBe(0);
+  await payments.transfers.get('txfr_' as 'txfr_1', { signal }).catch(() => undefined);
+  expect(listeners(signal)).toBe(0);
+  await settle();
+  expect(warnings).toEqual([]);
+});
+
+const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
+
+test.each([
+  ['the dispatcher', {}],
+  ['fetch', { fetch: ownFetch }],
+] as const)('no listener stays after a timeout or an abort, over %s', async (_, wire) => {
+  for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
+    const clock = new VirtualClock();
+    const server = await rawServer(() => undefined);
+    const timedOut = new AbortController();
+    const options = { signal: timedOut.signal, maxRetries: 0 };
+    const call = failureOf(send(clientAt(server, { clock, ...wire }), options), TimeoutError);
+    await server.arrived(1);
+    expect(listeners(timedOut.signal)).toBe(1);
+    await clock.advance(30_000);
+    await call;
+    expect(listeners(timedOut.signal)).toBe(0);
+
+    const aborted = new AbortController();
+    const second = failureOf(send(clientAt(server, wire), { signal: aborted.signal }), AbortError);
+    await server.arrived(2);
+    aborted.abort();
+    await second;
+    expect(listeners(aborted.signal)).toBe(0);
+    expect(clock.pending).toBe(0);
+  }
+});
+
+test('whatever happens, no timer stays and no rejection is left unhandled', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => {
+    unhandled.push(reason);
+  };
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  const refused = await deadPort();
+  const ends: (() => Promise<void>)[] = [];
+  const run = (options: ClientOptions, after: (clock: VirtualClock) => Promise<void>): void => {
+    ends.push(async () => {
+      const clock = new VirtualClock();
+      const controller = new AbortController();
+      const payments = clientAt(
+        { baseUrl: `http://127.0.0.1:${refused}/v0` },
+        { clock, ...options },
+      );
+      const { signal } = controller;
+      const pending = [
+        ...kinds.map((kind) => calls[kind].send(payments, { signal })),
+        payments.instructions.list({ address }, { signal }),
+        payments.transfers.get('txfr_1', { signal }).withResponse(),
+        payments.transfers.list({}, { signal }).withResponse(),
+        payments.transfers.list({}, { signal }).toArray({ max: 3 }),
+      ].map((call) => failureOf(call, PaymentsError));
+      await settle();
+      await after(clock);
+      controller.abort();
+      await Promise.all(pending);
+      await settle();
+      expect(clock.pending).toBe(0);
+      expect(listeners(signal)).toBe(0);
+    });
+  };
+  const late = (): Promise<Response> =>
+    new Promise((_, reject) => {
+      setTimeout(reject, 30, new Error('late'));
+    });
+  run({}, (clock) => clock.advance(300_000));
+  run({}, () => Promise.resolve());
+  // These ignore their signal, and fail when nobody waits any more.
+  run({ fetch: late, getWithBody: late }, (clock) => clock.advance(300_000));
+  run({ fetch: late, getWithBody: late }, () => Promise.resolve());
+  run({ apiKey: late as never, jwt: late as never }, (clock) => clock.advance(300_000));
+  run({ apiKey: late as never, jwt: late as never }, () => Promise.resolve());
+  run({ hooks: { onRequest: () => Promise.reject(new Error('hook')) } }, (clock) =>
+    clock.advance(300_000),
+  );
+  await Promise.all(ends.map((end) => end()));
+  await new Promise((resolve) => {
+    setTimeout(resolve, 60);
+  });
+  expect(unhandled).toEqual([]);
+});
+
+test('a call that was given up while its connection failed is one error, not two', async () => {
+  const { payments } = clientOf(() => Promise.reject(new Error('no')));
+  const call = payments.transfers.create(newTransfer);
+  const both = await Promise.all([
+    failureOf(call, ConnectionError),
+    failureOf(call.withResponse()),
+  ]);
+  expect(both[0]).toBe(both[1]);
+});
+
+test.each([
+  ['nothing', 0],
+  ['little', 1],
+])('a body that gives %s at once, without end, is left when time is up', async (_, size) => {
+  const { payments } = clientOf(
+    () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            controller.enqueue(new Uint8Array(size));
+          },
+        }),
+      ),
+    { timeout: 100, maxRetries: 0 },
+  );
+  const tick = vi.fn();
+  const others = setInterval(tick, 10);
+  onTestFinished(() => {
+    clearInterval(others);
+  });
+  const error = await failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  expect(error.phase).toBe('body');
+  // Whoever gives nothing does not keep the rest of the process from its work, either.
+  if (size === 0) expect(tick).toHaveBeenCalled();
+});
+
+test('a body of texts in the place of bytes is none', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => {
+      controller.enqueue('x');
+    },
+  });
+  const { payments } = clientOf(
+    () => ({ status: 200, ok: true, headers: new Headers(), body }) as Response,
+    { timeout: 1_000, maxRetries: 0 },
+  );
+  const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
+  expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown' });
+});
+
+test('nothing is waited for once a deadline is over', async () => {
+  const over = [AbortSignal.abort('enough')];
+  const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
+  await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
+  await expect(deadline.sleep(1)).rejects.toBeInstanceOf(Stopped);
+  deadline.close();
+});

@@ -1,0 +1,350 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  connectionOutcome,
+  statusOutcome,
+  worstOutcome,
+  type Kind,
+  type WireFacts,
+} from '../../src/errors/outcome.ts';
+import { mayResend } from '../../src/calls/retry.ts';
+
+const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
+const span = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test('every status proves what it should, for every kind of call', () => {
+  const refusals = new Set([307, 308, 501, 505, ...span(400, 498)]);
+  refusals.delete(408);
+  for (const status of span(300, 599)) {
+    for (const kind of kinds) {
+      const redirectedRead = kind === 'safe' && status < 400;
+      const expected = refusals.has(status) || redirectedRead ? 'rejected' : 'unknown';
+      expect([status, kind, statusOutcome(status, kind)]).toEqual([status, kind, expected]);
+    }
+  }
+});
+
+test('a status outside the classes proves nothing', () => {
+  for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
+    for (const kind of kinds) expect(statusOutcome(status, kind)).toBe('unknown');
+  }
+});
+
+test('the worst attempt decides', () => {
+  const of = (...outcomes: ('not_sent' | 'rejected' | 'unknown')[]) =>
+    worstOutcome(outcomes.map((outcome) => ({ outcome })));
+  expect(of()).toBe('not_sent');
+  expect(of('not_sent', 'not_sent')).toBe('not_sent');
+  expect(of('not_sent', 'rejected', 'not_sent')).toBe('rejected');
+  expect(of('unknown', 'rejected', 'not_sent')).toBe('unknown');
+});
+
+interface ErrorParts {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly message?: string;
+  readonly name?: string;
+}
+const failure = ({ message = 'failed', ...rest }: ErrorParts): Error =>
+  Object.assign(new Error(message), rest);
+const connect = (code: string): Error =>
+  failure({ code, syscall: 'connect', message: `connect ${code} 127.0.0.1:1` });
+const coded = (code: string, message = code): Error => failure({ code, message });
+const wrapped = (cause: Error): Error => new TypeError('fetch failed', { cause });
+
+const departure = (runtime: WireFacts['runtime'], sealed = true): WireFacts => ({
+  runtime,
+  sendsOnce: sealed,
+});
+
+/** Codes of a certificate that the client refused. */
+const certificates = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+];
+const reset = failure({ code: 'ECONNRESET', syscall: 'read', message: 'read ECONNRESET' });
+
+const proofs: readonly [WireFacts['runtime'], string, Error][] = [
+  ...[
+    'ECONNREFUSED',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EHOSTDOWN',
+    'ENETDOWN',
+    'ETIMEDOUT',
+    'EADDRNOTAVAIL',
+    'ECONNRESET',
+  ].map(
+    (code) => ['node', `connect ${code}`, connect(code)] as [WireFacts['runtime'], string, Error],
+  ),
+  ['node', 'no such host', failure({ code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
+  ['node', 'no answer to the lookup', failure({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
+  ['node', 'a lookup without a free file', failure({ code: 'EMFILE', syscall: 'getaddrinfo' })],
+  ['node', 'connect timeout', coded('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error')],
+  [
+    'node',
+    'TLS handshake cut',
+    coded(
+      'ECONNRESET',
+      'Client network socket disconnected before secure TLS connection was established',
+    ),
+  ],
+  ['node', 'a port that fetch refuses', new Error('bad port')],
+  [
+    'node',
+    'every address refused',
+    new AggregateError([connect('ECONNREFUSED'), connect('ENETUNREACH')]),
+  ],
+  ['bun', 'refused', coded('ECONNREFUSED')],
+  ['bun', 'refused, in its older words', coded('ConnectionRefused')],
+  ['bun', 'no route', coded('ENETUNREACH')],
+  ['bun', 'no host', coded('EHOSTUNREACH')],
+  ['bun', 'no such host', coded('ENOTFOUND')],
+  ['bun', 'no answer to the lookup', coded('EAI_AGAIN')],
+  ['deno', 'refused', new Error('client error (Connect): tcp connect error')],
+  ['deno', 'no such host', new Error('client error (Connect): dns error')],
+  ['deno', 'handshake cut', new Error('client error (Connect): tls handshake eof')],
+  ['deno', 'node:http refused', connect('ECONNREFUSED')],
+];
+
+test.each(proofs)('%s: %s proves that nothing was sent', (runtime, _, error) => {
+  for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
+    expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
+      outcome: 'not_sent',
+      transient: true,
+    });
+    // The same words prove nothing where the runtime may have sent the request before.
+    expect(connectionOutcome(whole, departure(runtime, false)).outcome).toBe('unknown');
+    expect(connectionOutcome(whole, departure('other')).outcome).toBe('unknown');
+  }
+});
+
+test.each(['node', 'bun'] as const)(
+  '%s: a refused certificate is final, and proves it',
+  (runtime) => {
+    for (const code of certificates) {
+      const error = wrapped(coded(code));
+      expect(connectionOutcome(error, departure(runtime))).toEqual({
+        outcome: 'not_sent',
+        code,
+        transient: false,
+        connectTimedOut: false,
+      });
+      // A fetch of the user's own, or another's dispatcher, may have sent it elsewhere before.
+      expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
+      expect(connectionOutcome(error, departure(runtime, false)).outcome).toBe('unknown');
+      expect(connectionOutcome(error, departure(runtime), { foreign: true }).outcome).toBe(
+        'unknown',
+      );
+    }
+  },
+);
+
+test('one refused certificate among several addresses is final', () => {
+  const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
+  expect(connectionOutcome(mixed, departure('node'))).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+  });
+});
+
+test("deno: a refused connection has the code that Node's has", () => {
+  const refused = 'client error (Connect): tcp connect error: Connection refused (os error 111)';
+  expect(connectionOutcome(new Error(refused), departure('deno')).code).toBe('ECONNREFUSED');
+});
+
+test('a 425 or 429 lets a write go again only if it refused the only request', () => {
+  for (const status of [425, 429]) {
+    for (const kind of ['once', 'idempotent'] as const) {
+      const failed = { status, transient: true };
+      expect(mayResend(kind, { ...failed, outcome: 'rejected' })).toBe(true);
+      expect(mayResend(kind, { ...failed, outcome: statusOutcome(status, kind, true) })).toBe(
+        false,
+      );
+    }
+  }
+});
+
+test('deno: a refused certificate is final, and proves it', () => {
+  const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
+  expect(connectionOutcome(error, departure('deno'))).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+  });
+});
+
+const doubts: readonly [WireFacts['runtime'], string, unknown][] = [
+  ['node', 'a reset', reset],
+  ['node', 'a reset while writing', failure({ code: 'ECONNRESET', syscall: 'write' })],
+  ['node', 'a reset without a system call', coded('ECONNRESET')],
+  ['node', 'a broken pipe', failure({ code: 'EPIPE', syscall: 'write' })],
+  ['node', 'other side closed', coded('UND_ERR_SOCKET', 'other side closed')],
+  ['node', 'TLS alert', coded('EPROTO')],
+  ['node', 'bad TLS record', coded('ERR_SSL_BAD_RECORD_TYPE')],
+  ['node', 'headers timeout', coded('UND_ERR_HEADERS_TIMEOUT')],
+  ['node', 'body timeout', coded('UND_ERR_BODY_TIMEOUT')],
+  ['node', 'not HTTP', coded('HPE_INVALID_CONSTANT')],
+  ['node', 'GOAWAY', coded('UND_ERR_INFO', 'GOAWAY frame received')],
+  ['node', 'a refused stream', coded('ERR_HTTP2_STREAM_ERROR', 'NGHTTP2_REFUSED_STREAM')],
+  ['node', 'a read that timed out', failure({ code: 'ETIMEDOUT', syscall: 'read' })],
+  ['node', 'refused without a system call', coded('ECONNREFUSED')],
+  ['node', 'cut body', new TypeError('terminated')],
+  ['node', 'an abort', new DOMException('aborted', 'AbortError')],
+  ['node', 'Bun’s word', coded('ConnectionRefused')],
+  ['node', 'Deno’s words', new Error('client error (Connect): tcp connect error')],
+  ['node', 'mixed addresses', new AggregateError([connect('ECONNREFUSED'), reset])],
+  ['node', 'no addresses', new AggregateError([])],
+  ['node', 'nothing', undefined],
+  ['node', 'a text', 'ECONNREFUSED'],
+  ['node', 'an object', { code: 'ECONNREFUSED', syscall: 'connect' }],
+  ['bun', 'a reset', coded('ECONNRESET')],
+  ['bun', 'a handshake that failed, or garbage after the request', coded('EPROTO')],
+  ['bun', 'a timeout', new DOMException('timed out', 'TimeoutError')],
+  [
+    'deno',
+    'closed',
+    new Error('client error (SendRequest): connection closed before message completed'),
+  ],
+  ['deno', 'reset', new Error('Connection reset by peer (os error 104)')],
+  ['deno', 'mTLS', new Error('received fatal alert: CertificateRequired')],
+];
+
+test.each(doubts)('%s: %s proves nothing', (runtime, _, error) => {
+  const whole = error instanceof Error ? [error, wrapped(error)] : [error];
+  for (const each of whole) {
+    expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
+  }
+});
+
+test('a cause beside the members of an AggregateError is a leaf, too', () => {
+  const error = Object.assign(new AggregateError([connect('ECONNREFUSED')]), { cause: reset });
+  expect(connectionOutcome(error, departure('node')).outcome).toBe('unknown');
+});
+
+test('the first code in the tree is the one that is told', () => {
+  const error = wrapped(new AggregateError([new Error('?'), connect('ENETUNREACH'), reset]));
+  expect(connectionOutcome(error, departure('node')).code).toBe('ENETUNREACH');
+  expect(connectionOutcome(wrapped(new Error('?')), departure('node')).code).toBeUndefined();
+});
+
+/** A tree of errors, with what it hangs together by still visible. */
+type Tree =
+  | { readonly leaf: Error; readonly listed: boolean }
+  | { readonly members: readonly Tree[]; readonly cause: Tree | undefined };
+
+const listedLeaf = fc
+  .constantFrom(
+    () => connect('ECONNREFUSED'),
+    () => failure({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
+    () => coded('UND_ERR_CONNECT_TIMEOUT'),
+    () => coded('CERT_HAS_EXPIRED'),
+  )
+  .map((make) => ({ leaf: make(), listed: true }));
+const unlistedLeaf = fc
+  .record({
+    code: fc.oneof(
+      fc.constantFrom('ECONNRESET', 'EPIPE', 'EPROTO', 'UND_ERR_SOCKET', 'ECONNREFUSED'),
+      fc.string().map((text) => `X_${text}`),
+    ),
+    syscall: fc.constantFrom('read', 'write', undefined),
+    message: fc.string().map((text) => `x ${text}`),
+  })
+  .map(({ code, syscall, message }) => ({
+    leaf: failure({ code, message, ...(syscall === undefined ? {} : { syscall }) }),
+    listed: false,
+  }));
+const treeOf = (leaf: fc.Arbitrary<Tree>): fc.Arbitrary<Tree> =>
+  fc.letrec<{ tree: Tree }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 12, depthSize: 'small' },
+      leaf,
+      fc.record({
+        members: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }),
+        cause: fc.option(tie('tree'), { nil: undefined }),
+      }),
+      fc.record({ members: fc.constant([]), cause: tie('tree') }),
+    ),
+  })).tree;
+const anyTree = treeOf(fc.oneof(listedLeaf, unlistedLeaf));
+
+function toError(tree: Tree): Error {
+  if ('leaf' in tree) return tree.leaf;
+  const cause = tree.cause === undefined ? {} : { cause: toError(tree.cause) };
+  if (tree.members.length === 0) return new TypeError('fetch failed', cause);
+  return Object.assign(new AggregateError(tree.members.map(toError)), cause);
+}
+
+const allListed = (tree: Tree): boolean =>
+  'leaf' in tree
+    ? tree.listed
+    : tree.members.every(allListed) && (tree.cause === undefined || allListed(tree.cause));
+
+const depthOf = (tree: Tree): number =>
+  'leaf' in tree
+    ? 0
+    : 1 +
+      Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
+
+test('one leaf that is not on the list, and nothing is proven', () => {
+  fc.assert(
+    fc.property(anyTree, (tree) => {
+      const { outcome } = connectionOutcome(toError(tree), departure('node'));
+      if (!allListed(tree)) expect(outcome).toBe('unknown');
+      else if (depthOf(tree) <= 8) expect(outcome).toBe('not_sent');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('one more leaf never makes certain what was not', () => {
+  fc.assert(
+    fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
+      const before = connectionOutcome(toError(tree), departure('node')).outcome;
+      const grown: Tree =
+        'leaf' in tree
+          ? { members: [tree, extra], cause: undefined }
+          : { ...tree, members: [...tree.members, extra] };
+      const after = connectionOutcome(toError(grown), departure('node')).outcome;
+      if (before === 'unknown') expect(after).toBe('unknown');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('whatever is thrown is judged, not thrown again', () => {
+  const circular = new Error('round');
+  circular.cause = circular;
+  const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });
+  for (const runtime of ['node', 'bun', 'deno', 'other'] as const) {
+    expect(connectionOutcome(circular, departure(runtime)).outcome).toBe('unknown');
+    expect(connectionOutcome(wordless, departure(runtime)).outcome).toBe('unknown');
+    fc.assert(
+      fc.property(fc.anything(), fc.dictionary(fc.string(), fc.anything()), (thrown, extra) => {
+        for (const error of [thrown, Object.assign(new Error('odd'), { ...extra, code: thrown })]) {
+          expect(connectionOutcome(error, departure(runtime)).outcome).toBe('unknown');
+        }
+      }),
+      { numRuns: 200 },
+    );
+  }
+});
+
+test('a chain deeper than anybody looks proves nothing', () => {
+  let error: Error = reset;
+  for (let depth = 0; depth < 20; depth += 1) {
+    error = Object.assign(connect('ECONNREFUSED'), { cause: error });
+  }
+  expect(connectionOutcome(error, departure('node')).outcome).toBe('unknown');
+});

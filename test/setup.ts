@@ -1,0 +1,8 @@
+import { afterEach, vi } from 'vitest';
+
+// Files of one worker share its globals, and Vitest takes stubs away before the next test only: the
+// next file would be imported with the stubs of the last test.
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+});
