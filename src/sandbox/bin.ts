@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { seedDemo } from './demo.ts';
-import { wordsOf } from './problem.ts';
+import { seedDemo } from './control/demo.ts';
+import { wordsOf } from './platform/problem.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 

@@ -6,34 +6,34 @@
  */
 export { Sandbox } from './sandbox.ts';
 export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
-export { SandboxError } from './problem.ts';
-export type { SandboxProblem } from './problem.ts';
-export { seedDemo } from './demo.ts';
-export type { SandboxAccountInput, SandboxAccountUpdate, SandboxAccounts } from './accounts.ts';
-export type { SandboxAnswer } from './answer.ts';
-export type { SandboxClock } from './clock.ts';
-export type { SandboxCounterparties, SandboxCounterpartyInput } from './counterparties.ts';
-export type { SandboxCredentials } from './credentials.ts';
-export type { SandboxEntities, SandboxEntityUpdate } from './entities.ts';
+export { SandboxError } from './platform/problem.ts';
+export type { SandboxProblem } from './platform/problem.ts';
+export { seedDemo } from './control/demo.ts';
 export type {
-  SandboxFault,
-  SandboxFaultMoment,
-  SandboxFaultRule,
-  SandboxFaults,
-} from './faults.ts';
-export type { SandboxIbanInput, SandboxIbans } from './ibans.ts';
+  SandboxAccountInput,
+  SandboxAccountUpdate,
+  SandboxAccounts,
+} from './platform/accounts.ts';
+export type { SandboxAnswer } from './api/answer.ts';
+export type { SandboxClock } from './platform/clock.ts';
+export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
+export type { SandboxCredentials } from './api/credentials.ts';
+export type { SandboxEntities, SandboxEntityUpdate } from './platform/entities.ts';
+export type { SandboxFaults } from './faults/faults.ts';
+export type { SandboxFault, SandboxFaultMoment, SandboxFaultRule } from './faults/rule.ts';
+export type { SandboxIbanInput, SandboxIbans } from './platform/ibans.ts';
 export type {
   SandboxExecution,
   SandboxInstructionFromBuilt,
   SandboxInstructionFromInput,
   SandboxInstructionInput,
   SandboxInstructions,
-} from './instructions.ts';
-export type { SandboxLogEntry } from './log.ts';
-export type { SandboxOperation } from './routes.ts';
-export type { SandboxSettings } from './settings.ts';
-export type { SandboxTransactions } from './transactions.ts';
-export type { SandboxTransfers } from './transfers.ts';
+} from './platform/instructions.ts';
+export type { SandboxLogEntry } from './faults/log.ts';
+export type { SandboxOperation } from './api/calls.ts';
+export type { SandboxSettings } from './platform/settings.ts';
+export type { SandboxTransactions } from './platform/transactions.ts';
+export type { SandboxTransfers } from './platform/transfers.ts';
 
 // What the methods give has to have a name where a test's own helpers export it.
 export type { Account } from '../schemas/account.ts';

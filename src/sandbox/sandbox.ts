@@ -1,22 +1,27 @@
-import { SandboxAccounts } from './accounts.ts';
-import { problemReply, successReply, type Reply, type SandboxAnswer } from './answer.ts';
-import type { Call } from './calls.ts';
-import type { SandboxClock } from './clock.ts';
-import { SandboxCounterparties } from './counterparties.ts';
-import { authorise, credentialsOf, presented, type SandboxCredentials } from './credentials.ts';
-import { SandboxEntities } from './entities.ts';
-import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults.ts';
-import { SandboxIbans } from './ibans.ts';
-import { SandboxInstructions } from './instructions.ts';
-import { Log, type SandboxLogEntry } from './log.ts';
-import { Platform } from './platform.ts';
-import { SandboxError } from './problem.ts';
-import { toResponse, type Caller } from './response.ts';
-import { routesTo, type Route } from './routes.ts';
-import { SandboxSettings } from './settings.ts';
-import { SandboxTransactions } from './transactions.ts';
-import { SandboxTransfers } from './transfers.ts';
-import { readBody } from './validation.ts';
+import {
+  problemReply,
+  successReply,
+  toResponse,
+  type Caller,
+  type Reply,
+  type SandboxAnswer,
+} from './api/answer.ts';
+import { readBody, type Call } from './api/calls.ts';
+import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
+import { noRoute, routesTo, type Route } from './api/routes.ts';
+import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults/faults.ts';
+import { Log, type SandboxLogEntry } from './faults/log.ts';
+import { SandboxAccounts } from './platform/accounts.ts';
+import type { SandboxClock } from './platform/clock.ts';
+import { SandboxCounterparties } from './platform/counterparties.ts';
+import { SandboxEntities } from './platform/entities.ts';
+import { SandboxIbans } from './platform/ibans.ts';
+import { SandboxInstructions } from './platform/instructions.ts';
+import { Platform } from './platform/platform.ts';
+import { SandboxError } from './platform/problem.ts';
+import { SandboxSettings } from './platform/settings.ts';
+import { SandboxTransactions } from './platform/transactions.ts';
+import { SandboxTransfers } from './platform/transfers.ts';
 
 /** How a {@link Sandbox} is set up. */
 export interface SandboxOptions {
@@ -241,32 +246,10 @@ function isPlain(value: unknown): boolean {
 
 /** A misspelt option would be a test that tests something else. */
 function checkNames(options: SandboxOptions): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('The options of a sandbox must be an object.');
-  }
   const stranger = Object.keys(options).find((name) => !optionNames.some((one) => one === name));
   if (stranger !== undefined) {
     throw new TypeError(
       `A sandbox has no option called ${stranger}; there are ${optionNames.join(', ')}.`,
     );
   }
-}
-
-function noRoute(method: string, path: string, found: readonly Route[]): Reply {
-  if (found.length === 0) {
-    return problemReply(
-      new SandboxError(
-        `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
-        { code: 'not_found', status: 404 },
-      ),
-    );
-  }
-  const allow = found.map((route) => route.method).join(', ');
-  const reply = problemReply(
-    new SandboxError(`This path takes ${allow}, not ${method}.`, {
-      code: 'method_not_allowed',
-      status: 405,
-    }),
-  );
-  return { ...reply, headers: { ...reply.headers, allow } };
 }

@@ -5,9 +5,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
-import type { SandboxCredentials } from './credentials.ts';
-import { SandboxError, wordsOf } from './problem.ts';
+import { problemReply, type Reply, type SandboxAnswer } from './api/answer.ts';
+import type { SandboxCredentials } from './api/credentials.ts';
+import { SandboxError, wordsOf } from './platform/problem.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** More than any documented request needs. */

@@ -15,7 +15,7 @@ import {
 const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/(client|options|clock|credential|version)\.ts$|\/wires\//, 'Client'],
   [
-    /\/(schemas|resources|sandbox)\/transfers?\.ts$|\/resources\/(wait|reconcile)\.ts$/,
+    /\/(schemas|resources|platform)\/transfers?\.ts$|\/resources\/(wait|reconcile)\.ts$/,
     'Transfers',
   ],
   [/\/(account|accounts)\.ts$/, 'Accounts'],
@@ -29,7 +29,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/(pager|page)\.ts$/, 'Paging'],
   [/\/hooks\.ts$/, 'Watching'],
   [/\/(transport|request|primitives)\.ts$/, 'Calls and values'],
-  [/\/sandbox\/(faults|log)\.ts$/, 'Faults and log'],
+  [/\/sandbox\/faults\//, 'Faults and log'],
   [/\/sandbox\//, 'Sandbox'],
 ];
 

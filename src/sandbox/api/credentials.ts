@@ -1,5 +1,4 @@
-import { base64url } from './encoding.ts';
-import { SandboxError } from './problem.ts';
+import { SandboxError } from '../platform/problem.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {
@@ -20,7 +19,7 @@ export function credentialsOf(options: {
   const {
     apiKey = 'sk_sandbox_0000000000000000',
     jwt = [JSON.stringify({ alg: 'none' }), JSON.stringify({ sub: 'sandbox' }), 'no signature']
-      .map(base64url)
+      .map((part) => btoa(part).replaceAll('=', ''))
       .join('.'),
   } = options;
   if (!/^sk_[\x21-\x7e]{1,512}$/.test(apiKey)) {

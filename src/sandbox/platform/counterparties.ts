@@ -3,17 +3,14 @@ import {
   counterpartyTypes,
   type Counterparty,
   type KnownCounterpartyType,
-} from '../schemas/counterparty.ts';
-import { entityIdSchema, type EntityId } from '../schemas/entity.ts';
-import { filledText, type Schema } from '../schemas/primitives.ts';
-import { fingerprint } from './encoding.ts';
+} from '../../schemas/counterparty.ts';
+import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
+import { filledText, type Schema } from '../../schemas/primitives.ts';
 import { knownEntity } from './entities.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { Platform } from './platform.ts';
 import { failTransfersTo } from './transfers.ts';
 import { asInput, checked } from './validation.ts';
-
-/** A Counterparty as the platform keeps it: its account number is masked already. */
-export type CounterpartyRow = Counterparty;
 
 /**
  * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
@@ -76,7 +73,7 @@ export function deleteCounterparty(platform: Platform, id: string): void {
   failTransfersTo(platform, platform.counterparties.remove(id).id);
 }
 
-export const counterpartyView = (row: CounterpartyRow): Counterparty => ({ ...row });
+export const counterpartyView = (row: Counterparty): Counterparty => ({ ...row });
 
 /** Shows the last four characters at most, and never more than half of them. */
 const masked = (accountNumber: string) =>

@@ -1,91 +1,14 @@
-import { problemReply, type Reply, type SandboxAnswer } from './answer.ts';
-import { bodyless, checkFaultRule, suits } from './fault-rule.ts';
-import type { PageFault } from './pages.ts';
-import { SandboxError } from './problem.ts';
-import type { Route, SandboxOperation } from './routes.ts';
-
-/** Whether a fault strikes before the platform did what was asked, or after. */
-export type SandboxFaultMoment = 'before_commit' | 'after_commit';
-
-/** A fault to simulate. */
-export type SandboxFault =
-  | {
-      /** An error status with the documented error body, or another status for a true answer. */
-      kind: 'status';
-      /** 200 to 599. Below 400 a committed call keeps its own body. */
-      status: number;
-      /** The Retry-After header: seconds, or a text that is sent as it is. */
-      retryAfter?: number | string | undefined;
-      /** Further headers, such as the `location` of a redirect. */
-      headers?: Record<string, string> | undefined;
-      /** The `code` of the error body. @default 'injected_fault' */
-      code?: string | undefined;
-      /** The message. Default: a sentence that names the status. */
-      error?: string | undefined;
-      /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
-      when?: SandboxFaultMoment | undefined;
-    }
-  | {
-      /** The call takes effect on arrival; its answer comes `ms` milliseconds later. */
-      kind: 'delay';
-      /** How long, by the clock of the sandbox. */
-      ms: number;
-    }
-  | {
-      /** No answer ever; the caller has to give up. */
-      kind: 'hang';
-      /** Whether the call takes effect first. @default 'before_commit' */
-      when?: SandboxFaultMoment | undefined;
-    }
-  | {
-      /** The connection is reset. */
-      kind: 'reset';
-      /** Whether the call took effect first. */
-      when: SandboxFaultMoment;
-    }
-  | {
-      /** An HTML page in place of JSON, as proxies send them. */
-      kind: 'html';
-      /** 200 to 599. @default 502 */
-      status?: number | undefined;
-      /** Whether the call takes effect first. @default 'before_commit' */
-      when?: SandboxFaultMoment | undefined;
-    }
-  | {
-      /** The headers and half of the body, then the connection ends. */
-      kind: 'truncated_body';
-      /** Whether the call takes effect first. @default 'after_commit' */
-      when?: SandboxFaultMoment | undefined;
-    }
-  | {
-      /** The headers and half of the body, then nothing more. */
-      kind: 'stalled_body';
-      /** Whether the call takes effect first. @default 'after_commit' */
-      when?: SandboxFaultMoment | undefined;
-    }
-  | {
-      /**
-       * A page whose `nextCursor` is the cursor it was asked for. A first page, which is asked for
-       * without one, leads to such a page and does not use the fault up.
-       */
-      kind: 'repeated_cursor';
-    }
-  | {
-      /** A page without items that says there are more; its cursor goes on where it should. */
-      kind: 'empty_page';
-    };
-
-/** A fault and the requests it applies to. */
-export interface SandboxFaultRule {
-  /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
-  operation: SandboxOperation | '*';
-  /** How many requests are affected; `Infinity` for all. @default 1 */
-  times?: number | undefined;
-  /** How many matching requests to let through first. @default 0 */
-  after?: number | undefined;
-  /** What happens to them. */
-  fault: SandboxFault;
-}
+import { problemReply, type Reply, type SandboxAnswer } from '../api/answer.ts';
+import type { PageFault } from '../api/pages.ts';
+import type { Route } from '../api/routes.ts';
+import { SandboxError } from '../platform/problem.ts';
+import {
+  bodyless,
+  checkFaultRule,
+  suits,
+  type SandboxFault,
+  type SandboxFaultRule,
+} from './rule.ts';
 
 /** The faults that a sandbox is told to show. */
 export interface SandboxFaults {

@@ -1,7 +1,6 @@
-import type { Transaction, TransactionListInput } from '../schemas/transaction.ts';
-import { fingerprint } from './encoding.ts';
-import type { InstructionRow } from './instructions.ts';
-import type { Platform } from './platform.ts';
+import type { Transaction, TransactionListInput } from '../../schemas/transaction.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { InstructionRow, Platform } from './platform.ts';
 import { asInput, validationError } from './validation.ts';
 
 /** The most records of one answer, whatever `take` asks for; the document gives no number. */

@@ -1,8 +1,7 @@
 import type * as z from 'zod/mini';
-import { join } from '../schemas/issue-path.ts';
-import { parseJson } from '../wires/json.ts';
-import type { Schema } from '../schemas/primitives.ts';
-import { SandboxError, wordsOf } from './problem.ts';
+import { join } from '../../schemas/issue-path.ts';
+import type { Schema } from '../../schemas/primitives.ts';
+import { SandboxError } from './problem.ts';
 
 /** How a value that does not fit is reported. */
 interface Report {
@@ -13,17 +12,7 @@ interface Report {
 }
 
 /** Reports a body, or the argument of a method of the sandbox. */
-export const asInput = (what: string): Report => ({
-  what,
-  code: 'validation_failed',
-  status: 422,
-});
-/** Reports query parameters. */
-export const asQuery: Report = {
-  what: 'The query parameters are',
-  code: 'invalid_query',
-  status: 400,
-};
+export const asInput = (what: string): Report => ({ what, code: 'validation_failed', status: 422 });
 
 /**
  * The value as its schema wants it.
@@ -45,40 +34,6 @@ export function validationError(fields: Record<string, string>, report: Report):
     status: report.status,
     details: { fields },
   });
-}
-
-/** A body that arrived: its JSON value, or why it has none. */
-export type Body = { value: unknown } | { problem: SandboxError };
-
-/** The body behind a text; undefined when nothing arrived. */
-export function readBody(text: string | undefined): Body | undefined {
-  if (text === undefined || text === '') return undefined;
-  try {
-    return { value: parseJson(text) };
-  } catch (cause) {
-    const problem = { code: 'invalid_json', status: 400, cause };
-    return { problem: new SandboxError(`The body is not JSON: ${wordsOf(cause)}`, problem) };
-  }
-}
-
-/**
- * Query parameters as an object; a `limit` in digits becomes a number.
- * @throws SandboxError for a parameter that is given twice.
- */
-export function readQuery(params: URLSearchParams): Record<string, string | number> {
-  const entries = [...params];
-  const seen = new Set<string>();
-  for (const [name] of entries) {
-    if (seen.has(name))
-      throw validationError({ [name]: 'expected once, got more than one' }, asQuery);
-    seen.add(name);
-  }
-  return Object.fromEntries(
-    entries.map(([name, value]) => [
-      name,
-      name === 'limit' && /^\d{1,9}$/.test(value) ? Number(value) : value,
-    ]),
-  );
 }
 
 function fieldsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Record<string, string> {

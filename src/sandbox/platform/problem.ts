@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../schemas/error-body.ts';
+import type { ErrorBody } from '../../schemas/error-body.ts';
 
 /** What went wrong, and how the platform words it. */
 export interface SandboxProblem {

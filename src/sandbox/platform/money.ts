@@ -8,10 +8,10 @@ const places = 18;
 const one = 10n ** BigInt(places);
 
 /**
- * Reads a decimal text, exactly.
- * @throws SandboxError for anything but digits with at most 18 decimals.
+ * Reads an amount, exactly.
+ * @throws SandboxError for zero, and for anything but digits with at most 18 decimals.
  */
-function parseDecimal(text: string): bigint {
+export function parsePositive(text: string): bigint {
   if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,18})?$/.test(text)) {
     throw refused(
       'invalid_amount',
@@ -19,7 +19,9 @@ function parseDecimal(text: string): bigint {
     );
   }
   const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
+  const units = BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
+  if (units === 0n) throw refused('invalid_amount', 'Expected an amount above zero.');
+  return units;
 }
 
 /** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */
@@ -29,14 +31,4 @@ export function formatDecimal(units: bigint): string {
     .replace(/0+$/, '')
     .padEnd(2, '0');
   return `${units / one}.${fraction}`;
-}
-
-/**
- * Reads a decimal text that must be above zero.
- * @throws SandboxError for zero and for anything that {@link parseDecimal} refuses.
- */
-export function parsePositive(text: string): bigint {
-  const units = parseDecimal(text);
-  if (units === 0n) throw refused('invalid_amount', 'Expected an amount above zero.');
-  return units;
 }

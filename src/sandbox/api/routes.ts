@@ -2,55 +2,37 @@ import {
   accountCreateInputSchema,
   accountListQuerySchema,
   accountUpdateInputSchema,
-} from '../schemas/account.ts';
-import { counterpartyListQuerySchema } from '../schemas/counterparty.ts';
+} from '../../schemas/account.ts';
+import { counterpartyListQuerySchema } from '../../schemas/counterparty.ts';
 import {
   entityCreateInputSchema,
   entityListQuerySchema,
   type EntityId,
-} from '../schemas/entity.ts';
-import { ibanListQuerySchema, type Iban, type IbanListQuery } from '../schemas/iban.ts';
-import { instructionBuildInputSchema, instructionListInputSchema } from '../schemas/instruction.ts';
-import { settingsUpdateInputSchema } from '../schemas/settings.ts';
-import { transactionListInputSchema } from '../schemas/transaction.ts';
+} from '../../schemas/entity.ts';
+import { ibanListQuerySchema, type Iban, type IbanListQuery } from '../../schemas/iban.ts';
+import {
+  instructionBuildInputSchema,
+  instructionListInputSchema,
+} from '../../schemas/instruction.ts';
+import { settingsUpdateInputSchema } from '../../schemas/settings.ts';
+import { transactionListInputSchema } from '../../schemas/transaction.ts';
 import {
   transferCreateInputSchema,
   transferListQuerySchema,
   type Transfer,
   type TransferListQuery,
-} from '../schemas/transfer.ts';
-import { accountCreated, accountView, createAccount, updateAccount } from './accounts.ts';
-import { withBody, withId, withPage, type Run } from './calls.ts';
-import { counterpartyView, deleteCounterparty } from './counterparties.ts';
-import { createEntity, entityCreated, entityView } from './entities.ts';
-import { deleteIban, ibanView } from './ibans.ts';
-import { buildInstruction, listInstructions } from './instructions.ts';
-import { updateSettings } from './settings.ts';
-import { listTransactions } from './transactions.ts';
-import { createTransfer, transferCreated, transferView } from './transfers.ts';
-
-/** The operations of the API, by the names that faults and the log use. */
-export type SandboxOperation =
-  | 'entities.create'
-  | 'entities.list'
-  | 'entities.get'
-  | 'accounts.create'
-  | 'accounts.list'
-  | 'accounts.get'
-  | 'accounts.update'
-  | 'transfers.create'
-  | 'transfers.list'
-  | 'transfers.get'
-  | 'counterparties.list'
-  | 'counterparties.get'
-  | 'counterparties.delete'
-  | 'ibans.list'
-  | 'ibans.get'
-  | 'ibans.delete'
-  | 'settings.update'
-  | 'instructions.build'
-  | 'instructions.list'
-  | 'transactions.list';
+} from '../../schemas/transfer.ts';
+import { accountCreated, accountView, createAccount, updateAccount } from '../platform/accounts.ts';
+import { counterpartyView, deleteCounterparty } from '../platform/counterparties.ts';
+import { createEntity, entityCreated, entityView } from '../platform/entities.ts';
+import { deleteIban, ibanView } from '../platform/ibans.ts';
+import { buildInstruction, listInstructions } from '../platform/instructions.ts';
+import { SandboxError } from '../platform/problem.ts';
+import { updateSettings } from '../platform/settings.ts';
+import { listTransactions } from '../platform/transactions.ts';
+import { createTransfer, transferCreated, transferView } from '../platform/transfers.ts';
+import { problemReply, type Reply } from './answer.ts';
+import { withBody, withId, withPage, type Run, type SandboxOperation } from './calls.ts';
 
 export interface Route {
   readonly operation: SandboxOperation;
@@ -244,6 +226,26 @@ export const routes: readonly Route[] = [
 export function routesTo(pathname: string): { found: Route[]; id: string } {
   const found = routes.filter(({ pattern }) => pattern.test(pathname));
   return { found, id: decoded(found[0]?.pattern.exec(pathname)?.[1] ?? '') };
+}
+
+/** What a path or a method that belongs to no operation is answered with. */
+export function noRoute(method: string, path: string, found: readonly Route[]): Reply {
+  if (found.length === 0) {
+    return problemReply(
+      new SandboxError(
+        `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
+        { code: 'not_found', status: 404 },
+      ),
+    );
+  }
+  const allow = found.map((each) => each.method).join(', ');
+  const reply = problemReply(
+    new SandboxError(`This path takes ${allow}, not ${method}.`, {
+      code: 'method_not_allowed',
+      status: 405,
+    }),
+  );
+  return { ...reply, headers: { ...reply.headers, allow } };
 }
 
 function decoded(segment: string): string {

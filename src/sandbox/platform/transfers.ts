@@ -1,23 +1,16 @@
-import type { AccountId } from '../schemas/account.ts';
-import type { CounterpartyId } from '../schemas/counterparty.ts';
+import type { AccountId } from '../../schemas/account.ts';
+import type { CounterpartyId } from '../../schemas/counterparty.ts';
 import {
   transferCreateInputSchema,
-  type KnownTransferStatus,
   type KnownTransferType,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
-} from '../schemas/transfer.ts';
-import type { AccountRow } from './accounts.ts';
-import { formatDecimal, parsePositive } from './decimal.ts';
-import type { Platform } from './platform.ts';
+} from '../../schemas/transfer.ts';
+import { formatDecimal, parsePositive } from './money.ts';
+import type { AccountRow, Platform, TransferRow } from './platform.ts';
 import { conflict, refused } from './problem.ts';
 import { asInput, checked } from './validation.ts';
-
-/** A Transfer whose status can change. */
-export interface TransferRow extends Transfer {
-  status: KnownTransferStatus;
-}
 
 interface Destination {
   type: KnownTransferType;

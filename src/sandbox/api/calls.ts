@@ -1,10 +1,47 @@
-import type { PageQuery, Schema } from '../schemas/primitives.ts';
+import type { PageQuery, Schema } from '../../schemas/primitives.ts';
+import { parseJson } from '../../wires/json.ts';
+import type { Platform } from '../platform/platform.ts';
+import { SandboxError, wordsOf } from '../platform/problem.ts';
+import type { Table } from '../platform/table.ts';
+import { asInput, checked, validationError } from '../platform/validation.ts';
 import { pageOf, type PageFault } from './pages.ts';
-import type { Platform } from './platform.ts';
-import { SandboxError } from './problem.ts';
-import type { SandboxOperation } from './routes.ts';
-import type { Table } from './table.ts';
-import { asInput, asQuery, checked, readQuery, validationError, type Body } from './validation.ts';
+
+/** The operations of the API, by the names that faults and the log use. */
+export type SandboxOperation =
+  | 'entities.create'
+  | 'entities.list'
+  | 'entities.get'
+  | 'accounts.create'
+  | 'accounts.list'
+  | 'accounts.get'
+  | 'accounts.update'
+  | 'transfers.create'
+  | 'transfers.list'
+  | 'transfers.get'
+  | 'counterparties.list'
+  | 'counterparties.get'
+  | 'counterparties.delete'
+  | 'ibans.list'
+  | 'ibans.get'
+  | 'ibans.delete'
+  | 'settings.update'
+  | 'instructions.build'
+  | 'instructions.list'
+  | 'transactions.list';
+
+/** A body that arrived: its JSON value, or why it has none. */
+export type Body = { value: unknown } | { problem: SandboxError };
+
+/** The body behind a text; undefined when nothing arrived. */
+export function readBody(text: string | undefined): Body | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return { value: parseJson(text) };
+  } catch (cause) {
+    const problem = { code: 'invalid_json', status: 400, cause };
+    return { problem: new SandboxError(`The body is not JSON: ${wordsOf(cause)}`, problem) };
+  }
+}
 
 /** One call of an operation, authorised but not yet checked. */
 export interface Call {
@@ -17,6 +54,9 @@ export interface Call {
   /** The fault to put into the page, if the call answers one. */
   pageFault: PageFault | undefined;
 }
+
+/** How query parameters that do not fit are reported. */
+const asQuery = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
 /** What an operation does with a call: returns the JSON value of its answer. */
 export type Run = (call: Call) => unknown;
@@ -59,6 +99,26 @@ export const withPage =
       fault: call.pageFault,
     });
   };
+
+/**
+ * Query parameters as an object; a `limit` in digits becomes a number.
+ * @throws SandboxError for a parameter that is given twice.
+ */
+function readQuery(params: URLSearchParams): Record<string, string | number> {
+  const entries = [...params];
+  const seen = new Set<string>();
+  for (const [name] of entries) {
+    if (seen.has(name))
+      throw validationError({ [name]: 'expected once, got more than one' }, asQuery);
+    seen.add(name);
+  }
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      name === 'limit' && /^\d{1,9}$/.test(value) ? Number(value) : value,
+    ]),
+  );
+}
 
 function withoutQuery({ params }: Call): void {
   const [name] = params.keys();

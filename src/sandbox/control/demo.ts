@@ -1,4 +1,4 @@
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from '../sandbox.ts';
 
 /**
  * Fills a sandbox with a small world to look at: a verified business and an individual, funded

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { parseJson, stringifyJson } from '../wires/json.ts';
 import {
   accountCreateInputShape,
   accountStatuses,
@@ -8,36 +7,16 @@ import {
   type Account,
   type AccountCreated,
   type AccountCreateInput,
-  type AccountId,
   type AccountUpdateInput,
   type KnownAccountStatus,
   type KnownAccountType,
-} from '../schemas/account.ts';
-import type { EntityId } from '../schemas/entity.ts';
-import { filledText, metadata, type Metadata, type Schema } from '../schemas/primitives.ts';
-import type { Chain } from '../schemas/settings.ts';
-import { formatDecimal, parsePositive } from './decimal.ts';
+} from '../../schemas/account.ts';
+import { filledText, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
+import { parseJson, stringifyJson } from '../../wires/json.ts';
 import { knownEntity } from './entities.ts';
-import type { Platform } from './platform.ts';
+import { formatDecimal, parsePositive } from './money.ts';
+import type { AccountRow, Platform } from './platform.ts';
 import { asInput, checked } from './validation.ts';
-
-/** An Account with its balances as exact units; see decimal.ts. */
-export interface AccountRow {
-  readonly id: AccountId;
-  readonly entityId: EntityId;
-  readonly type: KnownAccountType;
-  readonly chain: Chain;
-  readonly currency: string;
-  readonly autoEarn: boolean;
-  readonly createdAt: string;
-  name: string;
-  status: KnownAccountStatus;
-  metadata: Metadata;
-  updatedAt: string;
-  available: bigint;
-  pending: bigint;
-  locked: bigint;
-}
 
 /** What it takes to create an Account in the sandbox: more than the API offers. */
 export interface SandboxAccountInput extends AccountCreateInput {

@@ -10,13 +10,11 @@ import {
   type KnownEntityStatus,
   type KnownKycStatus,
   type KnownTosStatus,
-} from '../schemas/entity.ts';
-import type { Schema } from '../schemas/primitives.ts';
+} from '../../schemas/entity.ts';
+import type { Schema } from '../../schemas/primitives.ts';
 import type { Platform } from './platform.ts';
 import { refused } from './problem.ts';
 import { asInput, checked } from './validation.ts';
-
-export type EntityRow = Entity;
 
 /** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
 export interface SandboxEntityUpdate {
@@ -62,10 +60,10 @@ export const entityCreated = (entity: Entity): EntityCreated => ({
   createdAt: entity.createdAt,
 });
 
-export const entityView = (row: EntityRow): Entity => ({ ...row });
+export const entityView = (row: Entity): Entity => ({ ...row });
 
 /** @throws SandboxError with status 422 when a body names an Entity that does not exist. */
-export function knownEntity(platform: Platform, id: string): EntityRow {
+export function knownEntity(platform: Platform, id: string): Entity {
   const entity = platform.entities.find(id);
   if (entity !== undefined) return entity;
   throw refused('unknown_entity', `entityId: no Entity "${id}" exists on this Platform.`, {

@@ -5,7 +5,7 @@ import {
   type BuiltInstruction,
   type Instruction,
   type InstructionBuildInput,
-} from '../schemas/instruction.ts';
+} from '../../schemas/instruction.ts';
 import {
   address,
   filledText,
@@ -14,20 +14,14 @@ import {
   type Hex,
   type Integer,
   type Schema,
-} from '../schemas/primitives.ts';
-import type { Transaction } from '../schemas/transaction.ts';
-import { encodeArguments, tokenOf } from './action-arguments.ts';
-import { fingerprint } from './encoding.ts';
-import type { Platform } from './platform.ts';
+} from '../../schemas/primitives.ts';
+import type { Transaction } from '../../schemas/transaction.ts';
+import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { InstructionRow, Platform } from './platform.ts';
 import { conflict, SandboxError } from './problem.ts';
 import { lowerCaseHex, recordTransaction } from './transactions.ts';
 import { asInput, checked, validationError } from './validation.ts';
-
-export interface InstructionRow {
-  readonly address: Hex;
-  readonly chainId: Integer;
-  instruction: Instruction;
-}
 
 /** @inline */
 interface Registration {
@@ -79,6 +73,28 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
   ),
   status: z.optional(filledText('a transaction status, such as "Success"')),
 });
+
+const noToken: Hex = `0x${'0'.repeat(40)}`;
+const withToken = z.object({ refuelERC20: z.object({ token: address() }) });
+
+/** Arguments of an action as hexadecimal text: the bytes of their JSON text, so no digit is lost. */
+function encodeArguments(value: unknown): Hex {
+  const bytes = new TextEncoder().encode(stringifyJson(value));
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The token that encoded arguments name; the zero address when they name none. */
+function tokenOf(encoded: Hex): Hex {
+  const pairs = encoded.slice(2).match(/../g) ?? [];
+  const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
+  try {
+    const value = parseJson(new TextDecoder().decode(bytes));
+    return withToken.safeParse(value).data?.refuelERC20.token ?? noToken;
+  } catch {
+    // Arguments that no sandbox encoded are opaque.
+    return noToken;
+  }
+}
 
 /**
  * What POST /instruction/build does: the address of the action depends on its kind alone, and the

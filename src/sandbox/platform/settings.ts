@@ -2,18 +2,9 @@ import {
   settingsUpdateInputSchema,
   type Settings,
   type SettingsUpdateInput,
-} from '../schemas/settings.ts';
+} from '../../schemas/settings.ts';
 import type { Platform } from './platform.ts';
 import { asInput, checked } from './validation.ts';
-
-/** The Settings of a new Platform; the document gives no defaults. */
-export const initialSettings = (updatedAt: string): Settings => ({
-  autoEarnEnabled: false,
-  autoEarnVault: 'sandbox_usdc',
-  defaultChain: 'base',
-  webhookUrl: null,
-  updatedAt,
-});
 
 /** What PATCH /platform/settings does: fields that are absent stay as they are. */
 export function updateSettings(platform: Platform, patch: SettingsUpdateInput): Settings {

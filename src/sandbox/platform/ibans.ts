@@ -1,16 +1,14 @@
 import * as z from 'zod/mini';
-import { accountIdSchema, type Account, type AccountId } from '../schemas/account.ts';
-import { entityIdSchema, type EntityId } from '../schemas/entity.ts';
-import type { Iban } from '../schemas/iban.ts';
-import { filledText, type Schema } from '../schemas/primitives.ts';
+import { accountIdSchema, type Account, type AccountId } from '../../schemas/account.ts';
+import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
+import type { Iban } from '../../schemas/iban.ts';
+import { filledText, type Schema } from '../../schemas/primitives.ts';
 import { accountView } from './accounts.ts';
-import { parsePositive } from './decimal.ts';
 import { knownEntity } from './entities.ts';
+import { parsePositive } from './money.ts';
 import type { Platform } from './platform.ts';
 import { conflict, refused } from './problem.ts';
 import { asInput, checked } from './validation.ts';
-
-export type IbanRow = Iban;
 
 /** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
 export interface SandboxIbanInput {
@@ -41,7 +39,7 @@ export function deleteIban(platform: Platform, id: string): void {
   platform.closedIbans.set(id, { ...platform.ibans.remove(id), status: 'inactive' });
 }
 
-export const ibanView = (row: IbanRow): Iban => ({ ...row });
+export const ibanView = (row: Iban): Iban => ({ ...row });
 
 /** A German IBAN: two check digits, a bank code that no bank has, and an account number. */
 function germanIban(account: number): string {

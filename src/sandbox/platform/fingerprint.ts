@@ -17,13 +17,3 @@ export function fingerprint(text: string, digits: number): string {
   }
   return result.slice(0, digits);
 }
-
-/** ASCII text as base64url, without padding. */
-export const base64url = (ascii: string): string =>
-  btoa(ascii).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-
-/** The ASCII text behind base64url, or undefined when it is not base64url. */
-export function fromBase64url(encoded: string): string | undefined {
-  if (!/^[\w-]+$/.test(encoded) || encoded.length % 4 === 1) return undefined;
-  return atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));
-}
