@@ -4,7 +4,7 @@ import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/problem.ts';
 import type { Table } from '../platform/table.ts';
 
-/** The two faults that spoil a page but keep it well formed; see faults.ts. */
+/** The two faults that spoil a page but keep it well formed. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
 /** What a cursor stands for. */
