@@ -87,9 +87,6 @@ export interface ClientOptions {
   clock?: Clock | undefined;
 }
 
-/** Options after the environment was read and everything was checked. */
-export type ResolvedOptions = ReturnType<typeof resolveOptions>;
-
 /** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
 const optionNames = Object.keys({
   baseUrl: true,

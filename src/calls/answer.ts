@@ -1,85 +1,98 @@
-import { requestIdOf, stalledBody, statusFailure, unusableAnswer } from './answer-failure.ts';
 import { describe } from './arguments.ts';
-import type { Answer } from './attempt.ts';
+import type { Answer, AttemptResult } from './attempt.ts';
+import type { CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
+import type { Clock } from './clock.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
-import type { Failure } from './failure.ts';
+import { refused, requestIdOf, timedOut, unusable, type Failure } from '../errors/failure.ts';
+import { statusOutcome } from '../errors/outcome.ts';
+import { redactDeep } from '../errors/redact.ts';
 import { notify, type Hooks } from './hooks.ts';
-import { endsEarly, JsonLimitError, parseJson } from '../wires/json.ts';
 import { isObject } from './records.ts';
-import { redactDeep, type Redact } from '../errors/redact.ts';
+import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
+import { endsEarly, JsonLimitError, parseJson } from '../wires/json.ts';
 import { bodylessStatuses, type BodyFault } from '../wires/wire.ts';
 
 /** How one client reads answers. */
-export interface AnswerContext {
+interface Reading {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
-  readonly timeout: number;
-  readonly redact: Redact;
-  readonly now: number;
-  /** What hooks tell this call from others by. */
-  readonly callNumber: number;
-  /** Whether the request was sent more than once: its answer is then only that to the last. */
-  readonly repeated: boolean;
+  readonly clock: Required<Clock>;
 }
 
-/** What an answer amounts to: the data, or the failure that it is. */
-type Interpretation<T> =
-  { readonly ok: true; readonly data: T } | { readonly ok: false; readonly failure: Failure };
+/** What a call resolves to, and the answer that it was made of. */
+export interface Success<T> {
+  readonly ok: true;
+  readonly data: T;
+  readonly answer: Answer;
+}
 
-/** Reads an answer as the call says. */
-export function interpretAnswer<T, A>(
-  call: Call<T, A>,
-  answer: Answer,
-  context: AnswerContext,
-): Interpretation<T> {
-  const { redact } = context;
-  if (answer.status < 200 || answer.status > 299) {
-    return { ok: false, failure: statusFailure(answer, call.kind, context) };
+/** A result, or the failure of the attempt that should have brought it. */
+export type Ending<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
+
+/** Reads an answer as its call says. */
+export function readAnswer<T, A>(
+  state: CallState<Call<T, A>>,
+  { answer, repeated }: Extract<AttemptResult, { ok: true }>,
+  { validation, hooks, clock }: Reading,
+): Ending<T> {
+  const { call, redact } = state;
+  const { status, headers, text, fault } = answer;
+  const failed = (failure: Failure): Ending<T> => ({ ok: false, failure });
+  if (status < 200 || status > 299) {
+    const transient = isTransientStatus(status) && !forbidsRetry(headers);
+    const retryAfterMs = retryAfter(headers, clock.now());
+    const outcome = statusOutcome(status, call.kind, repeated);
+    return failed(refused(answer, jsonOf(text), { outcome, transient, retryAfterMs }, redact));
   }
-  call.onHeaders?.(answer.headers);
+  call.onHeaders?.(headers);
   // The type of such a call is void.
-  if (call.answer === 'nothing') return { ok: true, data: undefined as T };
-  const { fault, text } = answer;
+  if (call.answer === 'nothing') return { ok: true, data: undefined as T, answer };
   if (fault === 'stalled') {
-    return { ok: false, failure: stalledBody(answer, context.timeout, redact) };
+    const requestId = requestIdOf(headers, redact);
+    return failed(timedOut('body', state.timeout, { outcome: 'unknown', status, requestId }));
   }
-  if (call.mayBeEmpty === true && fault === undefined && text === '') {
-    return { ok: true, data: undefined as T };
+  if (call.emptyIsResult === true && fault === undefined && text === '') {
+    return { ok: true, data: undefined as T, answer };
   }
   const body = parsedBody(text, fault);
-  if (!body.ok) {
-    const failure = unusableAnswer(answer, body.reason, redact, body.explanation);
-    return { ok: false, failure };
-  }
+  if (!body.ok) return failed(unusable(answer, body.reason, body.explanation, redact));
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
   const checked = call.answer.safeParse(parsed);
-  const isUsable = call.isUsable?.(parsed) ?? true;
-  if (checked.success && isUsable) return { ok: true, data: transform(checked.data) };
+  const isAcceptable = call.acceptIf?.(parsed) ?? true;
+  if (checked.success && isAcceptable) return { ok: true, data: transform(checked.data), answer };
 
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
     : checked.error.issues.flatMap((issue) => describe(issue, parsed));
   // A write that was accepted must not fail over a field: whoever asked for it could think that no
   // money moved. A read may, unless the client was told to report only.
-  const accepted = call.kind === 'safe' ? context.validation === 'report' : isObject(parsed);
-  if (!isUsable || !accepted) {
+  const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
+  if (!isAcceptable || !isAccepted) {
     const [first] = issues;
     const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
     const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
-    return { ok: false, failure: unusableAnswer(answer, 'shape', redact, explanation, issues) };
+    return failed(unusable(answer, 'shape', explanation, redact, issues));
   }
-  notify(context.hooks.onDrift, () => ({
+  notify(hooks.onDrift, () => ({
     ...identity(call),
-    call: context.callNumber,
-    status: answer.status,
-    requestId: requestIdOf(answer.headers, redact),
+    call: state.number,
+    status,
+    requestId: requestIdOf(headers, redact),
     issues: redactDeep(issues, redact),
   }));
   // The type promises the documented shape; the hook has been told where the answer differs.
-  return { ok: true, data: transform(parsed as A) };
+  return { ok: true, data: transform(parsed as A), answer };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The JSON of an answer, or why there is none. */
@@ -94,28 +107,26 @@ type ParsedBody =
 function parsedBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
   switch (fault) {
     case 'cut':
-      return unusable('truncated', 'the connection broke before the whole answer had arrived');
+      return without('truncated', 'the connection broke before the whole answer had arrived');
     case 'too_large':
-      return unusable('too_large', 'its answer is larger than 16 MiB');
+      return without('too_large', 'its answer is larger than 16 MiB');
     case 'not_text':
-      return unusable('not_json', 'its answer is not valid UTF-8');
+      return without('not_json', 'its answer is not valid UTF-8');
     case undefined:
       break;
   }
-  if (text.trim() === '') return unusable('empty', 'its answer is empty');
+  if (text.trim() === '') return without('empty', 'its answer is empty');
   try {
     return { ok: true, parsed: parseJson(text) };
   } catch (error) {
-    if (error instanceof JsonLimitError) {
-      return unusable('too_large', `its answer ${error.message}`);
-    }
+    if (error instanceof JsonLimitError) return without('too_large', `its answer ${error.message}`);
     return endsEarly(text)
-      ? unusable('truncated', 'its answer is cut off')
-      : unusable('not_json', 'its answer is not JSON');
+      ? without('truncated', 'its answer is cut off')
+      : without('not_json', 'its answer is not JSON');
   }
 }
 
-const unusable = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
+const without = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
   ok: false,
   reason,
   explanation,

@@ -1,22 +1,17 @@
 import ky from 'ky';
-import { Stopped, type Deadline, type StopReason } from './deadline.ts';
+import type { CallState } from './call-state.ts';
+import type { CallRequest } from './call.ts';
+import type { Clock } from './clock.ts';
+import { Deadline, Stopped, type StopReason } from './deadline.ts';
+import type { Outcome } from '../errors/errors.ts';
+import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
+import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
 import { sealedBody } from '../wires/fetch.ts';
-import type { Body, BodyFault, Trace, Wire, WireAnswer } from '../wires/wire.ts';
+import type { Body, BodyFault, Trace, WireAnswer } from '../wires/wire.ts';
 
 const mebibyte = 2 ** 20;
 /** How much of an answer is read, counted after decompression. */
 const answerLimit = { success: 16 * mebibyte, error: mebibyte };
-
-/** One request, and the way that it takes. */
-export interface Outgoing {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  readonly wire: Wire;
-  /** Whether nobody will look at the body of a success. */
-  readonly ignoresBody: boolean;
-}
 
 /** What arrived: the status and headers, and as much of the body as could be read. */
 export interface Answer {
@@ -29,36 +24,35 @@ export interface Answer {
 
 /** How one attempt ended. */
 export type AttemptResult =
-  | { readonly type: 'answer'; readonly answer: Answer; readonly trace: Trace }
-  /** Time ran out or the caller left; `status` when the headers had arrived by then. */
   | {
-      readonly type: 'stopped';
-      readonly why: StopReason;
-      readonly status: number | undefined;
-      readonly trace: Trace;
+      readonly ok: true;
+      readonly answer: Answer;
+      /** Whether the request was sent more than once: its answer is then only that to the last. */
+      readonly repeated: boolean;
     }
-  | {
-      readonly type: 'failed';
-      readonly error: unknown;
-      readonly trace: Trace;
-      /** False when the request did not even come to the wire: it will not the next time. */
-      readonly dispatched: boolean;
-    };
+  | { readonly ok: false; readonly failure: Failure };
 
-/** Sends one request through ky and reads its answer, all of it within the deadline. */
-export async function sendOnce(outgoing: Outgoing, deadline: Deadline): Promise<AttemptResult> {
+/** Sends one request through ky and reads its answer, all of it within the time of an attempt. */
+export async function sendOnce(
+  state: CallState<CallRequest & { readonly answer: unknown }>,
+  token: string,
+  clock: Required<Clock>,
+): Promise<AttemptResult> {
+  const { call, prepared, wire } = state;
+  const { url, body } = prepared;
+  const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
+  const stop = new Deadline(clock, state.timeout, 'attempt', { outer: state.total });
   // Until the wire is asked, nothing can have been sent.
   const trace: Trace = { started: false };
   let dispatched = false;
   let wireError: unknown;
   const overWire = async (built: Request): Promise<WireAnswer> => {
     // Nothing goes out that was called off while the request was being made.
-    deadline.check();
+    stop.check();
     dispatched = true;
     trace.started = undefined;
     try {
-      const { method, url, headers, body } = outgoing;
-      return await outgoing.wire.send({ method, url, headers, body, stop: deadline }, built, trace);
+      return await wire.send({ method: call.method, url, headers, body, stop }, built, trace);
     } catch (error) {
       wireError = error;
       throw error;
@@ -66,9 +60,9 @@ export async function sendOnce(outgoing: Outgoing, deadline: Deadline): Promise<
   };
   let status: number | undefined;
   try {
-    const answered: WireAnswer = await deadline.race(
-      ky(outgoing.url, {
-        ...(outgoing.wire.wantsRequest ? requestInit(outgoing, deadline) : undefined),
+    const answered: WireAnswer = await stop.race(
+      ky(url, {
+        ...(wire.wantsRequest ? requestInit(call.method, headers, body, stop) : undefined),
         // One attempt, no opinion: transport.ts decides on retries, deadlines and statuses.
         retry: 0,
         timeout: false,
@@ -78,27 +72,59 @@ export async function sendOnce(outgoing: Outgoing, deadline: Deadline): Promise<
       }),
     );
     status = answered.status;
-    return { type: 'answer', answer: await read(answered, outgoing, deadline), trace };
+    const answer = await read(answered, call.answer === 'nothing', stop);
+    return { ok: true, answer, repeated: trace.repeated === true };
   } catch (error) {
-    if (error instanceof Stopped) return { type: 'stopped', why: error.why, status, trace };
+    if (error instanceof Stopped) {
+      const isUnsent = trace.started === false;
+      const outcome =
+        status === undefined
+          ? isUnsent
+            ? 'not_sent'
+            : 'unknown'
+          : statusOutcome(status, call.kind, trace.repeated);
+      const phase = isUnsent ? 'connect' : 'headers';
+      return { ok: false, failure: stopped(error.why, state, phase, outcome, status) };
+    }
     // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
-    return { type: 'failed', error: wireError ?? error, trace, dispatched };
+    const cause = wireError ?? error;
+    const verdict = connectionOutcome(cause, wire, trace);
+    return { ok: false, failure: disconnected(cause, verdict, dispatched, state.redact) };
+  } finally {
+    stop.close();
   }
+}
+
+/** What it is to be stopped; in a wait between two attempts, nothing is sent. */
+export function stopped(
+  why: StopReason,
+  { timeout, totalTimeout }: Pick<CallState, 'timeout' | 'totalTimeout'>,
+  phase: 'connect' | 'headers' = 'connect',
+  outcome: Outcome = 'not_sent',
+  status?: number,
+): Failure {
+  if (why.by === 'caller') return aborted(why.reason, outcome, status);
+  return why.by === 'total'
+    ? timedOut('total', totalTimeout, { outcome, status })
+    : timedOut(phase, timeout, { outcome, status });
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What goes into a Request, for wires that send one. */
-const requestInit = (outgoing: Outgoing, deadline: Deadline): RequestInit => ({
-  method: outgoing.method,
+const requestInit = (
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | undefined,
+  { signal }: Deadline,
+): RequestInit => ({
+  method,
   // The document names no redirect: docs/gaps.md, row 58.
   redirect: 'manual',
-  headers: outgoing.headers,
-  signal: deadline.signal,
+  headers,
+  signal,
   // A Request of method GET cannot have a body: the wire gets it beside the Request.
-  ...(outgoing.body === undefined || outgoing.method === 'GET'
-    ? {}
-    : { body: sealedBody(outgoing.body) }),
+  ...(body === undefined || method === 'GET' ? {} : { body: sealedBody(body) }),
 });
 
 /**
@@ -126,8 +152,12 @@ class ReceivedAnswer implements Answer {
   }
 }
 
-async function read(answered: WireAnswer, outgoing: Outgoing, deadline: Deadline): Promise<Answer> {
-  if (outgoing.ignoresBody && answered.ok) {
+async function read(
+  answered: WireAnswer,
+  ignoresBody: boolean,
+  deadline: Deadline,
+): Promise<Answer> {
+  if (ignoresBody && answered.ok) {
     // This frees the connection; that it may fail changes nothing.
     answered.discard?.();
     answered.body?.cancel().catch(() => undefined);
@@ -177,10 +207,6 @@ async function drain(
         finished = true;
         return undefined;
       }
-      // A chunk that is not bytes has no length, so the limit would never be reached.
-      if (!ArrayBuffer.isView(value)) return 'cut';
-      // A stream that gives nothing, but at once, would keep every timer of the process from firing.
-      if (value.byteLength === 0) await deadline.race(nextTurn());
       // No timer fires while chunks come at once, however small.
       deadline.check();
       chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
@@ -194,12 +220,6 @@ async function drain(
     if (!finished) reader.cancel().catch(() => undefined);
   }
 }
-
-/** Resolves in the next turn of the event loop. Not by the caller's clock: this is not a wait. */
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, 0);
-  });
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;

@@ -1,11 +1,15 @@
-import { credentialError, errorWhileWaiting } from './call-errors.ts';
-import { errorContextOf, type CallState } from './call-state.ts';
+import type { CallState } from './call-state.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
-import { credentialNames, type Credential, type CredentialKind } from './credential.ts';
+import {
+  credentialNames,
+  UnusableCredential,
+  type Credential,
+  type CredentialKind,
+} from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from '../errors/errors.ts';
-import { timeoutError } from './failure.ts';
+import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
 
 /* How a call comes by its credential, and what becomes of it when it does not. */
 
@@ -33,12 +37,14 @@ export async function tokenFor(state: CallState, clock: Required<Clock>): Promis
   try {
     return await deadline.race(credential.get(Math.min(timeout, state.totalTimeout)));
   } catch (error) {
-    if (error instanceof Stopped) {
-      if (error.why.by === 'caller') throw error;
-      const remedy = `Look at the function in the option ${credentialNames[credential.kind].option}.`;
-      throw timeoutError('credential', allowed, errorContextOf(state), { remedy });
+    const { option } = credentialNames[credential.kind];
+    if (!(error instanceof Stopped)) {
+      const problem = error instanceof UnusableCredential ? error.message : undefined;
+      throw errorOf(noCredential(option, error, problem), state);
     }
-    throw credentialError(error, state);
+    if (error.why.by === 'caller') throw error;
+    const remedy = `Look at the function in the option ${option}.`;
+    throw errorOf(timedOut('credential', allowed, {}, remedy), state);
   } finally {
     deadline.close();
   }
@@ -56,7 +62,7 @@ export async function renewToken(
     return undefined;
   } catch (error) {
     // The caller's abort ends the call. Anything else is reported together with the 401.
-    if (!(error instanceof PaymentsError)) throw errorWhileWaiting(error, state);
+    if (!(error instanceof PaymentsError)) throw error;
     const [why = ''] = error.message.split('\n');
     return `The credential function did not return a new credential: ${why}`;
   }

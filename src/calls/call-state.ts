@@ -1,11 +1,8 @@
 import { identity, type CallRequest } from './call.ts';
 import type { Credential } from './credential.ts';
 import type { Deadline } from './deadline.ts';
-import type { ErrorContext } from './error-context.ts';
 import type { Attempt } from '../errors/errors.ts';
-import type { Failure } from './failure.ts';
 import type { HookCall } from './hooks.ts';
-import { worstOutcome } from '../errors/outcome.ts';
 import type { Prepared } from './prepare.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { Wire } from '../wires/wire.ts';
@@ -42,32 +39,3 @@ export const hookCallOf = ({ call, number, attempts }: CallState): HookCall => (
   call: number,
   attempt: attempts.length + 1,
 });
-
-/** What the error of a call keeps of an attempt that failed. */
-export const attemptOf = (
-  { outcome, status, requestId, reason }: Failure,
-  durationMs: number,
-): Attempt => ({
-  outcome,
-  ...(status === undefined ? {} : { status }),
-  ...(requestId === undefined ? {} : { requestId }),
-  durationMs,
-  reason,
-});
-
-/** What errors tell of a call. */
-export function errorContextOf(
-  { call, prepared, attempts, startedAt }: CallState,
-  gaveUp?: string,
-): ErrorContext {
-  return {
-    ...identity(call),
-    kind: call.kind,
-    ifUnknown: call.ifUnknown ?? 'it may have taken effect. Look before you send it again.',
-    attempts,
-    outcome: worstOutcome(attempts),
-    startedAt: Number.isNaN(Number(startedAt)) ? undefined : startedAt?.toISOString(),
-    idempotencyKey: prepared.idempotencyKey,
-    gaveUp,
-  };
-}

@@ -13,10 +13,10 @@ export interface CallRequest {
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
   /**
-   * Fields that neither `options.query` nor `options.body` may set, with a sentence that says where they
-   * belong.
+   * Fields that neither `options.query` nor `options.body` may set, each with a sentence that says what
+   * it belongs in.
    */
-  readonly elsewhere?: Readonly<Record<string, string>>;
+  readonly belongsIn?: Readonly<Record<string, string>>;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
 }
@@ -26,9 +26,9 @@ export interface Call<T, A = T> extends CallRequest {
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly answer: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
-  readonly mayBeEmpty?: boolean;
+  readonly emptyIsResult?: boolean;
   /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
-  readonly isUsable?: (answer: unknown) => boolean;
+  readonly acceptIf?: (answer: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
   readonly transform?: (answer: A) => T;
   /**

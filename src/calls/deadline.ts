@@ -174,19 +174,11 @@ export class Deadline {
     }
   }
 
-  /**
-   * Clears the timer and the listeners. A clock or a signal of the caller's that throws here must not
-   * lose the result of the call.
-   */
+  /** Clears the timer and the listeners. */
   close(): void {
     this.#forgetOuter?.();
-    try {
-      // First: a timer that is left keeps the process alive.
-      this.#clock.clearTimeout(this.#timer);
-      for (const forget of this.#forgetSignals) forget();
-    } catch {
-      // Theirs to fix.
-    }
+    this.#clock.clearTimeout(this.#timer);
+    for (const forget of this.#forgetSignals) forget();
   }
 
   #stop(why: StopReason): void {

@@ -48,7 +48,7 @@ export function prepare(
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
   const query = call.query && validateFields(call.query, issues);
-  refuseElsewhere(call.elsewhere, resolved, issues);
+  refuseElsewhere(call.belongsIn, resolved, issues);
   const parameters: Parameter[] = [];
   // Copied before it is looked at: a getter is asked once, and what was checked is what is sent.
   for (const [name, value] of Object.entries({ ...query, ...resolved.query })) {
@@ -105,12 +105,12 @@ export function prepare(
 
 /** Refuses, among the extra fields, those whose place is elsewhere. */
 function refuseElsewhere(
-  elsewhere: Readonly<Record<string, string>> = {},
+  belongsIn: Readonly<Record<string, string>> = {},
   { query, body }: ResolvedCallOptions,
   issues: Issue[],
 ): void {
   for (const [option, extra] of Object.entries({ query, body })) {
-    for (const [name, message] of Object.entries(elsewhere)) {
+    for (const [name, message] of Object.entries(belongsIn)) {
       if (!isObject(extra) || !Object.hasOwn(extra, name)) continue;
       issues.push({ path: `options.${option}.${name}`, message });
     }

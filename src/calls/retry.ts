@@ -1,4 +1,5 @@
 import type { Outcome } from '../errors/errors.ts';
+import type { Failure } from '../errors/failure.ts';
 import { httpDate } from './http-date.ts';
 import type { Kind } from '../errors/outcome.ts';
 
@@ -19,7 +20,7 @@ import type { Kind } from '../errors/outcome.ts';
 /** What the policy has to know of a failed attempt. */
 export interface FailedAttempt {
   readonly outcome: Outcome;
-  readonly status: number | undefined;
+  readonly status?: number | undefined;
   /** Whether the failure may pass by itself. */
   readonly transient: boolean;
 }
@@ -113,3 +114,35 @@ export class RetryBudget {
     this.#tokens = Math.min(RetryBudget.capacity, this.#tokens + (lastCost ?? 1));
   }
 }
+
+/** Whether a call is sent again, and when; `note` is why not, if its error does not say enough. */
+export type RetryPlan =
+  | { readonly again: true; readonly delayMs: number; readonly cost: number }
+  | { readonly again: false; readonly note?: string };
+
+/** Decides on the next retry of a call that has had so many; takes its cost from the budget. */
+export function planRetry(
+  kind: Kind,
+  failed: Failure,
+  retries: number,
+  limits: { readonly maxRetries: number; readonly remaining: number; readonly budget: RetryBudget },
+): RetryPlan {
+  const { status, retryAfterMs } = failed;
+  if (!mayResend(kind, failed) || retries >= limits.maxRetries) return { again: false };
+  if (retryAfterMs !== undefined && retryAfterMs > longestWait) {
+    return notRetried(
+      `the platform asked for a wait of ${Math.round(retryAfterMs)} ms, and the SDK waits ${longestWait} ms at most.`,
+    );
+  }
+  const delayMs = delayBefore(retries + 1, status, retryAfterMs);
+  if (delayMs >= limits.remaining) return notRetried('the wait would exceed totalTimeout.');
+  const cost = RetryBudget.cost(failed);
+  return limits.budget.take(cost)
+    ? { again: true, delayMs, cost }
+    : notRetried('this client has used up its retry budget.');
+}
+
+const notRetried = (why: string): RetryPlan => ({
+  again: false,
+  note: `It was not retried: ${why}`,
+});

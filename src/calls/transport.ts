@@ -1,23 +1,22 @@
-import { requestIdOf } from './answer-failure.ts';
 import { unreadableArguments } from './arguments.ts';
-import { sendOnce, type Answer, type AttemptResult } from './attempt.ts';
+import { readAnswer, toResponse, type Ending, type Success } from './answer.ts';
+import { sendOnce, stopped } from './attempt.ts';
 import { credentialFor, renewToken, tokenFor } from './call-credential.ts';
-import { errorWhileWaiting, unexpectedError } from './call-errors.ts';
-import { attemptOf, errorContextOf, hookCallOf, type CallState } from './call-state.ts';
+import { hookCallOf, type CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
+import type { Clock } from './clock.ts';
 import type { Credential, CredentialKind } from './credential.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, Stopped } from './deadline.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { noAnswerFailure, type Failure } from './failure.ts';
-import type { Gate, Release } from './gate.ts';
-import { notify } from './hooks.ts';
-import { interpretAnswer, toResponse } from './answer.ts';
-import type { ResolvedOptions } from '../options.ts';
-import { prepare, type Prepared } from './prepare.ts';
+import { errorOf, requestIdOf, timedOut, unexpected, type Failure } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
+import { GateTooLong, type Gate, type Release } from './gate.ts';
+import { notify, type Hooks } from './hooks.ts';
+import { prepare, type Prepared } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
-import { delayBefore, longestWait, mayResend, RetryBudget } from './retry.ts';
+import { delayBefore, planRetry, type RetryBudget } from './retry.ts';
+import type { Fetch, GetWithBody } from '../wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
 export interface WithResponse<T> {
@@ -34,31 +33,26 @@ export interface ApiCall<T> extends Promise<T> {
 }
 
 /** One API of the platform: where it is, which credential it takes, how calls to it are made. */
-export interface TransportSetup extends Omit<ResolvedOptions, 'rootUrl' | 'apiKey' | 'jwt'> {
+export interface TransportSetup {
+  readonly baseUrl: string;
   readonly credentialKind: CredentialKind;
   /** Undefined when the client was given none: calls are then refused before anything is sent. */
   readonly credential: Credential | undefined;
   /** Every credential of the client: an answer may echo the other one. */
   readonly credentials: readonly Credential[];
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: Fetch | undefined;
+  readonly getWithBody: GetWithBody | undefined;
+  readonly validation: 'strict' | 'report';
+  readonly hooks: Hooks;
+  readonly idempotencyHeader: string | undefined;
+  readonly clock: Required<Clock>;
   readonly budget: RetryBudget;
   readonly gate: Gate;
 }
-
-interface Success<T> {
-  readonly ok: true;
-  readonly data: T;
-  readonly answer: Answer;
-}
-
-/** A result, or the failure of the attempt that should have brought it. */
-type Ending<T> =
-  | Success<T>
-  | { readonly ok: false; readonly failure: Failure; readonly answer: Answer | undefined };
-
-/** Whether to send a call again; `note` is why not, where the error itself does not say enough. */
-type RetryDecision =
-  | { readonly retry: true; readonly delayMs: number; readonly cost: number }
-  | { readonly retry: false; readonly note?: string };
 
 /** How many calls there have been: what hooks tell them apart by. */
 let calls = 0;
@@ -132,7 +126,7 @@ export class Transport {
     try {
       return await this.#untilDone(state);
     } catch (error) {
-      throw error instanceof PaymentsError ? error : unexpectedError(error, state);
+      throw errorOfAny(error, state);
     } finally {
       total.close();
     }
@@ -149,23 +143,19 @@ export class Transport {
 
   /** Attempts and waits, until there is a result or a reason to stop. */
   async #untilDone<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
-    const { credential, total } = state;
+    const { call, credential, maxRetries, prepared, total } = state;
     const { budget, clock, gate, hooks } = this.#setup;
+    // With a key that the platform honours, a repeat cannot take effect twice.
+    const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;
 
     for (;;) {
-      let token: string;
-      let release: Release;
-      try {
-        total.check();
-        token = credential.fixed ?? (await tokenFor(state, clock));
-        // An open gate must not cost a turn of the event loop.
-        release = gate.tryAcquire(total) ?? (await gate.acquire(total));
-      } catch (error) {
-        throw errorWhileWaiting(error, state);
-      }
+      total.check();
+      const token = credential.fixed ?? (await tokenFor(state, clock));
+      // An open gate must not cost a turn of the event loop.
+      const release = gate.tryAcquire(total) ?? (await gate.acquire(total));
       const ending = await this.#attempt(state, token, release, retries + 1);
       if (ending.ok) {
         budget.refund(lastCost);
@@ -179,23 +169,19 @@ export class Transport {
         replayed = true;
         const refusal = await renewToken(state, token, clock);
         if (refusal === undefined) continue;
-        throw failure.toError(errorContextOf(state, refusal));
+        throw errorOf(failure, state, refusal);
       }
-      const decision = this.#decideRetry(state, failure, retries);
-      if (!decision.retry) throw failure.toError(errorContextOf(state, decision.note));
-      const { delayMs } = decision;
+      const limits = { maxRetries, remaining: total.remaining, budget };
+      const plan = planRetry(kind, failure, retries, limits);
+      if (!plan.again) throw errorOf(failure, state, plan.note);
       retries += 1;
-      lastCost = decision.cost;
+      lastCost = plan.cost;
       notify(hooks.onRetry, () => ({
         ...hookCallOf(state),
-        delayMs: Math.round(delayMs),
+        delayMs: Math.round(plan.delayMs),
         reason: failure.reason,
       }));
-      try {
-        await total.sleep(delayMs);
-      } catch (error) {
-        throw errorWhileWaiting(error, state);
-      }
+      await total.sleep(plan.delayMs);
     }
   }
 
@@ -207,8 +193,8 @@ export class Transport {
     retry: number,
   ): Promise<Ending<T>> {
     const { clock, hooks } = this.#setup;
-    const event = hookCallOf(state);
     const { redact } = state;
+    const event = hookCallOf(state);
     state.tokens.push(token);
     let begun = 0;
     let ending: Ending<T> | undefined;
@@ -233,94 +219,53 @@ export class Transport {
       release(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
     }
     const durationMs = Math.round(clock.elapsed() - begun);
-    const failure = ending.ok ? undefined : ending.failure;
-    notify(hooks.onResponse, () => ({
-      ...event,
-      status: ending.answer?.status ?? failure?.status,
-      requestId: ending.answer && requestIdOf(ending.answer.headers, redact),
+    if (ending.ok) {
+      const { status, headers } = ending.answer;
+      notify(hooks.onResponse, () => ({
+        ...event,
+        status,
+        requestId: requestIdOf(headers, redact),
+        durationMs,
+        outcome: 'ok' as const,
+        reason: undefined,
+      }));
+      return ending;
+    }
+    const { outcome, status, requestId, reason } = ending.failure;
+    notify(hooks.onResponse, () => ({ ...event, status, requestId, durationMs, outcome, reason }));
+    state.attempts.push({
+      outcome,
+      ...(status === undefined ? {} : { status }),
+      ...(requestId === undefined ? {} : { requestId }),
       durationMs,
-      outcome: failure === undefined ? ('ok' as const) : failure.outcome,
-      reason: failure?.reason,
-    }));
-    if (failure !== undefined) state.attempts.push(attemptOf(failure, durationMs));
+      reason,
+    });
     return ending;
   }
 
   /** One request, and what its answer amounts to. */
   async #exchange<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
-    const { call, prepared, wire, timeout, redact } = state;
-    const { clock, hooks, validation } = this.#setup;
-    const deadline = new Deadline(clock, timeout, 'attempt', { outer: state.total });
-    let result: AttemptResult;
-    try {
-      result = await sendOnce(
-        {
-          method: call.method,
-          url: prepared.url,
-          headers: { ...prepared.headers, authorization: `Bearer ${token}` },
-          body: prepared.body,
-          wire,
-          ignoresBody: call.answer === 'nothing',
-        },
-        deadline,
-      );
-    } finally {
-      deadline.close();
-    }
-    if (result.type !== 'answer') {
-      const failure = noAnswerFailure(result, wire, call.kind, redact, state);
-      return { ok: false, failure, answer: undefined };
-    }
-    const { answer } = result;
-    if (answer.status === 200 && wire.flush !== undefined) {
+    const { call, wire } = state;
+    const result = await sendOnce(state, token, this.#setup.clock);
+    if (!result.ok) return result;
+    const { status, text } = result.answer;
+    if (status === 200 && wire.flush !== undefined && call.askAhead?.(text) === true) {
       // Otherwise the platform would stand idle while this answer is read.
-      if (call.askAhead?.(answer.text) === true) await wire.flush();
+      await wire.flush();
     }
-    return {
-      ...interpretAnswer(call, answer, {
-        validation,
-        hooks,
-        redact,
-        now: clock.now(),
-        timeout,
-        callNumber: state.number,
-        repeated: result.trace.repeated === true,
-      }),
-      answer,
-    };
-  }
-
-  /** Decides whether to retry, and when; takes the cost from the budget. */
-  #decideRetry(
-    { call, prepared, maxRetries, total }: CallState,
-    failed: Failure,
-    retries: number,
-  ): RetryDecision {
-    // With a key that the platform honours, a repeat cannot take effect twice.
-    const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
-    if (!mayResend(kind, failed) || retries >= maxRetries) return { retry: false };
-    if (failed.retryAfterMs !== undefined && failed.retryAfterMs > longestWait) {
-      return notRetried(
-        `the platform asked for a wait of ${Math.round(failed.retryAfterMs)} ms, and the SDK waits ${longestWait} ms at most.`,
-      );
-    }
-    const delayMs = delayBefore(retries + 1, failed.status, failed.retryAfterMs);
-    if (delayMs >= total.remaining) {
-      return notRetried('the wait would exceed totalTimeout.');
-    }
-    const cost = RetryBudget.cost(failed);
-    if (!this.#setup.budget.take(cost)) {
-      return notRetried('this client has used up its retry budget.');
-    }
-    return { retry: true, delayMs, cost };
+    return readAnswer(state, result, this.#setup);
   }
 }
-
-const notRetried = (why: string): RetryDecision => ({
-  retry: false,
-  note: `It was not retried: ${why}`,
-});
 
 /** How long a 429 holds the client back. */
 const holdBack = (failed: Failure, retry: number): number =>
   failed.retryAfterMs ?? delayBefore(retry, 429, undefined);
+
+/** The error of a call, whatever has ended it between its attempts or before the first. */
+function errorOfAny(error: unknown, state: CallState): PaymentsError {
+  if (error instanceof PaymentsError) return error;
+  if (error instanceof Stopped) return errorOf(stopped(error.why, state), state);
+  return error instanceof GateTooLong
+    ? errorOf(timedOut('gate', error.ms, { retryAfterMs: Math.ceil(error.ms) }), state)
+    : errorOf(unexpected(error, state.startedAt !== undefined), state);
+}

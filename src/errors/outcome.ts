@@ -186,9 +186,8 @@ function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
-  // Deno has no codes, only words. The message of somebody else's error may not even be a string.
-  const message = fieldOf(error, 'message');
-  if (typeof message !== 'string') return undefined;
+  // Deno has no codes, only words.
+  const message = messageOf(error);
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';
   return message.includes('Connection refused') ? 'ECONNREFUSED' : undefined;

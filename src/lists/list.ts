@@ -1,6 +1,6 @@
 import { argument, type Validator } from '../calls/arguments.ts';
 import { identity, type Call } from '../calls/call.ts';
-import { compiledList } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import {
   cursorPager,
   offsetPager,
@@ -37,11 +37,11 @@ export function listOf<T, Q extends PageQuery>(
       {
         ...call,
         kind: 'safe',
-        elsewhere: setForEachPage('cursor'),
+        belongsIn: setForEachPage('cursor'),
         query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
         answer,
         // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-        ...(walk === undefined ? {} : { isUsable: isPage, askAhead: walk.askAhead }),
+        ...(walk === undefined ? {} : { acceptIf: isPage, askAhead: walk.askAhead }),
         transform: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
       },
       asked,
@@ -74,11 +74,11 @@ export function offsetListOf<
       {
         ...call,
         kind: 'safe',
-        elsewhere: setForEachPage('skip'),
+        belongsIn: setForEachPage('skip'),
         body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
-        answer: compiledList(items),
+        answer: answerCheck(items),
         // As for any list: one page that was asked for is handed out as it is.
-        ...(walk === undefined ? {} : { isUsable: Array.isArray }),
+        ...(walk === undefined ? {} : { acceptIf: Array.isArray }),
         transform: (data) => ({
           data,
           nextSkip:
@@ -107,7 +107,7 @@ const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 /** The validator of a page of such items; made once, so that it is compiled once. */
 function pageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
   const known = pages.get(item) as Validator<PageBody<T>> | undefined;
-  const validator = known ?? compiledList(pageBodySchema(item));
+  const validator = known ?? answerCheck(pageBodySchema(item));
   pages.set(item, validator);
   return validator;
 }

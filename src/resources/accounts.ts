@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
-import { compiled } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
@@ -43,8 +43,8 @@ export class Accounts {
         method: 'POST',
         path: path`/accounts`,
         body: argument(accountCreateInputSchema(), input),
-        answer: compiled(accountCreatedSchema()),
-        isUsable: hasId(accountIdSchema()),
+        answer: answerCheck(accountCreatedSchema()),
+        acceptIf: hasId(accountIdSchema()),
         ifUnknown:
           'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
       },
@@ -76,7 +76,7 @@ export class Accounts {
         kind: 'safe',
         method: 'GET',
         path: path`/accounts/${argument(accountIdSchema(), id)}`,
-        answer: compiled(accountSchema()),
+        answer: answerCheck(accountSchema()),
       },
       options,
     );
@@ -95,8 +95,8 @@ export class Accounts {
         method: 'PATCH',
         path: path`/accounts/${argument(accountIdSchema(), id)}`,
         body: argument(accountUpdateInputSchema(), patch),
-        answer: compiled(accountSchema()),
-        isUsable: hasId(accountIdSchema()),
+        answer: answerCheck(accountSchema()),
+        acceptIf: hasId(accountIdSchema()),
         ifUnknown:
           'the Account may have been changed. Look at it with payments.accounts.get(id) before you send the change again.',
       },

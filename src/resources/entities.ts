@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
-import { compiled } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
@@ -40,8 +40,8 @@ export class Entities {
         method: 'POST',
         path: path`/entities`,
         body: argument(entityCreateInputSchema(), input),
-        answer: compiled(entityCreatedSchema()),
-        isUsable: hasId(entityIdSchema()),
+        answer: answerCheck(entityCreatedSchema()),
+        acceptIf: hasId(entityIdSchema()),
         ifUnknown:
           'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
       },
@@ -73,7 +73,7 @@ export class Entities {
         kind: 'safe',
         method: 'GET',
         path: path`/entities/${argument(entityIdSchema(), id)}`,
-        answer: compiled(entitySchema()),
+        answer: answerCheck(entitySchema()),
       },
       options,
     );

@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { compiled } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
@@ -49,7 +49,7 @@ export class Ibans {
         kind: 'safe',
         method: 'GET',
         path: path`/ibans/${argument(ibanIdSchema(), id)}`,
-        answer: compiled(ibanSchema()),
+        answer: answerCheck(ibanSchema()),
       },
       options,
     );

@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { compiled, compiledList } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   builtInstructionSchema,
@@ -36,7 +36,7 @@ export class Instructions {
         method: 'POST',
         path: path`/instruction/build`,
         body: argument(instructionBuildInputSchema(), input),
-        answer: compiled(builtInstructionSchema()),
+        answer: answerCheck(builtInstructionSchema()),
       },
       options,
     );
@@ -56,7 +56,7 @@ export class Instructions {
         method: 'GET',
         path: path`/instructions/all`,
         body: argument(instructionListInputSchema(), input),
-        answer: compiledList(instructionsSchema()),
+        answer: answerCheck(instructionsSchema()),
       },
       options,
     );

@@ -111,7 +111,7 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
       : { query: argument(acceptAnything as Validator<object>, query, 'query') }),
     ...(body === undefined ? {} : { body: argument(acceptAnything, body, 'body') }),
     ...(schema === undefined
-      ? { answer: acceptAnything as Validator<T>, mayBeEmpty: true }
+      ? { answer: acceptAnything as Validator<T>, emptyIsResult: true }
       : { answer: fromStandardSchema(schema) }),
   };
 }

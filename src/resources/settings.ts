@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { compiled } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   settingsSchema,
@@ -34,7 +34,7 @@ export class PlatformSettings {
         method: 'PATCH',
         path: path`/platform/settings`,
         body: argument(settingsUpdateInputSchema(), patch),
-        answer: compiled(settingsSchema()),
+        answer: answerCheck(settingsSchema()),
         ifUnknown:
           'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them since.',
       },

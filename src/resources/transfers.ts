@@ -1,7 +1,7 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import type { Clock } from '../calls/clock.ts';
-import { compiled } from '../calls/answer-check.ts';
+import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
@@ -66,9 +66,9 @@ export class Transfers {
         method: 'POST',
         path: path`/transfers`,
         body: argument(transferCreateInputSchema(), input),
-        elsewhere: soughtByReconcile,
-        answer: compiled(transferCreatedSchema()),
-        isUsable: hasId(transferIdSchema()),
+        belongsIn: soughtByReconcile,
+        answer: answerCheck(transferCreatedSchema()),
+        acceptIf: hasId(transferIdSchema()),
         ifUnknown:
           'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed.',
       },
@@ -108,7 +108,7 @@ export class Transfers {
         kind: 'safe',
         method: 'GET',
         path: path`/transfers/${argument(transferIdSchema(), id)}`,
-        answer: compiled(transferSchema()),
+        answer: answerCheck(transferSchema()),
       },
       options,
     );

@@ -119,7 +119,7 @@ function freshAgent(http: typeof NodeHttp): NodeHttp.Agent {
 
 function decoded(incoming: NodeHttp.IncomingMessage, encoding: string | null): NodeStream.Readable {
   const { pipeline } = builtin('node:stream') as typeof NodeStream;
-  const [first, ...rest] = decodingStreams(encoding) ?? [];
+  const [first, ...rest] = decodingStreams(encoding ?? '') ?? [];
   if (first === undefined) return incoming;
   const last = rest.at(-1) ?? first;
   // The error of any of them reaches the reader of the last, so the callback has nothing to do.

@@ -33,17 +33,11 @@ export class Reply implements WireAnswer {
     this.#decoder =
       coding === undefined
         ? undefined
-        : decoderFor(coding, {
-            data: (chunk) => {
-              this.#keep(chunk);
-            },
-            end: () => {
-              this.#finish(undefined);
-            },
-            error: () => {
-              this.#finish('cut');
-            },
-          });
+        : decoderFor(
+            coding,
+            (chunk) => this.#keep(chunk),
+            (fault) => this.#finish(fault),
+          );
   }
 
   /** What ky recognises a Response by. */

@@ -117,7 +117,7 @@ const works = {
 
   /** The checks of a page of 100 transfers, with the SDK's own checker, beside parsing its JSON. */
   async check() {
-    const [{ compiled }, { pageBodySchema }, { transferSchema }, { parseJson }, z, usual, data] =
+    const [{ answerCheck }, { pageBodySchema }, { transferSchema }, { parseJson }, z, usual, data] =
       await Promise.all([
         import('../../src/calls/answer-check.ts'),
         import('../../src/schemas/page.ts'),
@@ -128,7 +128,7 @@ const works = {
         import('./data.mjs'),
       ]);
     const text = `{"data":${data.items},"hasMore":true,"nextCursor":"c1"}`;
-    const ours = compiled(pageBodySchema(transferSchema()));
+    const ours = answerCheck(pageBodySchema(transferSchema()));
     const classic = usual.schemas(z).page;
     const contestants = {
       check: (page) => ours.safeParse(page).success,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   answer,
   apiKey,
@@ -65,22 +65,6 @@ test('a clock that fails before anything has left: nothing was sent, and the err
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('a clock that tells no time and fails later: a request that has left is not called unsent', async () => {
-  const server = await serving();
-  const clock: Clock = {
-    ...systemClock,
-    now: () => undefined as unknown as number,
-    elapsed: () => {
-      if (server.arrivals.length > 0) throw new Error('no time');
-      return performance.now();
-    },
-  };
-  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
-  const error = await failureOf(payments.transfers.create(newTransfer));
-  expect(error.outcome).toBe('unknown');
-  expect(server.arrivals).toHaveLength(1);
-});
-
 test('a clock whose timers fail during the wait for a retry leaves nothing for the process', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
@@ -102,42 +86,6 @@ test('a clock whose timers fail during the wait for a retry leaves nothing for t
   await settle();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
-});
-
-test('a clock without the time does not hide what is known', async () => {
-  const server = await rawServer(({ reset }) => {
-    reset();
-  });
-  const clock: Clock = { ...systemClock, now: () => Number.NaN, elapsed: () => performance.now() };
-  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
-  const error = await failureOf(payments.transfers.create(newTransfer));
-  expect(error).toMatchObject({ outcome: 'unknown', name: 'ConnectionError' });
-  expect(error.startedAt).toBeUndefined();
-});
-
-test('a signal that cannot be let go of neither takes the result along nor leaves a timer', async () => {
-  const timers = new Set<unknown>();
-  const clock: Clock = {
-    ...systemClock,
-    setTimeout: (callback, ms) => {
-      const timer = setTimeout(callback, ms);
-      timers.add(timer);
-      return timer;
-    },
-    clearTimeout: (timer) => {
-      timers.delete(timer);
-      clearTimeout(timer as NodeJS.Timeout);
-    },
-  };
-  const server = await serving();
-  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
-  const { signal } = new AbortController();
-  vi.spyOn(signal, 'removeEventListener').mockImplementation(() => {
-    throw new Error('no');
-  });
-  const created = await payments.transfers.create(newTransfer, { signal });
-  expect(created.id).toBe(transferCreated.id);
-  expect(timers.size).toBe(0);
 });
 
 test.each<[string, unknown]>([

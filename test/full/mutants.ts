@@ -113,9 +113,9 @@ export const variants: readonly Variant[] = [
     'an abort means not sent',
     everywhere,
     change(
-      'calls/failure.ts',
-      'return aborted(result.why.reason, outcome,',
-      "return aborted(result.why.reason, 'not_sent',",
+      'calls/attempt.ts',
+      'return aborted(why.reason, outcome,',
+      "return aborted(why.reason, 'not_sent',",
     ),
   ),
   mutant(
@@ -140,18 +140,18 @@ export const variants: readonly Variant[] = [
     'a success that cannot be read is a refusal',
     everywhere,
     change(
-      'calls/answer-failure.ts',
-      "  return {\n    outcome: 'unknown',\n    status,\n    requestId,\n    reason: `status ${status} with an unusable body",
-      "  return {\n    outcome: 'rejected',\n    status,\n    requestId,\n    reason: `status ${status} with an unusable body",
+      'errors/failure.ts',
+      "'unusable' as const,\n  outcome: 'unknown' as const",
+      "'unusable' as const,\n  outcome: 'rejected' as const",
     ),
   ),
   mutant(
     'every attempt has a key of its own',
     everywhere,
     change(
-      'calls/transport.ts',
-      'headers: { ...prepared.headers, authorization',
-      "headers: { ...prepared.headers, ...(prepared.idempotencyKey && { 'idempotency-key': crypto.randomUUID() }), authorization",
+      'calls/attempt.ts',
+      'headers = { ...prepared.headers, authorization',
+      "headers = { ...prepared.headers, ...(prepared.idempotencyKey && { 'idempotency-key': crypto.randomUUID() }), authorization",
     ),
   ),
   mutant(

@@ -4,7 +4,6 @@ import {
   AbortError,
   BadRequestError,
   ConnectionError,
-  InvalidResponseError,
   PaymentsClient,
   PaymentsError,
   ServerError,
@@ -492,44 +491,20 @@ test('a call that was given up while its connection failed is one error, not two
   expect(both[0]).toBe(both[1]);
 });
 
-test.each([
-  ['nothing', 0],
-  ['little', 1],
-])('a body that gives %s at once, without end, is left when time is up', async (_, size) => {
+test('a body that gives little at once, without end, is left when time is up', async () => {
   const { payments } = clientOf(
     () =>
       new Response(
         new ReadableStream({
           pull: (controller) => {
-            controller.enqueue(new Uint8Array(size));
+            controller.enqueue(new Uint8Array(1));
           },
         }),
       ),
     { timeout: 100, maxRetries: 0 },
   );
-  const tick = vi.fn();
-  const others = setInterval(tick, 10);
-  onTestFinished(() => {
-    clearInterval(others);
-  });
   const error = await failureOf(payments.transfers.get('txfr_1'), TimeoutError);
   expect(error.phase).toBe('body');
-  // Whoever gives nothing does not keep the rest of the process from its work, either.
-  if (size === 0) expect(tick).toHaveBeenCalled();
-});
-
-test('a body of texts in the place of bytes is none', async () => {
-  const body = new ReadableStream({
-    pull: (controller) => {
-      controller.enqueue('x');
-    },
-  });
-  const { payments } = clientOf(
-    () => ({ status: 200, ok: true, headers: new Headers(), body }) as Response,
-    { timeout: 1_000, maxRetries: 0 },
-  );
-  const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
-  expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown' });
 });
 
 test('nothing is waited for once a deadline is over', async () => {
