@@ -39,6 +39,7 @@ export async function sendOnce(
   clock: Required<Clock>,
 ): Promise<AttemptResult> {
   const { call, prepared, wire } = state;
+  const { method } = call;
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
   const stop = new Deadline(clock, state.timeout, 'attempt', { outer: state.total });
@@ -52,7 +53,7 @@ export async function sendOnce(
     dispatched = true;
     trace.started = undefined;
     try {
-      return await wire.send({ method: call.method, url, headers, body, stop }, built, trace);
+      return await wire.send({ method, url, headers, body, stop }, built, trace);
     } catch (error) {
       wireError = error;
       throw error;
@@ -62,7 +63,15 @@ export async function sendOnce(
   try {
     const answered: WireAnswer = await stop.race(
       ky(url, {
-        ...(wire.wantsRequest ? requestInit(call.method, headers, body, stop) : undefined),
+        ...(wire.wantsRequest && {
+          method,
+          // The document names no redirect: docs/gaps.md, row 58.
+          redirect: 'manual',
+          headers,
+          signal: stop.signal,
+          // A Request of method GET cannot have a body: the wire gets it beside the Request.
+          ...(body === undefined || method === 'GET' ? undefined : { body: sealedBody(body) }),
+        }),
         // One attempt, no opinion: transport.ts decides on retries, deadlines and statuses.
         retry: 0,
         timeout: false,
@@ -76,14 +85,11 @@ export async function sendOnce(
     return { ok: true, answer, repeated: trace.repeated === true };
   } catch (error) {
     if (error instanceof Stopped) {
-      const isUnsent = trace.started === false;
+      const unsent = trace.started === false;
+      const before = unsent ? 'not_sent' : 'unknown';
       const outcome =
-        status === undefined
-          ? isUnsent
-            ? 'not_sent'
-            : 'unknown'
-          : statusOutcome(status, call.kind, trace.repeated);
-      const phase = isUnsent ? 'connect' : 'headers';
+        status === undefined ? before : statusOutcome(status, call.kind, trace.repeated);
+      const phase = unsent ? 'connect' : 'headers';
       return { ok: false, failure: stopped(error.why, state, phase, outcome, status) };
     }
     // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
@@ -110,22 +116,6 @@ export function stopped(
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** What goes into a Request, for wires that send one. */
-const requestInit = (
-  method: string,
-  headers: Readonly<Record<string, string>>,
-  body: string | undefined,
-  { signal }: Deadline,
-): RequestInit => ({
-  method,
-  // The document names no redirect: docs/gaps.md, row 58.
-  redirect: 'manual',
-  headers,
-  signal,
-  // A Request of method GET cannot have a body: the wire gets it beside the Request.
-  ...(body === undefined || method === 'GET' ? {} : { body: sealedBody(body) }),
-});
 
 /**
  * An answer whose headers may be made only when somebody looks. A class, because an object literal

@@ -185,7 +185,7 @@ export class Transport {
     }
   }
 
-  /** One attempt, and what the hooks, the gate and the log of attempts hear of it. */
+  /** One request and its answer, and what the hooks, the gate and the log of attempts hear of it. */
   async #attempt<T, A>(
     state: CallState<Call<T, A>>,
     token: string,
@@ -193,7 +193,7 @@ export class Transport {
     retry: number,
   ): Promise<Ending<T>> {
     const { clock, hooks } = this.#setup;
-    const { redact } = state;
+    const { call, prepared, redact, wire } = state;
     const event = hookCallOf(state);
     state.tokens.push(token);
     let begun = 0;
@@ -203,16 +203,21 @@ export class Transport {
       state.startedAt ??= new Date(clock.now());
       notify(hooks.onRequest, () => ({
         ...event,
-        url: redact(state.prepared.url),
+        url: redact(prepared.url),
         headers: Object.fromEntries(
-          Object.entries(state.prepared.headers).map(([name, value]) => [
+          Object.entries(prepared.headers).map(([name, value]) => [
             redact(name),
             redactHeader(name, value, redact),
           ]),
         ),
       }));
       begun = clock.elapsed();
-      ending = await this.#exchange(state, token);
+      const result = await sendOnce(state, token, clock);
+      if (result.ok && result.answer.status === 200 && wire.flush !== undefined) {
+        // Otherwise the platform would stand idle while this answer is read.
+        if (call.askAhead?.(result.answer.text) === true) await wire.flush();
+      }
+      ending = result.ok ? readAnswer(state, result, this.#setup) : result;
     } finally {
       const failed = ending?.ok === false ? ending.failure : undefined;
       const answered = ending?.ok === true || failed?.status !== undefined;
@@ -241,19 +246,6 @@ export class Transport {
       reason,
     });
     return ending;
-  }
-
-  /** One request, and what its answer amounts to. */
-  async #exchange<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
-    const { call, wire } = state;
-    const result = await sendOnce(state, token, this.#setup.clock);
-    if (!result.ok) return result;
-    const { status, text } = result.answer;
-    if (status === 200 && wire.flush !== undefined && call.askAhead?.(text) === true) {
-      // Otherwise the platform would stand idle while this answer is read.
-      await wire.flush();
-    }
-    return readAnswer(state, result, this.#setup);
   }
 }
 

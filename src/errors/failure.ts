@@ -198,10 +198,6 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     const parts = [sentence, `Request: ${asked}.`, remedy, note, became];
     return parts.filter((part) => part !== '').join('\n');
   };
-  // What a success says even when its body cannot be read.
-  const accepted =
-    call.kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
-
   switch (failure.type) {
     case 'refused': {
       const { status, headers, text } = failure.answer;
@@ -222,7 +218,11 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const issues = redactDeep(failure.issues, redact);
       const known = { reason: failure.why, status, requestId, issues };
       const body = redactAndCut(text, redact);
-      return new InvalidResponseError(say(sentence, accepted), { ...facts, ...known, body });
+      return new InvalidResponseError(say(sentence, accepted(call.kind)), {
+        ...facts,
+        ...known,
+        body,
+      });
     }
     case 'disconnected': {
       const { code, said } = failure;
@@ -236,7 +236,7 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     case 'timedOut': {
       const { phase, remedy } = failure;
       const sentence = timeoutSentences[phase](Math.round(failure.ms));
-      const message = say(sentence, phase === 'body' ? accepted : remedy);
+      const message = say(sentence, phase === 'body' ? accepted(call.kind) : remedy);
       return new TimeoutError(message, { ...facts, phase, retryAfterMs });
     }
     case 'aborted': {
@@ -263,6 +263,10 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     }
   }
 }
+
+/** What a success says even when its body cannot be read. */
+const accepted = (kind: Kind): string =>
+  kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
 
 /** What became of a write. */
 function consequence(outcome: Outcome, call: FailedCall['call'], startedAt?: string): string {
@@ -295,21 +299,17 @@ function statusRemedy(status: number, retryAfterMs: number | undefined): string 
   if (status >= 300 && status < 400) {
     return 'Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).';
   }
-  switch (status) {
-    case 401:
-      return 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.';
-    case 403:
-      return 'The credential may not do this, or a proxy or firewall in front of the platform refused the request.';
-    case 404:
-      return 'Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.';
-    case 429:
-      return retryAfterMs === undefined
-        ? 'Send fewer requests.'
-        : `Send fewer requests, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs).`;
-    default:
-      return '';
-  }
+  if (status !== 429) return statusRemedies[status] ?? '';
+  return retryAfterMs === undefined
+    ? 'Send fewer requests.'
+    : `Send fewer requests, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs).`;
 }
+
+const statusRemedies: Readonly<Record<number, string>> = {
+  401: 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.',
+  403: 'The credential may not do this, or a proxy or firewall in front of the platform refused the request.',
+  404: 'Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.',
+};
 
 /** What the platform says in an Error body; its fields may be of any type. */
 function errorBody(body: unknown, redact: Redact) {
