@@ -1,4 +1,3 @@
-import { fieldOf, messageOf } from './foreign-error.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
 /** What is known about the whole call: the worst outcome of its attempts. */
@@ -64,32 +63,6 @@ export interface ErrorFacts extends Partial<CallIdentity> {
   readonly cause?: unknown;
 }
 
-/*
- * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so
- * it asks for a brand on the prototype chain instead of the constructor's identity. A subclass of
- * the user's own has no brand and keeps the ordinary meaning.
- */
-const brand = Symbol.for('payments-platform-sdk.error');
-
-function brandClass(constructor: { prototype: object }, name: string): void {
-  Object.defineProperty(constructor.prototype, 'name', { value: name, configurable: true });
-  Object.defineProperty(constructor.prototype, brand, { value: name });
-}
-
-const ownBrand = (prototype: object): unknown =>
-  Object.getOwnPropertyDescriptor(prototype, brand)?.value;
-
-function hasBrand(value: unknown, wanted: unknown): boolean {
-  for (
-    let link: unknown = value;
-    typeof link === 'object' && link !== null;
-    link = Object.getPrototypeOf(link)
-  ) {
-    if (ownBrand(link) === wanted) return true;
-  }
-  return false;
-}
-
 /**
  * The base of every error that this package throws. `outcome` tells whether the call took effect.
  *
@@ -111,20 +84,20 @@ export class PaymentsError extends Error {
    * `not_sent`: nothing reached the platform. `rejected`: the platform refused it. `unknown`: it
    * may have taken effect. The worst over all attempts.
    */
-  readonly outcome: Outcome;
+  declare readonly outcome: Outcome;
   /** The SDK's name of the call, such as `transfers.create`; absent when no call was involved. */
-  readonly operation: string | undefined;
+  declare readonly operation: string | undefined;
   /** The HTTP method; absent when no call was involved. */
-  readonly method: string | undefined;
+  declare readonly method: string | undefined;
   /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
-  readonly path: string | undefined;
+  declare readonly path: string | undefined;
   /** Every attempt, in order. */
-  readonly attempts: readonly Attempt[];
+  declare readonly attempts: readonly Attempt[];
   /**
    * Whether the same call may succeed later. Always false for a creation that is `unknown`; after
    * an `unknown` update or deletion, check the current state first.
    */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   /**
    * When the call began, by this machine's clock, as ISO 8601 text: pass it to
    * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
@@ -136,38 +109,37 @@ export class PaymentsError extends Error {
   /** Where a list broke off; only on errors thrown while paging. */
   declare resume?: ResumePoint;
 
-  static {
-    brandClass(this, 'PaymentsError');
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
-    const wanted = ownBrand(this.prototype);
-    if (wanted !== undefined) return hasBrand(value, wanted);
-    return Function.prototype[Symbol.hasInstance].call(this, value);
+    const brand = brandOf(this);
+    if (brand === undefined) return super[Symbol.hasInstance](value);
+    return typeof value === 'object' && value !== null && brand in value;
   }
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.outcome = facts.outcome;
-    this.operation = facts.operation;
-    this.method = facts.method;
-    this.path = facts.path;
-    this.attempts = Object.freeze([...(facts.attempts ?? [])]);
-    this.retryable = facts.retryable ?? false;
-    if (facts.startedAt !== undefined) this.startedAt = facts.startedAt;
-    if (facts.idempotencyKey !== undefined) this.idempotencyKey = facts.idempotencyKey;
+    // Before anything else: a stack begins with the name.
+    brandOf(PaymentsError);
+    const { cause, startedAt, idempotencyKey, ...told } = facts;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, {
+      ...told,
+      attempts: Object.freeze([...(facts.attempts ?? [])]),
+      retryable: facts.retryable ?? false,
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    });
   }
 
   /** Everything that a log needs, as plain data; bigints become strings. */
   toJSON(): Record<string, unknown> {
     const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
-    return {
-      name: this.name,
-      message: this.message,
-      ...(plain(facts) as Record<string, unknown>),
-      ...(cause === undefined ? {} : { cause: describeCause(cause) }),
-    };
+    const { name, message } = this;
+    const all = Object.assign({ name, message }, facts, { cause: causeInJson(cause) });
+    return JSON.parse(
+      JSON.stringify(all, (_, value: unknown) =>
+        typeof value === 'bigint' ? String(value) : value,
+      ),
+    ) as Record<string, unknown>;
   }
 }
 
@@ -175,11 +147,7 @@ export class PaymentsError extends Error {
  * Options or credentials cannot be used. Nothing was sent, except when a credential function fails
  * before a retry: `outcome` and `attempts` then describe the earlier attempts.
  */
-export class ConfigurationError extends PaymentsError {
-  static {
-    brandClass(this, 'ConfigurationError');
-  }
-}
+export class ConfigurationError extends PaymentsError {}
 
 /**
  * An argument is invalid; `issues` says which and why. Nothing was sent. From `transfers.reconcile`
@@ -187,136 +155,76 @@ export class ConfigurationError extends PaymentsError {
  */
 export class ValidationError extends PaymentsError {
   /** Everything that was wrong, not only the first. */
-  readonly issues: readonly Issue[];
-
-  static {
-    brandClass(this, 'ValidationError');
-  }
+  declare readonly issues: readonly Issue[];
 
   /** @hidden */
-  constructor(message: string, facts: ErrorFacts & { readonly issues: readonly Issue[] }) {
+  constructor(message: string, facts: ErrorFacts & Pick<ValidationError, 'issues'>) {
     super(message, facts);
-    this.issues = facts.issues;
   }
 }
 
 /** What an {@link ApiError} is made from. */
-export interface ApiErrorFacts extends ErrorFacts {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly details: unknown;
-  readonly requestId: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly retryAfterMs: number | undefined;
-}
+export type ApiErrorFacts = ErrorFacts &
+  Pick<ApiError, 'status' | 'code' | 'details' | 'requestId' | 'headers' | 'body' | 'retryAfterMs'>;
 
 /** The platform answered with a status other than success. */
 export class ApiError extends PaymentsError {
   /** The HTTP status. */
-  readonly status: number;
+  declare readonly status: number;
   /** The platform's code, when the answer carried an Error body: docs/gaps.md, row 46. */
-  readonly code: string | undefined;
+  declare readonly code: string | undefined;
   /** The platform's additional context, when the answer carried an Error body. */
-  readonly details: unknown;
+  declare readonly details: unknown;
   /** The platform's id of the request; quote it when you contact support. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** The answer's headers by lower-case name, without cookies. */
-  readonly headers: Readonly<Record<string, string>>;
+  declare readonly headers: Readonly<Record<string, string>>;
   /** The response body as text: its first 2,048 characters, credentials redacted. */
-  readonly body: string;
+  declare readonly body: string;
   /** From `Retry-After`: how long to wait, in milliseconds; undefined if not sent. */
-  readonly retryAfterMs: number | undefined;
-
-  static {
-    brandClass(this, 'ApiError');
-  }
+  declare readonly retryAfterMs: number | undefined;
 
   /** @hidden */
   constructor(message: string, facts: ApiErrorFacts) {
     super(message, facts);
-    this.status = facts.status;
-    this.code = facts.code;
-    this.details = facts.details;
-    this.requestId = facts.requestId;
-    this.headers = facts.headers;
-    this.body = facts.body;
-    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 
 /** 400: the platform could not make sense of the request. */
-export class BadRequestError extends ApiError {
-  static {
-    brandClass(this, 'BadRequestError');
-  }
-}
+export class BadRequestError extends ApiError {}
 
 /** 401: the credential is missing, wrong or expired. */
-export class AuthenticationError extends ApiError {
-  static {
-    brandClass(this, 'AuthenticationError');
-  }
-}
+export class AuthenticationError extends ApiError {}
 
 /** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
-export class PermissionDeniedError extends ApiError {
-  static {
-    brandClass(this, 'PermissionDeniedError');
-  }
-}
+export class PermissionDeniedError extends ApiError {}
 
 /** 404: no resource with this id or path. */
-export class NotFoundError extends ApiError {
-  static {
-    brandClass(this, 'NotFoundError');
-  }
-}
+export class NotFoundError extends ApiError {}
 
 /** 409: the request conflicts with the current state. */
-export class ConflictError extends ApiError {
-  static {
-    brandClass(this, 'ConflictError');
-  }
-}
+export class ConflictError extends ApiError {}
 
 /** 422: the request was understood and refused. */
-export class UnprocessableEntityError extends ApiError {
-  static {
-    brandClass(this, 'UnprocessableEntityError');
-  }
-}
+export class UnprocessableEntityError extends ApiError {}
 
 /** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
-export class RateLimitError extends ApiError {
-  static {
-    brandClass(this, 'RateLimitError');
-  }
-}
+export class RateLimitError extends ApiError {}
 
 /**
  * 500 or above: the platform, or a proxy in front of it, failed. A write may have taken effect,
  * except after 501 and 505.
  */
-export class ServerError extends ApiError {
-  static {
-    brandClass(this, 'ServerError');
-  }
-}
+export class ServerError extends ApiError {}
 
 /** The connection failed; `code` says how, `outcome` whether the request may have arrived. */
 export class ConnectionError extends PaymentsError {
   /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
-  readonly code: string | undefined;
-
-  static {
-    brandClass(this, 'ConnectionError');
-  }
+  declare readonly code: string | undefined;
 
   /** @hidden */
-  constructor(message: string, facts: ErrorFacts & { readonly code?: string | undefined }) {
+  constructor(message: string, facts: ErrorFacts & Partial<Pick<ConnectionError, 'code'>>) {
     super(message, facts);
-    this.code = facts.code;
   }
 }
 
@@ -332,35 +240,23 @@ export class TimeoutError extends ConnectionError {
    * `totalTimeout`. `gate`: after a 429, the call would have had to wait longer than its
    * `totalTimeout`, or too many calls are waiting already.
    */
-  readonly phase: TimeoutPhase;
+  declare readonly phase: TimeoutPhase;
   /** For phase `gate`: how long until calls go out again, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-
-  static {
-    brandClass(this, 'TimeoutError');
-  }
+  declare readonly retryAfterMs: number | undefined;
 
   /** @hidden */
   constructor(
     message: string,
-    facts: ErrorFacts & {
-      readonly phase: TimeoutPhase;
-      readonly code?: string | undefined;
-      readonly retryAfterMs?: number | undefined;
-    },
+    facts: ErrorFacts &
+      Pick<TimeoutError, 'phase'> &
+      Partial<Pick<TimeoutError, 'code' | 'retryAfterMs'>>,
   ) {
     super(message, { ...facts, code: facts.code ?? 'ETIMEDOUT' });
-    this.phase = facts.phase;
-    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 
 /** The caller's signal was aborted; `cause` is its reason. */
-export class AbortError extends PaymentsError {
-  static {
-    brandClass(this, 'AbortError');
-  }
-}
+export class AbortError extends PaymentsError {}
 
 /**
  * Why an answer could not be used. `truncated`: cut off; `shape`: not the documented fields;
@@ -371,37 +267,23 @@ export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape'
 /** The platform answered with 2xx, but the response cannot be used. */
 export class InvalidResponseError extends PaymentsError {
   /** Why it cannot be used. */
-  readonly reason: InvalidResponseReason;
+  declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
-  readonly status: number;
+  declare readonly status: number;
   /** The platform's id of the request: quote it to support. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** The start of the answer's text. */
-  readonly body: string;
+  declare readonly body: string;
   /** For reason `shape`: what differs from the documented shape. */
-  readonly issues: readonly Issue[];
-
-  static {
-    brandClass(this, 'InvalidResponseError');
-  }
+  declare readonly issues: readonly Issue[];
 
   /** @hidden */
   constructor(
     message: string,
-    facts: ErrorFacts & {
-      readonly reason: InvalidResponseReason;
-      readonly status: number;
-      readonly requestId: string | undefined;
-      readonly body: string;
-      readonly issues?: readonly Issue[] | undefined;
-    },
+    facts: ErrorFacts &
+      Pick<InvalidResponseError, 'reason' | 'status' | 'requestId' | 'body' | 'issues'>,
   ) {
     super(message, facts);
-    this.reason = facts.reason;
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.body = facts.body;
-    this.issues = facts.issues ?? [];
   }
 }
 
@@ -412,53 +294,29 @@ export class PaginationError extends PaymentsError {
    * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty or ended with
    * the same item, or (`transactions.list`) ten were identical.
    */
-  readonly reason: 'missing_cursor' | 'cursor_loop';
+  declare readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
   declare resume: ResumePoint;
 
-  static {
-    brandClass(this, 'PaginationError');
-  }
-
   /** @hidden */
-  constructor(
-    message: string,
-    facts: ErrorFacts & {
-      readonly reason: 'missing_cursor' | 'cursor_loop';
-      readonly resume: ResumePoint;
-    },
-  ) {
+  constructor(message: string, facts: ErrorFacts & Pick<PaginationError, 'reason' | 'resume'>) {
     super(message, facts);
-    this.reason = facts.reason;
-    this.resume = facts.resume;
   }
 }
 
 /** `transfers.waitFor` ended without reaching the wanted status. */
 export class WaitError extends PaymentsError {
   /** What the platform last reported, if it ever did. */
-  readonly last: Transfer | undefined;
+  declare readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
    * failed; the money may still move. `regressed`: its status went backwards, or left a final one.
    */
-  readonly reason: 'timeout' | 'failed' | 'regressed';
-
-  static {
-    brandClass(this, 'WaitError');
-  }
+  declare readonly reason: 'timeout' | 'failed' | 'regressed';
 
   /** @hidden */
-  constructor(
-    message: string,
-    facts: ErrorFacts & {
-      readonly last: Transfer | undefined;
-      readonly reason: 'timeout' | 'failed' | 'regressed';
-    },
-  ) {
+  constructor(message: string, facts: ErrorFacts & Pick<WaitError, 'last' | 'reason'>) {
     super(message, facts);
-    this.last = facts.last;
-    this.reason = facts.reason;
   }
 }
 
@@ -493,35 +351,64 @@ export const isOutcomeUnknown = (
   value instanceof PaymentsError && value.outcome === 'unknown';
 
 // Of these, only 401 and 404 are documented: docs/gaps.md, row 47.
-const statusClasses = new Map<number, new (message: string, facts: ApiErrorFacts) => ApiError>([
-  [400, BadRequestError],
-  [401, AuthenticationError],
-  [403, PermissionDeniedError],
-  [404, NotFoundError],
-  [409, ConflictError],
-  [422, UnprocessableEntityError],
-  [429, RateLimitError],
-]);
+const statusClasses: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+};
 
 /** The class that stands for a status. */
-export const apiErrorClass = (
-  status: number,
-): new (message: string, facts: ApiErrorFacts) => ApiError =>
-  statusClasses.get(status) ?? (status >= 500 ? ServerError : ApiError);
+export const apiErrorClass = (status: number): typeof ApiError =>
+  statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 
-function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+/** Of a cause, what its own JSON would leave out, and no more: it may be the caller's. */
+function causeInJson(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : cause;
+  const code: unknown = Reflect.get(cause, 'code');
+  const { name, message } = cause;
+  return { name, message, code: typeof code === 'string' ? code : undefined };
 }
 
-function describeCause(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : plain(cause);
-  const [name, code] = [fieldOf(cause, 'name'), fieldOf(cause, 'code')];
-  return {
-    name: typeof name === 'string' ? name : 'Error',
-    message: messageOf(cause),
-    ...(typeof code === 'string' ? { code } : {}),
+/*
+ * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so
+ * it asks for a brand on the prototype chain instead of the constructor's identity. A subclass of
+ * the user's own has no brand and keeps the ordinary meaning.
+ */
+const brands = new Map<unknown, symbol>();
+
+/** The brand of a class, all of which are put on when the first is asked for: importing does nothing. */
+function brandOf(constructor: unknown): symbol | undefined {
+  if (brands.size > 0) return brands.get(constructor);
+  const classes = {
+    PaymentsError,
+    ConfigurationError,
+    ValidationError,
+    ApiError,
+    BadRequestError,
+    AuthenticationError,
+    PermissionDeniedError,
+    NotFoundError,
+    ConflictError,
+    UnprocessableEntityError,
+    RateLimitError,
+    ServerError,
+    ConnectionError,
+    TimeoutError,
+    AbortError,
+    InvalidResponseError,
+    PaginationError,
+    WaitError,
   };
+  for (const [name, { prototype }] of Object.entries(classes)) {
+    const brand = Symbol.for(`payments-platform-sdk.${name}`);
+    // Not the class's own name, which a minifier shortens.
+    Object.defineProperty(prototype, 'name', { value: name, configurable: true, writable: true });
+    Object.defineProperty(prototype, brand, { value: true });
+    brands.set(prototype.constructor, brand);
+  }
+  return brands.get(constructor);
 }
