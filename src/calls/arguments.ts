@@ -1,8 +1,7 @@
-import { redactError, saidBy } from '../errors/error-copy.ts';
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { join } from '../schemas/issue-path.ts';
 import { isObject, isRecord, recordRule } from './records.ts';
-import { redactDeep, type Redact } from '../errors/redact.ts';
+import { redactDeep, redactError, saidBy, type Redact } from '../errors/redact.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Validator<T> {

@@ -1,4 +1,4 @@
-import { oneLine, redactAndCut, redactBounded, redactError, saidBy } from './error-copy.ts';
+import { oneLine, redactAndCut, redactBounded, redactError, saidBy } from './redact.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -13,7 +13,7 @@ import {
   type Outcome,
   type TimeoutPhase,
 } from './errors.ts';
-import { fieldOf, messageOf } from './foreign-error.ts';
+import { fieldOf, messageOf } from './redact.ts';
 import { worstOutcome, type Kind, type Verdict } from './outcome.ts';
 import { redactDeep, redactHeader, type Redact } from './redact.ts';
 

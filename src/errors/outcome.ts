@@ -1,5 +1,5 @@
 import type { Outcome } from './errors.ts';
-import { fieldOf, messageOf } from './foreign-error.ts';
+import { fieldOf } from './redact.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
@@ -147,14 +147,14 @@ function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolea
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall) ||
         code === 'UND_ERR_CONNECT_TIMEOUT' ||
-        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection')) ||
-        messageOf(leaf) === 'bad port'
+        (code === 'ECONNRESET' && leaf.message.includes('before secure TLS connection')) ||
+        leaf.message === 'bad port'
       );
     case 'bun':
       return bunConnectCodes.has(code) || isLookup(code, syscall);
     case 'deno':
       return (
-        messageOf(leaf).includes('client error (Connect)') ||
+        leaf.message.includes('client error (Connect)') ||
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall)
       );
@@ -165,8 +165,7 @@ function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolea
 
 function isCertificateRefusal(leaf: unknown, runtime: WireFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
-  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
-    return true;
+  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(leaf.message)) return true;
   return certificateCodes.has(codeOf(leaf) ?? '');
 }
 

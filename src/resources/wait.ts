@@ -1,7 +1,6 @@
 import { invalidArguments } from '../calls/arguments.ts';
 import type { Clock } from '../calls/clock.ts';
 import { Deadline, Stopped } from '../calls/deadline.ts';
-import { redactBounded } from '../errors/error-copy.ts';
 import {
   AbortError,
   isPaymentsError,
@@ -16,7 +15,7 @@ import {
 import { notify } from '../calls/hooks.ts';
 import { checkMilliseconds, checkSignal } from '../calls/option-checks.ts';
 import { isObject } from '../calls/records.ts';
-import type { Redact } from '../errors/redact.ts';
+import { redactBounded, type Redact } from '../errors/redact.ts';
 import {
   copyOptions,
   givenOptions,

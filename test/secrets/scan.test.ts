@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiKey, betrays, jwt, leaksOf, viewNames } from './scan.ts';
-import { bodySpellings, spellings } from './spellings.ts';
+import { spellings } from './spellings.ts';
 
 // A scanner that finds nothing would pass every other test of this folder.
 
@@ -80,7 +80,7 @@ test('every view of the scanner has found something', () => {
   expect([...names].toSorted()).toEqual(viewNames.toSorted());
 });
 
-test.for([...spellings, ...bodySpellings])('the scanner knows a secret %s', ([, spell]) => {
+test.for(spellings)('the scanner knows a secret %s', ([, spell]) => {
   expect(betrays(spell(apiKey))).toBe(true);
   expect(betrays(spell(jwt))).toBe(true);
   expect(betrays(spell(apiKey.slice(20)))).toBe(true);

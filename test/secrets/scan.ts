@@ -31,13 +31,8 @@ function spelledOut(text: string): string {
     const after = before
       .replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) => character(digits, 16))
       .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, digits: string) => character(digits, 16))
-      .replaceAll(/%u([0-9a-f]{4})/gi, (_, digits: string) => character(digits, 16))
-      .replaceAll(/\\+x([0-9a-f]{2})/gi, (_, digits: string) => character(digits, 16))
-      .replaceAll(/\\+u\{([0-9a-f]+)\}/gi, (_, digits: string) => character(digits, 16))
       .replaceAll(/&#x0*([0-9a-f]{1,4});/gi, (_, digits: string) => character(digits, 16))
-      .replaceAll(/&#0*([0-9]{1,4});?/g, (_, digits: string) => character(digits, 10))
-      // In JSON and in what inspect() shows, what cannot be seen is escaped.
-      .replaceAll(/\\+(?:u0000|x00)|[\0\u00ad\u200b]/g, '');
+      .replaceAll(/&#0*([0-9]{1,4});?/g, (_, digits: string) => character(digits, 10));
     if (after === before) break;
     before = after;
   }
