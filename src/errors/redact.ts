@@ -42,17 +42,17 @@ export function redactor(
 /** What to look for: a secret as it is, in a URL and in JSON, also if it came from one. */
 function wordsOf(secret: string): readonly string[] {
   const words =
-    known.get(secret) ??
+    spelled.get(secret) ??
     [secret, ...readings(secret)]
       .filter(({ length }) => length >= shortestSecret)
       .flatMap(spellings);
   // The ones in use stay; a process with many tenants does not collect all of theirs.
-  if (known.size >= 64) known.clear();
-  known.set(secret, words);
+  if (spelled.size >= 64) spelled.clear();
+  spelled.set(secret, words);
   return words;
 }
 
-const known = new Map<string, readonly string[]>();
+const spelled = new Map<string, readonly string[]>();
 
 function spellings(secret: string): readonly string[] {
   const url = encodeURIComponent(secret);
@@ -143,8 +143,8 @@ export function redactError(error: unknown, redact: Redact, depth = 4): Error | 
   if (!(error instanceof Error)) return undefined;
   // Errors are printed as they are, so a text in one may not steer the terminal.
   const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
-  const copy = new Error(clean(String(error.message)));
-  for (const key of ['name', 'stack', 'code', 'syscall'] as const) {
+  const copy = new Error('');
+  for (const key of ['message', 'name', 'stack', 'code', 'syscall'] as const) {
     const value = fieldOf(error, key);
     if (typeof value === 'string') Object.assign(copy, { [key]: clean(value) });
   }
