@@ -1,5 +1,10 @@
+import type { CallState } from './call-state.ts';
+import { identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
-import { longestSecret, shortestSecret } from '../errors/redact.ts';
+import { Deadline, Stopped } from './deadline.ts';
+import { ConfigurationError, PaymentsError } from '../errors/errors.ts';
+import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
+import { longestSecret } from '../errors/redact.ts';
 
 /** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 export type CredentialSource = string | (() => string | Promise<string>);
@@ -8,7 +13,7 @@ export type CredentialSource = string | (() => string | Promise<string>);
 export type CredentialKind = 'apiKey' | 'jwt';
 
 /** A function for a credential gave something that is not one. The value is never in here. */
-export class UnusableCredential extends Error {}
+class UnusableCredential extends Error {}
 
 /** What a credential is called: its option, its environment variable, and its name in a sentence. */
 export const credentialNames = {
@@ -37,11 +42,8 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
   return undefined;
 }
 
-/** A token is replaced this long before it expires, in milliseconds. */
+/** A JWT is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
-
-/** A function that has not answered for this long is asked again at the latest, in milliseconds. */
-const longestCall = 30_000;
 
 /**
  * One credential of one client. A function is asked once; its answer is kept until the platform
@@ -52,29 +54,23 @@ export class Credential {
   readonly kind: CredentialKind;
   /** The credential when it is text: known without asking anybody, and never replaced. */
   readonly fixed: string | undefined;
-  readonly #source: () => string | Promise<string>;
+  readonly #source: CredentialSource;
   readonly #clock: Required<Clock>;
-  #token: { readonly value: string; readonly expiresAt: number } | undefined;
-  #fetching: { readonly token: Promise<string>; readonly since: number } | undefined;
-  /** How often the function was asked. */
-  #calls = 0;
-  /** How many calls have begun since one ended: each is given twice the time of the one before. */
-  #pending = 0;
-  /** Which of all calls gave the latest token. */
-  #newest = 0;
-  /** Tokens that may still turn up in a late answer, for redaction. */
-  readonly #seen: string[] = [];
+  #token: { readonly value: string; readonly until: number } | undefined;
+  #asked: { readonly token: Promise<string>; readonly since: number } | undefined;
+  #secrets: readonly string[];
 
   constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>) {
     this.kind = kind;
+    this.fixed = typeof source === 'string' ? source : undefined;
+    this.#source = source;
     this.#clock = clock;
-    if (typeof source === 'string') {
-      this.fixed = source;
-      this.#source = () => source;
-      this.#seen.push(source);
-    } else {
-      this.#source = source;
-    }
+    this.#secrets = this.fixed === undefined ? [] : [this.fixed];
+  }
+
+  /** The latest tokens, which must not leave through an error: a late answer may name one. */
+  get secrets(): readonly string[] {
+    return this.#secrets;
   }
 
   /**
@@ -82,10 +78,19 @@ export class Credential {
    * with what the function rejects with, or UnusableCredential.
    */
   async get(patience: number): Promise<string> {
-    if (this.#token !== undefined && this.#clock.now() < this.#token.expiresAt) {
+    if (this.#token !== undefined && this.#clock.now() < this.#token.until) {
       return this.#token.value;
     }
-    return this.#fetch(patience);
+    const since = this.#clock.elapsed();
+    if (this.#asked !== undefined && since - this.#asked.since < patience) return this.#asked.token;
+    this.#token = undefined;
+    const asked = { token: this.#ask(), since };
+    this.#asked = asked;
+    try {
+      return await asked.token;
+    } finally {
+      if (this.#asked === asked) this.#asked = undefined;
+    }
   }
 
   /** Forgets a token that was refused, unless another has taken its place already. */
@@ -93,76 +98,94 @@ export class Credential {
     if (this.#token?.value === token) this.#token = undefined;
   }
 
-  /** The tokens that must not leave through an error. */
-  get secrets(): readonly string[] {
-    // Many late answers may have pushed the one in use out of those remembered.
-    const used = this.#token?.value;
-    return used === undefined || this.#seen.includes(used) ? this.#seen : [...this.#seen, used];
-  }
-
-  #fetch(patience: number): Promise<string> {
-    const now = this.#clock.elapsed();
-    const wait = Math.min(longestCall, patience * 2 ** Math.max(0, this.#pending - 1));
-    if (this.#fetching !== undefined && now - this.#fetching.since < wait) {
-      return this.#fetching.token;
-    }
-    this.#calls += 1;
-    this.#pending += 1;
-    const call = this.#calls;
-    const token = (async () => {
-      try {
-        // Through a promise, so that a function that throws at once takes the same way.
-        const value: unknown = await Promise.resolve().then(this.#source);
-        const problem = credentialProblem(this.kind, value);
-        if (typeof value === 'string') this.#remember(value);
-        if (typeof value !== 'string' || problem !== undefined) {
-          throw new UnusableCredential(problem);
-        }
-        // One that was given up may answer after its successor; then it is the older one.
-        if (call > this.#newest) {
-          this.#newest = call;
-          this.#token = { value, expiresAt: this.#expiry(value) };
-        }
-        return value;
-      } finally {
-        this.#pending = 0;
-        if (this.#calls === call) this.#fetching = undefined;
-      }
-    })();
-    this.#fetching = { token, since: now };
-    return token;
-  }
-
-  #remember(value: string): void {
-    if (value.length < shortestSecret || this.#seen.includes(value)) return;
-    this.#seen.push(value);
-    if (this.#seen.length > 4) this.#seen.shift();
+  async #ask(): Promise<string> {
+    const source = this.#source;
+    const value: unknown = typeof source === 'string' ? source : await source();
+    const problem = credentialProblem(this.kind, value);
+    if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
+    // Another may have come while this one was late: what is in use stays in use.
+    if (this.#token !== undefined) return this.#token.value;
+    this.#token = { value, until: this.#end(value) };
+    // It is the last of them, so it cannot be the one that is forgotten.
+    this.#secrets = [...this.#secrets.filter((secret) => secret !== value), value].slice(-4);
+    return value;
   }
 
   /**
    * When to ask for the next token. One that seems to have expired already is kept all the same:
    * this machine's clock may be wrong, and the platform will say so if it is not.
    */
-  #expiry(value: string): number {
-    const expires = this.kind === 'jwt' ? expiryOf(value) : undefined;
-    const life = (expires ?? Number.POSITIVE_INFINITY) - this.#clock.now();
-    // A token with a short life is used for half of it; otherwise every call would ask for another.
-    return expires !== undefined && life > 0
-      ? expires - Math.min(expirySlack, life / 2)
-      : Number.POSITIVE_INFINITY;
+  #end(value: string): number {
+    const expires = expiryOf(value);
+    const life = expires - this.#clock.now();
+    // One with a short life is used for half of it; otherwise every call would ask for another.
+    return life > 0 ? expires - Math.min(expirySlack, life / 2) : Number.POSITIVE_INFINITY;
   }
 }
 
-/** The `exp` claim of a JWT in milliseconds since 1970, if it can be read. */
-function expiryOf(jwt: string): number | undefined {
-  const payload = jwt.split('.')[1];
-  if (payload === undefined) return undefined;
+/** The `exp` claim of a JWT in milliseconds since 1970; NaN if there is none. */
+function expiryOf(jwt: string): number {
   try {
-    const claims: unknown = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
-    const exp: unknown =
-      typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'exp') : 0;
-    return typeof exp === 'number' && exp > 0 ? exp * 1_000 : undefined;
+    const payload = jwt.split('.')[1] ?? '';
+    const json = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
+    const exp = (JSON.parse(json) as { exp?: unknown } | null)?.exp;
+    return typeof exp === 'number' ? exp * 1_000 : Number.NaN;
   } catch {
+    return Number.NaN;
+  }
+}
+
+/** The credential that a call takes. Throws ConfigurationError when the client was given none. */
+export function credentialFor(
+  call: CallRequest,
+  {
+    credential,
+    credentialKind,
+  }: { readonly credential: Credential | undefined; readonly credentialKind: CredentialKind },
+): Credential {
+  if (credential !== undefined) return credential;
+  const { option, variable, what } = credentialNames[credentialKind];
+  throw new ConfigurationError(
+    `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
+    { ...identity(call), outcome: 'not_sent' },
+  );
+}
+
+/** The token to send, within the time of one attempt. */
+export async function tokenFor(state: CallState, clock: Required<Clock>): Promise<string> {
+  const { credential, timeout, total } = state;
+  const allowed = Math.min(timeout, total.remaining);
+  const deadline = new Deadline(clock, timeout, 'attempt', { outer: total });
+  try {
+    return await deadline.race(credential.get(Math.min(timeout, state.totalTimeout)));
+  } catch (error) {
+    const { option } = credentialNames[credential.kind];
+    if (!(error instanceof Stopped)) {
+      const problem = error instanceof UnusableCredential ? error.message : undefined;
+      throw errorOf(noCredential(option, error, problem), state);
+    }
+    if (error.why.by === 'caller') throw error;
+    const remedy = `Look at the function in the option ${option}.`;
+    throw errorOf(timedOut('credential', allowed, {}, remedy), state);
+  } finally {
+    deadline.close();
+  }
+}
+
+/** Asks the credential's function to replace a refused token. Returns why it could not. */
+export async function renewToken(
+  state: CallState,
+  refused: string,
+  clock: Required<Clock>,
+): Promise<string | undefined> {
+  state.credential.refused(refused);
+  try {
+    await tokenFor(state, clock);
     return undefined;
+  } catch (error) {
+    // The caller's abort ends the call. Anything else is reported together with the 401.
+    if (!(error instanceof PaymentsError)) throw error;
+    const [why = ''] = error.message.split('\n');
+    return `The credential function did not return a new credential: ${why}`;
   }
 }

@@ -1,12 +1,17 @@
 import { unreadableArguments } from './arguments.ts';
 import { readAnswer, toResponse, type Ending, type Success } from './answer.ts';
 import { sendOnce, stopped } from './attempt.ts';
-import { credentialFor, renewToken, tokenFor } from './call-credential.ts';
 import { hookCallOf, type CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import type { Clock } from './clock.ts';
-import type { Credential, CredentialKind } from './credential.ts';
+import {
+  credentialFor,
+  renewToken,
+  tokenFor,
+  type Credential,
+  type CredentialKind,
+} from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import { errorOf, requestIdOf, timedOut, unexpected, type Failure } from '../errors/failure.ts';

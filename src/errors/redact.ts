@@ -4,7 +4,7 @@ export type Redact = (text: string) => string;
 const mark = '[redacted]';
 
 /** Shorter secrets are not masked: they would match ordinary words. */
-export const shortestSecret = 4;
+const shortestSecret = 4;
 
 /** No credential is longer: others are refused. */
 export const longestSecret = 8_192;

@@ -327,40 +327,6 @@ test('a function that hung is asked again as soon as it had the time of one atte
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('a function that goes on hanging is asked less and less often', async () => {
-  const clock = new VirtualClock();
-  const source = vi.fn(() => new Promise<string>(() => undefined));
-  const { payments } = clientOf(() => respond(200), { clock, apiKey: source, timeout: 100 });
-  const asked: number[] = [];
-  for (let turn = 0; turn < 1_500; turn += 1) {
-    const call = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-    if (source.mock.calls.length > asked.length) asked.push(clock.passed);
-    await clock.advance(100);
-    await call;
-  }
-  const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
-  expect(pauses.slice(0, 4)).toEqual([100, 200, 400, 800]);
-  expect(pauses.slice(-2)).toEqual([30_000, 30_000]);
-});
-
-test('once the function has ended, the next that hangs has the time of one attempt again', async () => {
-  const clock = new VirtualClock();
-  const never = (): Promise<string> => new Promise(() => undefined);
-  const source = vi.fn(never);
-  source.mockImplementationOnce(never).mockImplementationOnce(never);
-  source.mockImplementationOnce(() => Promise.resolve('rubbish'));
-  const { payments } = clientOf(() => respond(200), { clock, apiKey: source, timeout: 100 });
-  const asked: number[] = [];
-  while (asked.length < 5) {
-    const call = failureOf(payments.transfers.get('txfr_1'), PaymentsError);
-    await settle();
-    if (source.mock.calls.length > asked.length) asked.push(clock.passed);
-    await clock.advance(100);
-    await call;
-  }
-  expect(asked.slice(1).map((at, index) => at - (asked[index] ?? 0))).toEqual([100, 200, 100, 100]);
-});
-
 test('an old call of the function that ends does not hide the new one', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
@@ -571,4 +537,13 @@ test('the tokens of a function are remembered for redaction, the latest four of 
     messages.push((await failureOf(payments.instructions.list(list))).message);
   }
   expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
+});
+
+test('a token that is given again and again pushes no other out of what is remembered', async () => {
+  const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
+  const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
+  for (let turn = 0; turn < 3; turn += 1) await failureOf(payments.instructions.list(list));
+  expect(source).toHaveBeenCalledTimes(6);
+  const error = await failureOf(payments.transfers.get('txfr_1'), AuthenticationError);
+  expect(error.message).toContain('not [redacted]');
 });
