@@ -1,5 +1,5 @@
 import type { Outcome } from './errors.ts';
-import { fieldOf } from './redact.ts';
+import { fieldOf, messageOf } from './redact.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
@@ -147,14 +147,14 @@ function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolea
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall) ||
         code === 'UND_ERR_CONNECT_TIMEOUT' ||
-        (code === 'ECONNRESET' && leaf.message.includes('before secure TLS connection')) ||
-        leaf.message === 'bad port'
+        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection')) ||
+        messageOf(leaf) === 'bad port'
       );
     case 'bun':
       return bunConnectCodes.has(code) || isLookup(code, syscall);
     case 'deno':
       return (
-        leaf.message.includes('client error (Connect)') ||
+        messageOf(leaf).includes('client error (Connect)') ||
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall)
       );
@@ -165,7 +165,8 @@ function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolea
 
 function isCertificateRefusal(leaf: unknown, runtime: WireFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
-  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(leaf.message)) return true;
+  if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
+    return true;
   return certificateCodes.has(codeOf(leaf) ?? '');
 }
 

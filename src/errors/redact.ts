@@ -135,6 +135,12 @@ export const oneLine = (text: string): string =>
 /** A field of somebody else's error, which may hold anything. */
 export const fieldOf = (error: Error, name: string): unknown => Reflect.get(error, name);
 
+/** Its message, which need not be a text either. */
+export function messageOf(error: Error): string {
+  const message = fieldOf(error, 'message');
+  return typeof message === 'string' ? message : '';
+}
+
 /**
  * A copy of somebody else's error: name, code and redacted text, nothing it may hold besides (a
  * Request would bring the credential along).

@@ -542,7 +542,7 @@ test('the tokens of a function are remembered for redaction, the latest four of 
 test('a token that is given again and again pushes no other out of what is remembered', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
-  for (let turn = 0; turn < 3; turn += 1) await failureOf(payments.instructions.list(list));
+  for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));
   expect(source).toHaveBeenCalledTimes(6);
   const error = await failureOf(payments.transfers.get('txfr_1'), AuthenticationError);
   expect(error.message).toContain('not [redacted]');

@@ -91,6 +91,7 @@ const thrown: readonly (readonly [string, unknown])[] = [
   ['an error whose cause is an object', new Error('failed', { cause: { message: both, config } })],
   ['several errors', new AggregateError([withAll, both, request], both)],
   ['a DOMException', new DOMException(both, 'NetworkError')],
+  ['an error whose message is no text', Object.assign(new Error('x'), { message: { both } })],
   ['an error whose name is no text', Object.assign(new Error('x'), { name: [both] })],
   ['an error whose stack is no text', Object.assign(new Error('x'), { stack: { both } })],
   ['an error whose code is no text', Object.assign(new Error('x'), { code: { both } })],
