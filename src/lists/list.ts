@@ -1,22 +1,10 @@
 import { argument, type Validator } from '../calls/arguments.ts';
 import { identity, type Call } from '../calls/call.ts';
 import { answerCheck } from '../calls/answer-check.ts';
-import {
-  cursorPager,
-  offsetPager,
-  type OffsetPage,
-  type OffsetPager,
-  type Pager,
-} from './pager.ts';
-import { copyFields, isObject } from '../calls/records.ts';
-import { copyOptions, type RequestOptions } from '../calls/request-options.ts';
+import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
+import type { RequestOptions } from '../calls/request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
-import {
-  millisecondsOf,
-  type Integer,
-  type PageQuery,
-  type Schema,
-} from '../schemas/primitives.ts';
+import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { Transport } from '../calls/transport.ts';
 
 /** A list of the versioned API: the same query on every page, only the cursor moves on. */
@@ -29,25 +17,38 @@ export function listOf<T, Q extends PageQuery>(
   options: RequestOptions | undefined,
 ): Pager<T> {
   const answer = pageValidator(item);
-  const asked = copyOptions(options);
-  const filters = query === undefined ? {} : copyFields(query);
+  const filters: PageQuery = { ...query };
   const call = { ...target, method: 'GET' as const };
-  return cursorPager<T>(identity(call), filters, api.redactOwn, (cursor, walk) =>
-    api.call<Page<T>, PageBody<T>>(
-      {
-        ...call,
-        kind: 'safe',
-        belongsIn: setForEachPage('cursor'),
-        query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
-        answer,
-        // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-        ...(walk === undefined ? {} : { acceptIf: isPage, askAhead: walk.askAhead }),
-        transform: (page) => (isObject(page) ? { ...page, nextCursor: cursorOf(page) } : page),
-      },
-      asked,
-      walk?.cancel,
-    ),
-  );
+  return new Paged<T, Page<T>, string>({
+    call: identity(call),
+    start: filters.cursor,
+    limit: filters.limit,
+    // A filter may leave many pages empty, and a list that grows meanwhile shows an item again.
+    patience: 1_000,
+    redact: api.redactOwn,
+    fetch: (cursor, walk) =>
+      api.call<Page<T>, PageBody<T>>(
+        {
+          ...call,
+          kind: 'safe',
+          belongsIn: setForEachPage('cursor'),
+          query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+          answer,
+          // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
+          ...(walk && {
+            acceptIf: isPage,
+            askAhead: (text) => {
+              const next = cursorAtEnd(text);
+              return next !== undefined && walk.askAhead(next);
+            },
+          }),
+          transform: (page) => (isPage(page) ? { ...page, nextCursor: cursorOf(page) } : page),
+        },
+        options,
+        walk?.cancel,
+      ),
+    next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
+  });
 }
 
 /** A list of the root API: the same body for every page, only the position moves on. */
@@ -62,40 +63,54 @@ export function offsetListOf<
   input: I,
   options: RequestOptions | undefined,
 ): OffsetPager<T> {
-  const asked = copyOptions(options);
-  const filters = copyFields(input, (field) => {
-    if (Array.isArray(field)) return [...(field as unknown[])];
-    const time = millisecondsOf(field);
-    return time === undefined ? field : new Date(time);
-  });
+  const filters = { ...input };
   const call = { ...target, method: 'GET' as const };
-  return offsetPager<T>(identity(call), filters, (skip, walk) =>
-    api.call<OffsetPage<T>, T[]>(
-      {
-        ...call,
-        kind: 'safe',
-        belongsIn: setForEachPage('skip'),
-        body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
-        answer: answerCheck(items),
-        // As for any list: one page that was asked for is handed out as it is.
-        ...(walk === undefined ? {} : { acceptIf: Array.isArray }),
-        transform: (data) => ({
-          data,
-          nextSkip:
-            !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
-        }),
-      },
-      asked,
-      walk?.cancel,
-    ),
-  );
+  return new Paged<T, OffsetPage<T>, Integer>({
+    call: identity(call),
+    start: filters.skip,
+    // Not checked yet: that is done with the first request.
+    limit: typeof filters.take === 'bigint' ? Number(filters.take) : filters.take,
+    patience: 10,
+    redact: api.redactOwn,
+    fetch: (skip, walk) =>
+      api.call<OffsetPage<T>, T[]>(
+        {
+          ...call,
+          kind: 'safe',
+          belongsIn: setForEachPage('skip'),
+          body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
+          answer: answerCheck(items),
+          // As for any list: one page that was asked for is handed out as it is.
+          ...(walk && { acceptIf: Array.isArray }),
+          transform: (data) => ({
+            data,
+            nextSkip:
+              !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
+          }),
+        },
+        options,
+        walk?.cancel,
+      ),
+    next: ({ nextSkip }) => nextSkip ?? undefined,
+  });
 }
 
+/**
+ * How a page ends that says by itself where the list goes on, its fields in the order of the document.
+ * What the last bracket closes is the page, so they are its own and not those of an item.
+ */
+const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
+const longestEnd = 512;
+
+/** Where a page that was not read yet leads, if its end says so. */
+const cursorAtEnd = (text: string): string | undefined =>
+  endOfPage.exec(text.slice(-longestEnd))?.[1];
+
 /** For pages of a walk: there is something to go through, and it is said whether more follows. */
-const isPage = (answer: unknown): boolean =>
-  isObject(answer) &&
-  Array.isArray(Reflect.get(answer, 'data')) &&
-  typeof Reflect.get(answer, 'hasMore') === 'boolean';
+function isPage(answer: unknown): answer is PageBody<unknown> {
+  const { data, hasMore } = Object(answer) as { readonly [field: string]: unknown };
+  return Array.isArray(data) && typeof hasMore === 'boolean';
+}
 
 /** The SDK turns the pages by this field; another value would make every page the same. */
 const setForEachPage = (name: string): Readonly<Record<string, string>> => ({

@@ -1,13 +1,12 @@
 import {
   PaginationError,
+  PaymentsError,
   ValidationError,
   type CallIdentity,
   type ResumePoint,
 } from '../errors/errors.ts';
-import { ItemIterator, PageIterator, type PageSource, type Walk } from './iterators.ts';
 import { stringifyJson } from '../wires/json.ts';
 import type { Page } from '../schemas/page.ts';
-import type { Integer } from '../schemas/primitives.ts';
 import type { ApiCall, WithResponse } from '../calls/transport.ts';
 
 /** Options of `toArray`. */
@@ -64,7 +63,32 @@ export interface OffsetPage<T> {
 /** A list paged by position. It ends with the first empty page: a short page proves nothing. */
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
-class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
+/** How one kind of list finds its way. `Position` is what a page is asked for with. */
+export interface PageSource<P, Position> {
+  readonly call: CallIdentity;
+  /** Undefined is the first page. */
+  readonly start: Position | undefined;
+  readonly limit: number | undefined;
+  /** How many pages in a row may bring nothing new. */
+  readonly patience: number;
+  /** Takes credentials out of a cursor that an error tells. */
+  readonly redact: (text: string) => string;
+  /** Asks for one page. What a walk gets has to be one. */
+  readonly fetch: (position: Position | undefined, walk?: Walk<Position>) => ApiCall<P>;
+  /** Where the next page is: undefined after the last one, null when that is not said. */
+  readonly next: (page: P) => Position | null | undefined;
+}
+
+/** What a walk gives along with each of its requests. */
+export interface Walk<Position> {
+  /** Ends the request. */
+  readonly cancel: AbortSignal;
+  /** Told where a page that was not read yet leads; true when the one there was asked for. */
+  readonly askAhead: (position: Position) => boolean;
+}
+
+/** A list over such a source. */
+export class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #source: PageSource<P, Position>;
   #first: ApiCall<P> | undefined;
 
@@ -92,11 +116,11 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   }
 
   pages(): AsyncIterable<P> {
-    return { [Symbol.asyncIterator]: () => new PageIterator<T, P, Position>(this.#source) };
+    return { [Symbol.asyncIterator]: () => begin((left) => pagesOf(this.#source, left)) };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return new ItemIterator(new PageIterator<T, P, Position>(this.#source));
+    return begin((left) => itemsOf<T>(pagesOf(this.#source, left)));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
@@ -125,118 +149,120 @@ class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<
   }
 }
 
-/**
- * A filter may leave pages empty, so one proves nothing. So many in a row are more likely a platform
- * that makes up cursors, which would be asked for ever: docs/gaps.md, row 59.
- */
-const maxEmptyPages = 1_000;
-
-/** The same of a page, or of the last item of one, which a list that grows meanwhile shows again. */
-const sameInARow = 10;
-const sameEndInARow = 1_000;
-
-/** Longer ones would not fit into a request, and each is kept until the list ends. */
-const longestCursor = 8_192;
-
-/**
- * How a page ends that says by itself where the list goes on, its fields in the order of the document.
- * What the last bracket closes is the page, so they are its own and not those of an item.
- */
-const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
-const longestEnd = 512;
-
-/** A list by cursor. `fetch` asks for the page at a cursor, the first one without. */
-export function cursorPager<T>(
-  call: CallIdentity,
-  query: { readonly cursor?: string | undefined; readonly limit?: number | undefined } | undefined,
-  redact: (text: string) => string,
-  fetch: (cursor: string | undefined, walk?: Walk) => ApiCall<Page<T>>,
-): Pager<T> {
-  type Start = Repetition & { readonly cursor: string | undefined };
-  return new Paged<T, Page<T>, Start>({
-    call,
-    redact,
-    start: { cursor: query?.cursor, ...nothingYet },
-    limit: query?.limit,
-    fetch: ({ cursor }, walk) => fetch(cursor, walk),
-    cursorOf: ({ cursor }) => cursor,
-    glance(text) {
-      const cursor = endOfPage.exec(text.slice(-longestEnd))?.[1];
-      return cursor === undefined ? undefined : { cursor, ...nothingYet };
-    },
-    next(page, { position, seen, emptyInARow, resume }) {
-      if (!page.hasMore) return undefined;
-      const cursor: unknown = page.nextCursor;
-      const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
-        paginationError(reason, sentence, call, resume());
-      if (typeof cursor !== 'string' || cursor === '') {
-        return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
-      }
-      if (cursor.length > longestCursor) {
-        return broken('missing_cursor', `gives a cursor of more than ${longestCursor} characters`);
-      }
-      if (seen.has(cursor)) {
-        return broken('cursor_loop', 'returned a cursor that this list has already used');
-      }
-      if (emptyInARow >= maxEmptyPages) {
-        const sentence = `sent ${maxEmptyPages} empty pages in a row, and another cursor`;
-        return broken('cursor_loop', sentence);
-      }
-      // Comparing the ends of pages is enough, and cheap. Empty pages in between change nothing.
-      const end = page.data.slice(-1);
-      const repetition = end.length === 0 ? position : repeated(end, position);
-      if (repetition.times >= sameEndInARow) {
-        const sentence = `sent ${sameEndInARow} pages in a row that end with the same item`;
-        return broken('cursor_loop', sentence);
-      }
-      return { ...repetition, cursor };
+/** Begins a walk that can be left at any time: also while a page is waited for, which ends with it. */
+function begin<T>(
+  walk: (left: AbortController) => AsyncGenerator<T, undefined>,
+): AsyncIterator<T, undefined> {
+  const left = new AbortController();
+  const steps = walk(left);
+  const leave = steps.return.bind(steps);
+  return Object.assign(steps, {
+    return: () => {
+      left.abort();
+      return leave(undefined);
     },
   });
 }
 
-/** A list by position. `fetch` asks for the page after `skip` records. */
-export function offsetPager<T>(
-  call: CallIdentity,
-  query: { readonly skip?: Integer | undefined; readonly take?: Integer | undefined } | undefined,
-  fetch: (skip: Integer | undefined, walk?: Walk) => ApiCall<OffsetPage<T>>,
-): OffsetPager<T> {
-  type Start = Repetition & { readonly skip: Integer | undefined };
-  return new Paged<T, OffsetPage<T>, Start>({
-    call,
-    // A count.
-    redact: (text) => text,
-    start: { skip: query?.skip, ...nothingYet },
-    // Not checked yet: that is done with the first request.
-    limit: typeof query?.take === 'bigint' ? Number(query.take) : query?.take,
-    fetch: ({ skip }, walk) => fetch(skip, walk),
-    cursorOf: ({ skip }) => (skip === undefined ? undefined : String(skip)),
-    next(page, { position, resume }) {
-      if (page.nextSkip === null) return undefined;
-      const repetition = repeated(page.data, position);
-      if (repetition.times >= sameInARow) {
-        const sentence = `sent the same page ${sameInARow} times in a row`;
-        return paginationError('cursor_loop', sentence, call, resume());
-      }
-      return { ...repetition, skip: page.nextSkip };
-    },
-  });
+async function* itemsOf<T>(
+  pages: AsyncIterable<{ readonly data: T[] }>,
+): AsyncGenerator<T, undefined> {
+  for await (const { data } of pages) {
+    for (const item of data) yield item;
+  }
 }
-
-/** What the page before was known by, and how often it has come. */
-interface Repetition {
-  readonly before: string;
-  readonly times: number;
-}
-
-const nothingYet: Repetition = { before: '', times: 0 };
 
 /**
- * A platform that ignores where a page begins would send the first one for ever. One whose list has
- * just grown by a page in front sends the last one again.
+ * One walk through the pages of a list. From its second page on it asks for the next page as soon
+ * as one has arrived, so that the platform and the consumer work at the same time.
  */
-function repeated(records: readonly unknown[], { before, times }: Repetition): Repetition {
-  const now = stringifyJson(records);
-  return { before: now, times: now === before ? times + 1 : 1 };
+async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
+  source: PageSource<P, Position>,
+  left: AbortController,
+): AsyncGenerator<P, undefined> {
+  const seen = new Set<Position>();
+  let position = source.start;
+  let isAwaited = false;
+  let ahead: { readonly position: Position; readonly page: Promise<P> } | undefined;
+  let pages = 0;
+  let items = 0;
+  /** The last item so far, and for how many pages it has been the last. */
+  let last: string | undefined;
+  let repeats = 0;
+
+  const ask = (at: Position | undefined): Promise<P> => {
+    const page = source.fetch(at, {
+      cancel: left.signal,
+      askAhead: (next) => {
+        // The page ahead may come before anybody wants it, and one that was cut off comes twice.
+        const isNext = pages > 0 && isAwaited && at === position && ahead === undefined;
+        if (isNext && !seen.has(next)) goAhead(next);
+        return isNext && ahead !== undefined;
+      },
+    });
+    // It may fail before anybody asks for it.
+    page.catch(() => undefined);
+    return page;
+  };
+  const goAhead = (next: Position): void => {
+    // What was asked for is another page if this one was cut off, and came again with another cursor.
+    if (ahead?.position !== next) ahead = { position: next, page: ask(next) };
+  };
+  const resumePoint = (): ResumePoint => ({
+    cursor: position === undefined ? undefined : source.redact(String(position)),
+    limit: source.limit,
+    itemsYielded: items,
+  });
+  const noWayOn = (next: Position | null): PaginationError | undefined => {
+    const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
+      paginationError(reason, sentence, source.call, resumePoint());
+    if (next === null) {
+      return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
+    }
+    if (seen.has(next)) {
+      return broken('cursor_loop', 'returned a cursor that this list has already used');
+    }
+    if (repeats < source.patience) return undefined;
+    const sentence = `sent ${source.patience} pages in a row that are empty or end with the same item as the one before`;
+    return broken('cursor_loop', sentence);
+  };
+
+  try {
+    for (;;) {
+      if (position !== undefined) seen.add(position);
+      const asked = ahead?.page ?? ask(position);
+      ahead = undefined;
+      isAwaited = true;
+      const page = await asked.catch((error: unknown) => {
+        if (error instanceof PaymentsError) error.resume ??= resumePoint();
+        throw error;
+      });
+      if (left.signal.aborted) return undefined;
+      isAwaited = false;
+      pages += 1;
+      items += page.data.length;
+      const end = page.data.length === 0 ? last : stringifyJson(page.data.at(-1));
+      repeats = end === last ? repeats + 1 : 0;
+      last = end;
+
+      const next = source.next(page);
+      const broken = next === undefined ? undefined : noWayOn(next);
+      // That there is no way on is said when somebody asks for more: the items of this page are good.
+      if (next === undefined || next === null || broken !== undefined) {
+        yield page;
+        if (broken === undefined) return undefined;
+        throw broken;
+      }
+      if (pages > 1) goAhead(next);
+      yield page;
+      position = next;
+    }
+  } catch (error) {
+    if (left.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    left.abort();
+  }
 }
 
 const paginationError = (

@@ -69,15 +69,6 @@ test('sends a Date as ISO 8601 text, and text as it is', async () => {
   });
 });
 
-test('a Date counts as it was when the list was asked for', async () => {
-  const { payments, sent } = start();
-  const from = new Date(Date.UTC(2026, 0, 1));
-  const list = payments.transactions.list({ address: owner, from });
-  from.setUTCFullYear(1999);
-  await list;
-  expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ from: '2026-01-01T00:00:00.000Z' });
-});
-
 test('sends any sort order as given', async () => {
   const { payments, sandbox, sent } = start();
   const { data } = await payments.transactions.list({ address: owner, sort: 'Descending' });
