@@ -8,14 +8,8 @@ import {
 } from '../errors/errors.ts';
 import { httpDate } from '../calls/http-date.ts';
 import type { Pager } from '../lists/pager.ts';
-import { copyFields, isObject } from '../calls/records.ts';
 import type { Redact } from '../errors/redact.ts';
-import {
-  copyOptions,
-  givenOptions,
-  unknownOptions,
-  type RequestOptions,
-} from '../calls/request-options.ts';
+import { givenOptions, unknownOptions, type RequestOptions } from '../calls/request-options.ts';
 import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
@@ -23,8 +17,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import { compareTexts, lettersOf, roomShownBy } from './compare-texts.ts';
-import { compareTransfer, isFilled, shownText, timeOf } from './compare-transfer.ts';
+import { compareTransfer, hasAmountAndDescription, isId, timeOf } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -103,12 +96,11 @@ export async function reconcileTransfer(
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const search = resolveSearch(copyFields(input), copyOptions(options), now(), redact);
+  const search = resolveSearch(input, options, now(), redact);
   const findings: Findings = {
     seen: new Map(),
-    fitting: [],
-    longest: 0,
-    described: new Set(),
+    outgoing: new Map(),
+    incoming: new Map(),
     ahead: 0,
   };
   try {
@@ -130,16 +122,18 @@ interface Search {
   readonly paging: RequestOptions;
 }
 
+/** A Transfer that may be the one, whenever it was created. */
+interface Candidate {
+  readonly transfer: Transfer;
+  readonly isSame: boolean;
+}
+
 /** What all the walks through the list have brought. */
 interface Findings {
   /** In which walk each was last seen, by its id; one without an id by itself. */
   readonly seen: Map<unknown, number>;
-  /** What may be the Transfer, whenever it was created. */
-  readonly fitting: Transfer[];
-  /** The most room for a description that any of them shows. */
-  longest: number;
-  /** The statuses in which some Transfer has a description that can be read. */
-  readonly described: Set<unknown>;
+  readonly outgoing: Map<unknown, Candidate>;
+  readonly incoming: Map<unknown, Candidate>;
   /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
   ahead: number;
 }
@@ -153,7 +147,7 @@ async function scanTransfers(
   walk: number,
 ): Promise<boolean> {
   const query = { accountId: wanted.sourceAccountId, limit: 100 };
-  const { seen, fitting, described } = findings;
+  const { seen, outgoing, incoming } = findings;
   let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
     const difference = now() - httpDate(headers.get('date'));
@@ -161,78 +155,61 @@ async function scanTransfers(
   };
   for await (const transfer of list(query, paging, compareClocks)) {
     // With `validation: 'report'` a page comes as it is.
-    if (!isObject(transfer)) {
+    if (Object(transfer) !== transfer) {
       throw new PaymentsError('The list contains an item that is not a transfer.', {
         ...call,
         outcome: 'unknown',
       });
     }
-    const { id, status, description } = transfer;
-    const key = isFilled(id) ? id : transfer;
+    const key = isId(transfer.id) ? transfer.id : transfer;
     hasMoved ||= seen.get(key) === walk;
     seen.set(key, walk);
-    if (typeof description === 'string') {
-      if (lettersOf(description) !== '') described.add(status);
-      findings.longest = Math.max(findings.longest, roomShownBy(description));
-    }
-    if (compareTransfer(transfer, wanted) !== 'other') fitting.push(transfer);
+    const likeness = compareTransfer(transfer, wanted);
+    if (likeness === 'other') continue;
+    const isSame = likeness === 'same';
+    const side = transfer.direction === 'incoming' ? incoming : outgoing;
+    // A list that grows while it is read may show one Transfer on two pages.
+    if (isSame || !side.has(key)) side.set(key, { transfer, isSame });
   }
   return hasMoved;
 }
 
-/**
- * Only the whole list tells how far the clocks are apart, whether it shows descriptions, and how much room
- * there is for one.
- */
+/** Only the whole list tells how far the clocks are apart. */
 function decide(
-  { seen, fitting, longest, described, ahead }: Findings,
+  { seen, outgoing, incoming, ahead }: Findings,
   { wanted, start, clockSkew }: Search,
 ): Reconciliation {
+  const isOld = ({ createdAt }: Transfer): boolean =>
+    timeOf(createdAt).latest < start - clockSkew - ahead;
   const hasReference = (wanted.description ?? '') !== '';
-  const earliest = start - clockSkew - ahead;
-  const withoutReference = start > ever ? start : Infinity;
+  // A reference tells this transfer from an earlier one like it, whatever the two clocks say; but a
+  // clock that is days off is more likely no clock.
+  const isRecent = ({ createdAt }: Transfer): boolean =>
+    hasReference
+      ? timeOf(createdAt).latest >= start - clockSkew - Math.min(ahead, furthestAhead)
+      : start > ever && timeOf(createdAt).earliest >= start;
+
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
-  const incoming = new Map<string, Transfer>();
-  const outgoing = new Set<string>();
-  for (const transfer of fitting) {
-    const likeness = compareTransfer(transfer, wanted, longest);
-    if (likeness === 'other') continue;
-    const created = timeOf(transfer.createdAt);
-    if (created.latest < earliest) continue;
-    if (transfer.direction === 'incoming') {
-      incoming.set(transfer.id, transfer);
-      continue;
-    }
-    const isDescribed = shownText(transfer.description) !== undefined;
-    // If the list shows descriptions of such transfers (perhaps not of pending ones), one without was
-    // created without; unless ours has neither letters nor digits, of which a platform may leave nothing.
-    const isShown = described.has(transfer.status) && lettersOf(wanted.description ?? '') !== '';
-    if (!isDescribed && isShown) continue;
-    // A list that grows while it is read may show one Transfer on two pages. Without an id, nobody knows.
-    if (outgoing.has(transfer.id)) continue;
-    if (isFilled(transfer.id)) outgoing.add(transfer.id);
-    // A reference tells this transfer from an earlier one like it, whatever the two clocks say; but a
-    // clock that is days off is more likely no clock.
-    const isRecent = hasReference
-      ? created.latest >= start - clockSkew - Math.min(ahead, furthestAhead)
-      : created.earliest >= withoutReference;
-    if (isRecent && likeness === 'same') certain.push(transfer);
+  for (const { transfer, isSame } of outgoing.values()) {
+    if (isOld(transfer)) continue;
+    if (isSame && isRecent(transfer)) certain.push(transfer);
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // A platform that shows one reference as it was sent shows ours so, too: what is written otherwise is
-  // another's.
+  // A platform that shows one reference and amount as they were sent shows ours so, too: what is written
+  // otherwise is another's.
   const rivals = doubtful.filter(
-    ({ description }) =>
-      !hasReference || compareTexts(description, wanted.description ?? '') === 'same',
+    (transfer) => !hasReference || hasAmountAndDescription(transfer, wanted),
   );
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
   // A book transfer may be listed once as it arrives: that one is the transfer itself, or its other
   // side. How `direction` is set is not documented: docs/gaps.md, row 42.
-  const arriving = [...incoming.values()].filter(({ id }) => !outgoing.has(id));
+  const arriving = [...incoming]
+    .filter(([key, { transfer }]) => !outgoing.has(key) && !isOld(transfer))
+    .map(([, { transfer }]) => transfer);
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }

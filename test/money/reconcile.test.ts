@@ -180,35 +180,32 @@ test('a time without a fraction may be any moment of its second', async () => {
   expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
 });
 
-test('descriptions of any length are compared', async () => {
-  const long = 'word 7, '.repeat(20_000);
-  const foreign = { ...match, id: 'txfr_2', description: `${long}9` };
+test('a description of any length leaves a doubt, but not beside the one that was sent', async () => {
+  const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
-  const { look } = listing(foreign, ours);
   const wanted = { ...newTransfer, description: 'Invoice 7' };
-  expect(await look(wanted)).toEqual({ result: 'found', transfer: ours });
-  const cut = listing({ ...match, description: long.slice(0, 30_000) });
-  expect(await cut.look({ ...newTransfer, description: long })).toMatchObject({
-    result: 'ambiguous',
-  });
-  const other = listing({ ...match, description: 'Invoice 7' });
-  expect(await other.look({ ...newTransfer, description: long })).toMatchObject({
-    result: 'not_found',
-  });
+  expect(await listing(foreign, ours).look(wanted)).toEqual({ result: 'found', transfer: ours });
+  expect(await listing(foreign).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  expect(
+    await listing(ours).look({ ...newTransfer, description: foreign.description }),
+  ).toMatchObject({ result: 'ambiguous' });
 });
 
-test.each<[string, string, string, string]>([
-  ['words', 'ab', 'xab '.repeat(250_000), 'not_found'],
-  ['words around it', 'ab 7', `${'xab '.repeat(250_000)}ab 7`, 'ambiguous'],
-  ['one digit', '1'.repeat(600_000), '1'.repeat(300_000), 'ambiguous'],
-  ['one digit but the last', '1'.repeat(600_000), `${'1'.repeat(300_000)}2`, 'not_found'],
-  ['one letter', 'a'.repeat(300_000), `xa${'a'.repeat(600_000)}x`, 'not_found'],
-  ['one letter as a word', `${'a'.repeat(600_000)}c`, `${'a '.repeat(600_000)}b`, 'not_found'],
-  ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`, 'not_found'],
-  ['accents around it', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)} invoice 7`, 'ambiguous'],
-])('a description of very many %s is compared in no time', async (_, asked, shown, result) => {
-  const { look } = listing({ ...match, description: shown });
-  expect(await look({ ...newTransfer, description: asked })).toMatchObject({ result });
+const manyA = 'a'.repeat(150_000);
+test.each<[string, string, string]>([
+  ['words', 'ab', 'xab '.repeat(250_000)],
+  ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
+  ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
+  ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
+])('a description of very many %s is compared in no time', async (_, asked, shown) => {
+  const { look } = listing(
+    { ...match, description: shown },
+    { ...match, id: 'txfr_2', description: shown, amount: '99' },
+  );
+  const begun = performance.now();
+  const answer = await look({ ...newTransfer, description: asked });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(answer.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
 test('an amount of very many zeros is compared in no time', async () => {
@@ -267,13 +264,6 @@ test('one transfer shown twice, the first time without its description, is found
   }
 });
 
-test('where every description is masked, a match without one may be it', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  const bare = { ...match, description: null };
-  const masked = { ...match, id: 'txfr_2', amount: '99', description: '***' };
-  expect(await listing(masked, bare).look(wanted)).toMatchObject({ result: 'ambiguous' });
-});
-
 test('a match whose time cannot be read is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
@@ -313,10 +303,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['accents were taken off', { description: 'Café 7' }, { description: 'CAFE 7' }],
   ['the front was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
   ['the front is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
-  ['the middle is masked', { description: 'INV-2026-42' }, { description: 'INV-****-42' }],
-  ['most of it is masked', { description: 'INV-2026-42' }, { description: 'Payment: XXXX42' }],
   ['all but the end is blacked out', { description: 'INV-42' }, { description: '██2' }],
-  ['the middle is left out', { description: 'INV-2026-42' }, { description: 'INV-…42' }],
   [
     'a letter is written after its place',
     { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' },
@@ -326,11 +313,6 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['words are around signs', { description: '🎉' }, { description: 'Party 🎉' }],
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
   ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
-  [
-    'words were put in front, and the end cut off',
-    { description: 'INV-4711 from acme for goods' },
-    { description: '/RFB/INV4711 FROM ACME FOR GOO' },
-  ],
   ['signs were taken out of added words', { description: 'INV-7/2' }, { description: 'pay INV72' }],
   ['signs are nothing to this list', { description: '---' }, { description: '!' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
@@ -340,11 +322,6 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'Invoice 12' },
   ],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
-  [
-    'words that end as it begins were put in front, and the end cut off',
-    { description: 'aaaab' },
-    { description: 'xa aaa' },
-  ],
   [
     'a word that begins as it does was put in front',
     { description: 'abacabad' },
@@ -357,41 +334,11 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'INV-2026' },
   ],
   [
-    'the end was cut off at a slash',
-    { description: 'payroll-2026-11/37' },
-    { description: 'payroll-2026-11' },
-  ],
-  [
-    'the end was cut off at a blank',
-    { description: 'salary 2026 11 acc 2' },
-    { description: 'salary 2026' },
-  ],
-  [
-    'the front was cut off at a hyphen',
-    { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
-    { description: '40a5-8eb1-0a65af9075fc' },
-  ],
-  [
     'the end was cut off at a hyphen',
     { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
     { description: 'efa3520c-2d21-40a5' },
   ],
-  [
-    'words were put in front, and the end cut off between two numbers',
-    { description: 'INV-2026-11-4711' },
-    { description: 'pay INV202611' },
-  ],
-  [
-    'signs were taken out, and a word stands between signs that look like HTML',
-    { description: 'Tom & Jerry; INV-4711' },
-    { description: 'Tom&Jerry;INV-4711' },
-  ],
   ['signs became blanks', { description: 'A&4711;B' }, { description: 'A 4711 B' }],
-  [
-    'the amount is in cents, rounded',
-    { description: 'Inv. 7', amount: '12.345' },
-    { amount: '1235' },
-  ],
   [
     'words were put in front, and all signs and blanks taken out',
     { description: 'invoice 4711' },
@@ -405,24 +352,22 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ],
   ['signs are written as in HTML', { description: 'R&D 4711' }, { description: 'R&amp;D 4711' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
-  ['the amount is rounded, but not the reference', { description: 'Inv. 7' }, { amount: '13' }],
-  ['the amount is in another unit', { description: 'Inv. 7' }, { amount: '12500000' }],
   [
     'the amount is cut off, and capitals were made',
     { description: 'Inv. 7' },
     { amount: '12', description: 'INV 7' },
   ],
-  [
-    'the amount has fewer decimals',
-    { description: 'Inv. 7', amount: '0.123456789' },
-    { amount: '0.123457' },
-  ],
+  ['the description is half a word', { description: 'Rent' }, { description: 'Parent' }],
+  ['the number has more digits', { description: 'No. 1' }, { description: 'No. 10' }],
+  ['the number has fewer digits', { description: 'No. 10' }, { description: 'No. 1' }],
+  ['the number is the end of ours', { description: 'No. 4711' }, { description: '711' }],
+  ['a word stands where a sign was asked for', { description: '🎉' }, { description: 'Party' }],
+  ['the amount is another', { description: 'Inv. 7' }, { amount: '99' }],
+  ['the amount is in cents', { description: 'Inv. 7' }, { amount: '1250' }],
+  ['the amount is less by a fee', { description: 'Inv. 7' }, { amount: '12.40' }],
+  ['the currency is a sign', { description: 'Inv. 7' }, { currency: '€' }],
+  ['the currency is shorter', {}, { currency: 'USD' }],
   ['the currency has another name', { description: 'Inv. 7' }, { currency: 'USD' }],
-  [
-    'amount and currency are written otherwise, and the reference is made of signs',
-    { description: '🎉' },
-    { amount: '1250', currency: 'USD' },
-  ],
   ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
   ['the destination is in capitals', {}, { destinationAccountId: 'ACC_2' }],
   ['words were added', { description: 'Invoice/7' }, { description: 'Pay invoice 7, thanks' }],
@@ -440,7 +385,10 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   const { amount, currency = match.currency, description } = wanted;
   const certain = { ...match, id: 'txfr_2', amount, currency, description };
   const both = await listing(seen, certain).look(wanted);
-  if (wanted.description !== undefined && seen.description !== wanted.description) {
+  if (
+    wanted.description !== undefined &&
+    (seen.description !== wanted.description || seen.amount !== wanted.amount)
+  ) {
     // A platform that leaves this one as it was sent writes none otherwise.
     expect(both).toEqual({ result: 'found', transfer: certain });
   } else {
@@ -450,7 +398,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
 });
 
 test('a reference is found among others that begin as it does', async () => {
-  const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'card ****17'];
+  const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
     const { look } = listing(...rows);
@@ -463,18 +411,10 @@ test('a reference is found among others that begin as it does', async () => {
   expect(
     await listing(...rows.slice(1)).look({ ...newTransfer, description: 'INV-17' }),
   ).toMatchObject({ result: 'ambiguous' });
-  // The same twice is still the same.
-  const twin = { ...match, id: 'txfr_9', description: 'INV-17', amount: '1250' };
-  expect(
-    await listing(...rows, twin).look({ ...newTransfer, description: 'INV-17' }),
-  ).toMatchObject({ result: 'ambiguous' });
-});
-
-test('of other letters than ASCII nobody knows how many there is room for', async () => {
-  const cut = { ...match, description: '\u0417\u0430\u0440\u043f\u043b\u0430\u0442\u0430 2026-1' };
-  const longer = { ...match, id: 'txfr_2', amount: '99', description: 'Salary in November 2026' };
-  const wanted = { ...newTransfer, description: `${cut.description}1` };
-  expect(await listing(cut, longer).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  // What differs in more than that may be the one that was sent.
+  const wanted = { ...newTransfer, description: 'INV-17' };
+  const odd = { ...match, id: 'txfr_9', description: 'INV-17', currency: 'USD' };
+  expect(await listing(...rows, odd).look(wanted)).toMatchObject({ result: 'ambiguous' });
 });
 
 test('a Date that is days behind is not believed as a clock', async () => {
@@ -492,65 +432,44 @@ test('a Date that is days behind is not believed as a clock', async () => {
   }
 });
 
-test('another description that was cut at a blank is not ours', async () => {
-  const cut = { ...match, description: 'payroll 2026 emp ' };
-  expect(
-    await listing(cut).look({ ...newTransfer, description: 'payroll 2026 emp' }),
-  ).toMatchObject({ result: 'ambiguous' });
-});
+test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
+  'a description that differs in signs, accents, case or white space (%j) leaves a doubt',
+  async (description) => {
+    const shown = { ...match, description: 'Invoice 7' };
+    const wanted = { ...newTransfer, description };
+    expect(await listing(shown).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    // As does another amount beside it.
+    const rounded = { ...shown, amount: '13' };
+    expect(await listing(rounded).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  },
+);
 
-test('white space around a description is nothing', async () => {
-  const trimmed = { ...match, description: 'Invoice 7' };
-  const { look } = listing(trimmed);
-  expect(await look({ ...newTransfer, description: ' Invoice 7\n' })).toEqual({
-    result: 'found',
-    transfer: trimmed,
-  });
-});
-
-test.each<[string, string, number, string]>([
-  ['36 characters', '550e8400-e29b-41d4-a716-446655440000', 35, 'ambiguous'],
-  ['words before a number', 'Payout 550e8400-e29b-41d4-a716-446655440000', 35, 'ambiguous'],
-  ['a number at the end', 'Salary 2026-11 emp 17', 20, 'ambiguous'],
-  ['fewer than payment systems allow', 'Payroll emp 17', 13, 'not_found'],
-])('a description of %s, cut inside a number', async (_, description, length, result) => {
-  const cut = { ...match, description: description.slice(0, length) };
-  expect(await listing(cut).look({ ...newTransfer, description })).toMatchObject({ result });
-  // Where there is room for more, nothing was cut; other letters take more room than it seems.
-  const longer = { ...match, id: 'txfr_3', amount: '99', description: 'x'.repeat(length + 1) };
-  expect(await listing(longer, cut).look({ ...newTransfer, description })).toMatchObject({
-    result: 'not_found',
-  });
-  const foreign = { ...longer, description: '\u00e9'.repeat(length + 1) };
-  expect(await listing(cut, foreign).look({ ...newTransfer, description })).toMatchObject({
-    result,
-  });
+test('a description that was cut off anywhere leaves a doubt, the whole one none', async () => {
+  const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
-  expect(await listing(cut, whole).look({ ...newTransfer, description })).toEqual({
-    result: 'found',
-    transfer: whole,
-  });
+  for (let length = 1; length < description.length; length += 1) {
+    for (const part of [description.slice(0, length), description.slice(length)]) {
+      const cut = { ...match, description: part };
+      const wanted = { ...newTransfer, description };
+      expect(await listing(cut).look(wanted), part).toMatchObject({ result: 'ambiguous' });
+      expect(await listing(cut, whole).look(wanted)).toEqual({ result: 'found', transfer: whole });
+    }
+  }
 });
 
 test.each([undefined, null, ''])(
-  'where no description is shown (%j), a match without one may be it, elsewhere not',
+  'a match without a description (%j) may be it, whatever others show',
   async (description) => {
     const wanted = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
-    expect(await listing(bare).look(wanted)).toEqual({ result: 'ambiguous', candidates: [bare] });
     const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
-    expect(await listing(bare, other).look(wanted)).toMatchObject({ result: 'not_found' });
+    for (const list of [listing(bare), listing(bare, other)]) {
+      expect(await list.look(wanted)).toEqual({ result: 'ambiguous', candidates: [bare] });
+    }
     const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
     expect(await listing(bare, certain).look(wanted)).toEqual({
       result: 'found',
       transfer: certain,
-    });
-    // As where the description of a pending transfer is not shown yet.
-    const settled = { ...other, status: 'completed' };
-    expect(match.status).toBe('pending');
-    expect(await listing(bare, settled).look(wanted)).toEqual({
-      result: 'ambiguous',
-      candidates: [bare],
     });
   },
 );
@@ -818,18 +737,6 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'a word where a sign was asked for',
-    { ...newTransfer, description: '🎉' },
-    { description: 'Party' },
-    false,
-  ],
-  [
-    'the amount in cents where no description is shown',
-    { ...newTransfer, description: 'Rent' },
-    { amount: '1250' },
-    false,
-  ],
-  [
     'another amount where no description is shown',
     { ...newTransfer, description: 'Rent' },
     { amount: '99' },
@@ -842,51 +749,9 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'the last number of the reference only',
-    { ...newTransfer, description: 'INV-2026-11' },
-    { description: '11' },
-    false,
-  ],
-  [
     'another number between signs that look like HTML',
     { ...newTransfer, description: 'A&4711;B' },
     { description: 'A&4712;B' },
-    false,
-  ],
-  [
-    'its description, with a tenth of the amount',
-    { ...newTransfer, description: 'Rent', amount: '100' },
-    { description: 'Rent', amount: '10' },
-    false,
-  ],
-  [
-    'its description, with another amount in cents',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Rent', amount: '1251' },
-    false,
-  ],
-  [
-    'its description, in a currency that is a sign',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Rent', currency: '€' },
-    false,
-  ],
-  [
-    'its description, with another amount',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Rent', amount: '12.51' },
-    false,
-  ],
-  [
-    'its description, with another amount of as many decimals',
-    { ...newTransfer, description: 'Rent', amount: '12.00' },
-    { description: 'Rent', amount: '13' },
-    false,
-  ],
-  [
-    'its description, with more than was sent',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Rent', amount: '14' },
     false,
   ],
   [
@@ -895,33 +760,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     { description: 'Rent', currency: 'EURC' },
     false,
   ],
-  ['half a word', { ...newTransfer, description: 'Rent' }, { description: 'Parent' }, false],
   [
     'a last word that is the first of ours',
     { ...newTransfer, description: 'Rent for June' },
     { description: 'Car rent' },
     false,
   ],
-  [
-    'a number that is the end of ours',
-    { ...newTransfer, description: 'No. 4711' },
-    { description: '711' },
-    false,
-  ],
-  ['fewer digits', { ...newTransfer, description: 'No. 10' }, { description: 'No. 1' }, false],
-  [
-    'fewer digits behind a number',
-    { ...newTransfer, description: 'No. 26-10' },
-    { description: 'No. 26-1' },
-    false,
-  ],
-  [
-    'more digits, drawn together',
-    { ...newTransfer, description: 'No. 1' },
-    { description: 'PayNo10' },
-    false,
-  ],
-  ['more digits', { ...newTransfer, description: 'No. 1' }, { description: 'No. 10' }, false],
   ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],
