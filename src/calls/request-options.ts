@@ -6,7 +6,7 @@ import {
   checkSignal,
   suggestion,
 } from './option-checks.ts';
-import { copyFields, isObject, isRecord, recordRule } from './records.ts';
+import { isObject, isRecord, recordRule } from './records.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -60,12 +60,6 @@ export function unknownOptions(given: object, more: readonly string[], issues: I
     }
   }
 }
-
-/** The options of a call that is made again and again with the same ones. */
-export const copyOptions = <T extends RequestOptions>(options: T | undefined): T | undefined =>
-  copyFields(options, (field, name) =>
-    ['query', 'body', 'headers'].includes(name) && isRecord(field) ? { ...field } : field,
-  );
 
 /** The options that a call was given; what cannot be read as options goes into `issues`. */
 export function givenOptions<T extends RequestOptions>(

@@ -14,14 +14,8 @@ import {
 } from '../errors/errors.ts';
 import { notify } from '../calls/hooks.ts';
 import { checkMilliseconds, checkSignal } from '../calls/option-checks.ts';
-import { isObject } from '../calls/records.ts';
-import { redactBounded, type Redact } from '../errors/redact.ts';
-import {
-  copyOptions,
-  givenOptions,
-  unknownOptions,
-  type RequestOptions,
-} from '../calls/request-options.ts';
+import type { Redact } from '../errors/redact.ts';
+import { givenOptions, unknownOptions, type RequestOptions } from '../calls/request-options.ts';
 import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
@@ -74,47 +68,72 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const resolved = resolveWaitOptions(copyOptions(options), redact);
-  const { until, onPoll, signal, limit, interval, polling } = resolved;
-  let pause = interval;
+  const { until, onPoll, signal, limit, interval, polling } = resolveWaitOptions(options, redact);
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const begun = clock.elapsed();
-  const startedAt = new Date(clock.now()).toISOString();
-  const name = nameOf(id, redact);
+  // The Transfer goes its way whether or not somebody watches.
+  const inDoubt = {
+    ...call,
+    outcome: 'unknown',
+    startedAt: new Date(clock.now()).toISOString(),
+  } as const;
+  // What is no id has not been refused yet when a signal ends the wait.
+  const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
   /** Why there is none so far. */
   let missing: NotFoundError | undefined;
   /** The last with a documented status; others say nothing of how far it has come. */
   let furthest: Transfer | undefined;
   let failures = 0;
+  let pause = interval;
+
+  const lastStatus = (): string => (last === undefined ? '' : `; it was ${redact(last.status)}`);
+  const gaveUp = (what: string, cause?: PaymentsError): WaitError =>
+    new WaitError(
+      `The ${name} ${what}. This does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
+      { ...inDoubt, retryable: true, reason: 'timeout', last: shown(last, redact), cause },
+    );
   /** Undefined when the look failed and may succeed the next time. */
   const look = async (): Promise<Transfer | undefined> => {
     try {
       const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
       // An answer may be meant for somebody else.
-      if (!isObject(seen) || seen.id !== id) throw otherTransfer();
+      if (seen?.id !== id) throw otherTransfer();
       failures = 0;
       missing = undefined;
       return seen;
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
-      const young = clock.elapsed() - begun < patienceWith404;
-      const isNew = error instanceof NotFoundError && last === undefined && young;
-      if (!isNew && !error.retryable) {
-        throw pollRefused(error, name, shown(last, redact), startedAt, redact);
-      }
+      const isYoung = clock.elapsed() - begun < patienceWith404;
+      const isNew = error instanceof NotFoundError && last === undefined && isYoung;
+      if (!isNew && !error.retryable) throw refused(error);
       missing = isNew ? error : undefined;
       failures = isNew ? 0 : failures + 1;
       if (failures < failuresInARow) return undefined;
-      throw pollsFailed(error, name, shown(last, redact), startedAt);
+      throw gaveUp(`could not be read ${failuresInARow} times in a row${lastStatus()}`, error);
     }
   };
+  /** A poll that was refused or could not be sent says nothing of the Transfer; wrong arguments do. */
+  const refused = (error: PaymentsError): PaymentsError =>
+    error instanceof ValidationError
+      ? invalidArguments(call, error.issues, redact)
+      : reattribute(error, {
+          operation: call.operation,
+          outcome: 'unknown',
+          retryable: false,
+          startedAt: inDoubt.startedAt,
+          message: `Waiting stopped because the ${name} could not be read${lastStatus()}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
+        });
+
   try {
     for (;;) {
       const seen = await look();
       if (seen !== undefined) {
         if (isBehind(seen, furthest)) {
-          throw regressed(shown(seen, redact), shown(furthest, redact), startedAt);
+          throw new WaitError(
+            `The ${name} went back from ${furthest?.status} to ${redact(seen.status)}. Ask the platform what happened before you rely on it.`,
+            { ...inDoubt, reason: 'regressed', last: shown(seen, redact) },
+          );
         }
         last = seen;
         if (progress.has(seen.status)) furthest = seen;
@@ -125,7 +144,12 @@ export async function waitForTransfer(
             : await deadline.race(Promise.resolve(until(seen)));
         if (arrived) return seen;
         if (seen.status === 'failed' || seen.status === 'cancelled') {
-          throw failed(shown(seen, redact));
+          throw new WaitError(`The ${name} ended as ${seen.status}; the money did not arrive.`, {
+            ...call,
+            outcome: 'rejected',
+            reason: 'failed',
+            last: shown(seen, redact),
+          });
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
@@ -135,17 +159,15 @@ export async function waitForTransfer(
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     if (error.why.by === 'caller') {
-      throw new AbortError(`Waiting for ${name} was aborted by its signal.`, {
-        ...call,
-        // As when time runs out: the transfer goes its way whether or not somebody watches.
-        outcome: 'unknown',
-        startedAt,
-        cause: error.why.reason,
-      });
+      const sentence = `Waiting for the ${name} was aborted by its signal.`;
+      throw new AbortError(sentence, { ...inDoubt, cause: error.why.reason });
     }
     throw missing === undefined
-      ? timedOut(limit, name, shown(last, redact), startedAt)
-      : neverFound(limit, name, missing, startedAt);
+      ? gaveUp(`did not reach the wanted status within ${limit} ms${lastStatus()}`)
+      : gaveUp(
+          `was not found within ${limit} ms: the platform answered 404 (check the id and the option baseUrl, too)`,
+          missing,
+        );
   } finally {
     deadline.close();
   }
@@ -185,15 +207,8 @@ function isBehind(seen: Transfer, furthest: Transfer | undefined): boolean {
 }
 
 /** As much of a Transfer as an error holds: an answer may be of any size. */
-function shown(transfer: Transfer, redact: Redact): Transfer;
-function shown(transfer: Transfer | undefined, redact: Redact): Transfer | undefined;
-function shown(transfer: Transfer | undefined, redact: Redact): unknown {
-  return redactBounded(transfer, redact);
-}
-
-/** The Transfer in a sentence; what is no id has not been refused yet when a signal ends the wait. */
-const nameOf = (id: unknown, redact: Redact): string =>
-  isTransferId(id) ? `the transfer ${redact(id)}` : 'the transfer';
+const shown = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
+  redactBounded(transfer, redact) as T;
 
 const otherTransfer = (): PaymentsError =>
   new PaymentsError('The platform answered with something other than the requested transfer.', {
@@ -201,84 +216,3 @@ const otherTransfer = (): PaymentsError =>
     outcome: 'unknown',
     retryable: true,
   });
-
-/**
- * A poll that was refused or could not be sent says nothing of the Transfer, which may arrive all the
- * same. Arguments that are wrong are reported as such.
- */
-const pollRefused = (
-  error: PaymentsError,
-  name: string,
-  last: Transfer | undefined,
-  startedAt: string,
-  redact: Redact,
-): PaymentsError =>
-  error instanceof ValidationError
-    ? invalidArguments(call, error.issues, redact)
-    : reattribute(error, {
-        operation: call.operation,
-        outcome: 'unknown',
-        retryable: false,
-        startedAt,
-        message: `Waiting stopped because ${name} could not be read${lastStatus(last)}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
-      });
-
-const pollsFailed = (
-  cause: PaymentsError,
-  name: string,
-  last: Transfer | undefined,
-  startedAt: string,
-): WaitError =>
-  new WaitError(
-    `Reading ${name} failed ${failuresInARow} times in a row${lastStatus(last)}. This does not mean that the transfer failed: call waitFor again, or check later.\n${cause.message}`,
-    { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last, cause },
-  );
-
-const lastStatus = (last: Transfer | undefined): string =>
-  last === undefined ? '' : `; it was ${last.status}`;
-
-const failed = (last: Transfer): WaitError =>
-  new WaitError(`The transfer ${last.id} ended as ${last.status}; the money did not arrive.`, {
-    ...call,
-    outcome: 'rejected',
-    reason: 'failed',
-    last,
-  });
-
-const regressed = (seen: Transfer, last: Transfer | undefined, startedAt: string): WaitError =>
-  new WaitError(
-    `The transfer ${seen.id} went back from ${last?.status} to ${seen.status}. Ask the platform what happened before you rely on it.`,
-    { ...call, outcome: 'unknown', startedAt, reason: 'regressed', last: seen },
-  );
-
-const timedOut = (
-  limit: number,
-  name: string,
-  last: Transfer | undefined,
-  startedAt: string,
-): WaitError =>
-  new WaitError(
-    `${capital(name)} did not reach the wanted status within ${limit} ms${lastStatus(last)}. This does not mean that it failed: call waitFor again, or check later.`,
-    { ...call, outcome: 'unknown', retryable: true, startedAt, reason: 'timeout', last },
-  );
-
-const neverFound = (
-  limit: number,
-  name: string,
-  cause: NotFoundError,
-  startedAt: string,
-): WaitError =>
-  new WaitError(
-    `${capital(name)} was not found within ${limit} ms: the platform answered 404. This does not mean that it failed: call waitFor again, or check later; check the id and the option baseUrl, too.\n${cause.message}`,
-    {
-      ...call,
-      outcome: 'unknown',
-      retryable: true,
-      startedAt,
-      reason: 'timeout',
-      last: undefined,
-      cause,
-    },
-  );
-
-const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);

@@ -267,16 +267,6 @@ test('each poll has its retries behind it', async () => {
   expect(sent).toHaveLength(5 * 3);
 });
 
-test('options that are changed while the polls go on change nothing', async () => {
-  const { wait, sent } = scripted(['pending', 'completed']);
-  const headers: Record<string, string> = { 'x-team': 'payouts' };
-  const onPoll = () => {
-    headers['x-team'] = 'a\r\nb';
-  };
-  expect(await wait({ headers, onPoll })).toMatchObject({ status: 'completed' });
-  expect(sent.map((request) => request.headers['x-team'])).toEqual(['payouts', 'payouts']);
-});
-
 test('options of a call reach every poll', async () => {
   const { wait, sent } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
