@@ -17,12 +17,13 @@ export function listOf<T, Q extends PageQuery>(
   options: RequestOptions | undefined,
 ): Pager<T> {
   const answer = pageValidator(item);
-  const filters: PageQuery = { ...query };
+  const filters = copied(query === undefined ? {} : query);
+  const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, Page<T>, string>({
     call: identity(call),
-    start: filters.cursor,
-    limit: filters.limit,
+    start,
+    limit,
     // A filter may leave many pages empty, and a list that grows meanwhile shows an item again.
     patience: 1_000,
     redact: api.redactOwn,
@@ -63,13 +64,14 @@ export function offsetListOf<
   input: I,
   options: RequestOptions | undefined,
 ): OffsetPager<T> {
-  const filters = { ...input };
+  const filters = copied(input);
+  const { skip: start, take } = Object(filters) as I;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
-    start: filters.skip,
+    start,
     // Not checked yet: that is done with the first request.
-    limit: typeof filters.take === 'bigint' ? Number(filters.take) : filters.take,
+    limit: typeof take === 'bigint' ? Number(take) : take,
     patience: 10,
     redact: api.redactOwn,
     fetch: (skip, walk) =>
@@ -105,6 +107,10 @@ const longestEnd = 512;
 /** Where a page that was not read yet leads, if its end says so. */
 const cursorAtEnd = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-longestEnd))?.[1];
+
+/** The caller may change a query before the next page; what is none is refused with the first. */
+const copied = <Q>(query: Q): Q =>
+  Object.getPrototypeOf(Object(query)) === Object.prototype ? { ...query } : query;
 
 /** For pages of a walk: there is something to go through, and it is said whether more follows. */
 function isPage(answer: unknown): answer is PageBody<unknown> {

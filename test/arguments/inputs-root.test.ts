@@ -177,7 +177,8 @@ describe('transactions.list refuses', () => {
       ['an empty sort', { address: owner, sort: '' }, 'sort', /such as "Ascending"/],
       ['no address', {}, 'address', /^missing; expected an address/],
       ['an unknown field', { address: owner, limit: 5 }, 'limit', /unknown field/],
-      ['nothing', undefined, 'address', /^missing; expected an address/],
+      ['nothing', undefined, '', /expected an object, got nothing/],
+      ['an address alone', owner, '', /expected an object, got a string/],
     ],
     'transactions.list',
   );
