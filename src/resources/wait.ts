@@ -14,7 +14,7 @@ import {
 } from '../errors/errors.ts';
 import { notify } from '../calls/hooks.ts';
 import { checkMilliseconds, checkSignal } from '../calls/option-checks.ts';
-import type { Redact } from '../errors/redact.ts';
+import { redactBounded, type Redact } from '../errors/redact.ts';
 import { givenOptions, unknownOptions, type RequestOptions } from '../calls/request-options.ts';
 import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
