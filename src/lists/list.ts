@@ -109,8 +109,7 @@ const cursorAtEnd = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-longestEnd))?.[1];
 
 /** The caller may change a query before the next page; what is none is refused with the first. */
-const copied = <Q>(query: Q): Q =>
-  Object.getPrototypeOf(Object(query)) === Object.prototype ? { ...query } : query;
+const copied = <Q>(query: Q): Q => (query?.constructor === Object ? { ...query } : query);
 
 /** For pages of a walk: there is something to go through, and it is said whether more follows. */
 function isPage(answer: unknown): answer is PageBody<unknown> {
