@@ -145,8 +145,8 @@ test('a take that is a bigint does not keep an error from being written as JSON'
 });
 
 test('a platform that ignores skip is found out before it is read for ever', async () => {
-  const { payments, asked } = platformOf(0, 3, () =>
-    respond(200, [transactionNumber(0), transactionNumber(1)]),
+  const { payments, asked } = platformOf(0, 3, (_, request) =>
+    request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
   const seen: string[] = [];
   const loop = (async () => {
