@@ -1,8 +1,13 @@
 import type { Clock } from './calls/clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { Gate } from './calls/gate.ts';
-import { checkOptions, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
-import { copyFields } from './calls/records.ts';
+import {
+  given,
+  requirePlain,
+  resolveOptions,
+  withEnvironment,
+  type ClientOptions,
+} from './options.ts';
 import type { RequestOptions } from './calls/request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
@@ -16,13 +21,17 @@ import { Transfers } from './resources/transfers.ts';
 import { RetryBudget } from './calls/retry.ts';
 import { Transport, type ApiCall } from './calls/transport.ts';
 
+/** One API's credential, and what holds its calls back after a 429. */
+interface Entrance {
+  readonly credential: Credential | undefined;
+  readonly gate: Gate;
+}
+
 /** What a clone has in common with the client that it was made from. */
 interface Shared {
   readonly budget: RetryBudget;
-  readonly apiKey: Credential | undefined;
-  readonly jwt: Credential | undefined;
-  readonly versionedGate: Gate;
-  readonly rootGate: Gate;
+  readonly versioned: Entrance;
+  readonly root: Entrance;
 }
 
 /**
@@ -71,36 +80,22 @@ export class PaymentsClient {
   constructor(options: ClientOptions = {}) {
     const from = inherited.get(options);
     this.#options = from === undefined ? withEnvironment(options) : options;
-    const resolved = resolveOptions(this.#options);
-    this.#urls = { baseUrl: resolved.baseUrl, rootUrl: resolved.rootUrl };
-    const { clock } = resolved;
-    this.#shared = {
-      budget: from?.budget ?? new RetryBudget(),
-      apiKey: from?.apiKey ?? credentialOf('apiKey', resolved.apiKey, clock),
-      jwt: from?.jwt ?? credentialOf('jwt', resolved.jwt, clock),
-      versionedGate: from?.versionedGate ?? new Gate(clock),
-      rootGate: from?.rootGate ?? new Gate(clock),
-    };
-    const { budget, apiKey, jwt, versionedGate, rootGate } = this.#shared;
-    const credentials = [apiKey, jwt].filter((credential) => credential !== undefined);
+    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(this.#options);
+    const { baseUrl, clock } = common;
+    this.#urls = { baseUrl, rootUrl };
+    const {
+      budget = new RetryBudget(),
+      versioned = entrance('apiKey', apiKey, clock),
+      root = entrance('jwt', jwt, clock),
+    } = from ?? {};
+    this.#shared = { budget, versioned, root };
+    const credentials = [versioned.credential, root.credential].filter(
+      (each) => each !== undefined,
+    );
+    const setup = { ...common, budget, credentials };
     // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
-    this.#versioned = new Transport({
-      ...resolved,
-      credentialKind: 'apiKey',
-      credential: apiKey,
-      credentials,
-      budget,
-      gate: versionedGate,
-    });
-    this.#root = new Transport({
-      ...resolved,
-      baseUrl: resolved.rootUrl,
-      credentialKind: 'jwt',
-      credential: jwt,
-      credentials,
-      budget,
-      gate: rootGate,
-    });
+    this.#versioned = new Transport({ ...setup, credentialKind: 'apiKey', ...versioned });
+    this.#root = new Transport({ ...setup, baseUrl: rootUrl, credentialKind: 'jwt', ...root });
     this.entities = new Entities(this.#versioned);
     this.accounts = new Accounts(this.#versioned);
     this.transfers = new Transfers(this.#versioned, clock);
@@ -120,19 +115,16 @@ export class PaymentsClient {
    * @throws {@link ConfigurationError} as the constructor does
    */
   withOptions(options: ClientOptions): PaymentsClient {
-    checkOptions(options);
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
-    const same = (name: keyof ClientOptions): boolean => merged[name] === this.#options[name];
-    const sameVersioned = same('apiKey') && same('baseUrl') && same('clock');
-    const sameRoot = same('jwt') && same('baseUrl') && same('rootUrl') && same('clock');
-    const { budget, apiKey, jwt, versionedGate, rootGate } = this.#shared;
-    const shared: Partial<Shared> = {
+    requirePlain(options);
+    const merged: ClientOptions = { ...this.#options, ...given(options) };
+    const same = (...names: (keyof ClientOptions)[]): boolean =>
+      names.every((name) => merged[name] === this.#options[name]);
+    const { budget, versioned, root } = this.#shared;
+    inherited.set(merged, {
       budget,
-      ...(sameVersioned ? { apiKey, versionedGate } : {}),
-      ...(sameRoot ? { jwt, rootGate } : {}),
-    };
-    inherited.set(merged, shared);
+      ...(same('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
+      ...(same('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
+    });
     return clientOf(merged);
   }
 
@@ -154,9 +146,8 @@ export class PaymentsClient {
    * ```
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
-    const asked = copyFields(request);
-    const transport = asked?.api === 'root' ? this.#root : this.#versioned;
-    return transport.call(requestCall(asked, transport.redact), options);
+    const transport = request?.api === 'root' ? this.#root : this.#versioned;
+    return transport.call(requestCall(request, transport.redact), options);
   }
 
   /** The two URLs of this client; contains no secret. */
@@ -174,12 +165,14 @@ export class PaymentsClient {
 /** Outside of the class, because the build renames a class that uses its own name (`_PaymentsClient`). */
 const clientOf = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
-const credentialOf = (
+const entrance = (
   kind: CredentialKind,
   source: CredentialSource | undefined,
   clock: Required<Clock>,
-): Credential | undefined =>
-  source === undefined ? undefined : new Credential(kind, source, clock);
+): Entrance => ({
+  credential: source === undefined ? undefined : new Credential(kind, source, clock),
+  gate: new Gate(clock),
+});
 
 /** State that a clone inherits, keyed by its options so that printing them does not show it. */
 const inherited = new WeakMap<ClientOptions, Partial<Shared>>();

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { validate } from './calls/arguments.ts';
 import { urlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
 import {
@@ -9,15 +11,18 @@ import {
 import { ConfigurationError, type Issue } from './errors/errors.ts';
 import type { Hooks } from './calls/hooks.ts';
 import {
-  checkHeaders,
-  checkMilliseconds,
-  checkRetries,
+  callable,
   headerName,
-  isTaken,
-  suggestion,
-} from './calls/option-checks.ts';
-import { isObject, isRecord } from './calls/records.ts';
+  headers,
+  judged,
+  lowerCased,
+  milliseconds,
+  reservedHeaders,
+  retries,
+  ruled,
+} from './calls/request-options.ts';
 import { redactor } from './errors/redact.ts';
+import { isObject, isPlain, lazily, narrowed, type Schema } from './schemas/primitives.ts';
 import { host } from './wires/runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
 
@@ -87,188 +92,148 @@ export interface ClientOptions {
   clock?: Clock | undefined;
 }
 
-/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
-const optionNames = Object.keys({
-  baseUrl: true,
-  rootUrl: true,
-  apiKey: true,
-  jwt: true,
-  timeout: true,
-  totalTimeout: true,
-  maxRetries: true,
-  headers: true,
-  fetch: true,
-  getWithBody: true,
-  validation: true,
-  hooks: true,
-  idempotencyHeader: true,
-  clock: true,
-} satisfies Record<keyof ClientOptions, true>);
-const hookNames = ['onRequest', 'onResponse', 'onRetry', 'onDrift'] as const;
+/** Options after the environment was read and everything was checked. */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
+
+const optionsSchema = lazily((): Schema<ClientOptions> =>
+  narrowed(
+    z.strictObject({
+      baseUrl: z.optional(judged((url) => urlProblem(url, '/v0'))),
+      rootUrl: z.optional(judged((url) => urlProblem(url, ''))),
+      apiKey: credential('apiKey'),
+      jwt: credential('jwt'),
+      timeout: milliseconds(),
+      totalTimeout: milliseconds(),
+      maxRetries: retries(),
+      headers: headers(),
+      fetch: callable(),
+      getWithBody: callable(),
+      validation: z.optional(z.enum(['strict', 'report'], "expected 'strict' or 'report'")),
+      hooks: z.optional(
+        z.strictObject({
+          onRequest: callable(),
+          onResponse: callable(),
+          onRetry: callable(),
+          onDrift: callable(),
+        } satisfies Record<keyof Hooks, unknown>),
+      ),
+      idempotencyHeader: z.nullish(judged(keyHeaderProblem)),
+      clock: ruled(
+        'expected an object with the functions now, setTimeout and clearTimeout',
+        isClock,
+      ),
+    } satisfies Record<keyof ClientOptions, unknown>),
+  ),
+);
+
+const credential = (kind: CredentialKind) =>
+  z.nullish(
+    judged((source) =>
+      typeof source === 'function' ? undefined : credentialProblem(kind, source),
+    ),
+  );
+
+function keyHeaderProblem(name: unknown): string | undefined {
+  if (typeof name !== 'string' || !headerName.test(name)) {
+    return 'expected a header name, such as Idempotency-Key';
+  }
+  // Such a header would be overwritten on the way, and a creation sent again without its key.
+  const taken = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
+  return taken.includes(name.toLowerCase())
+    ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
+    : undefined;
+}
+
+const isClock = (clock: unknown): boolean =>
+  isObject(clock) &&
+  ['now', 'setTimeout', 'clearTimeout'].every(
+    (name) => typeof Reflect.get(clock, name) === 'function',
+  );
 
 /** The options that have an environment variable, with it. */
-const variables = {
+const variables: Readonly<Record<string, string>> = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
   apiKey: credentialNames.apiKey.variable,
   jwt: credentialNames.jwt.variable,
-} as const;
+} satisfies Partial<Record<keyof ClientOptions, string>>;
 
 /**
  * Throws ConfigurationError for options whose fields a copy would not have: a payment must not go out
  * with another tenant's key, which the environment or the client before has.
  */
-export function checkOptions(options: unknown): void {
-  // A copy would lack a method of a class, such as apiKey(), as well.
-  const isPlain = isRecord(options) && !optionNames.some((name) => isInherited(options, name));
-  if (!isPlain)
-    throw refusal(
-      'The options of PaymentsClient must be a plain object, such as { baseUrl, apiKey }.',
-    );
+export function requirePlain(options: unknown): void {
+  if (isPlain(options)) return;
+  throw refusal([
+    'The options of PaymentsClient must be a plain object, such as { baseUrl, apiKey }.',
+  ]);
 }
-
-const isInherited = (options: object, name: string): boolean =>
-  name in options && !Object.hasOwn(options, name);
 
 /** Fills in the environment; called once, so that a client does not change behind one's back. */
 export function withEnvironment(options: ClientOptions): ClientOptions {
-  checkOptions(options);
-  const filled: ClientOptions = { ...options };
-  for (const [name, variable] of Object.entries(variables) as [keyof typeof variables, string][]) {
-    const value = host.process?.env?.[variable];
+  requirePlain(options);
+  const read = Object.entries(variables).flatMap(([name, variable]) => {
     // A file that is mounted or read into a variable often ends with a line break.
-    if (filled[name] === undefined && value?.trim()) filled[name] = value.trim();
-  }
-  return filled;
+    const value = host.process?.env?.[variable]?.trim();
+    return value ? [[name, value] as const] : [];
+  });
+  return { ...Object.fromEntries(read), ...given(options) };
 }
 
-/** Checks every option. Throws ConfigurationError, which names the option and never its value. */
+/** Without what is undefined. */
+export const given = (options: ClientOptions): ClientOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
+/** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {
-  refuseUnknown(options, optionNames, 'option');
-  const baseUrl = checkUrl('baseUrl', options.baseUrl);
-  const rootUrl =
-    options.rootUrl === undefined
-      ? baseUrl.slice(0, baseUrl.lastIndexOf('/'))
-      : checkUrl('rootUrl', options.rootUrl);
-  const apiKey = options.apiKey ?? undefined;
-  const jwt = options.jwt ?? undefined;
-  const idempotencyHeader = options.idempotencyHeader ?? undefined;
-  if (apiKey === undefined && jwt === undefined) {
-    throw refusal(
-      `No credential was given. Pass the option apiKey (environment variable ${variables.apiKey}) or, for instructions and transactions only, jwt (${variables.jwt}).`,
+  const issues: Issue[] = [];
+  validate({ schema: optionsSchema(), value: options, at: 'options' }, issues);
+  const wrong = issues.map(({ path, message }) => {
+    const name = path.slice('options.'.length);
+    const variable = variables[name];
+    const where = variable === undefined ? '' : ` (${variable})`;
+    return `The option ${name}${where} cannot be used: ${message}.`;
+  });
+  const { baseUrl = '', apiKey, jwt, idempotencyHeader, clock } = options;
+  if (options.baseUrl === undefined) {
+    wrong.push(
+      `No base URL was given. Pass the option baseUrl, or set the environment variable ${variables['baseUrl']}.`,
     );
   }
-  checkCredential('apiKey', apiKey);
-  checkCredential('jwt', jwt);
-  const { validation = 'strict', hooks = {}, clock } = options;
-  checkFunctions('option', options, ['fetch', 'getWithBody']);
-  if (validation !== 'strict' && validation !== 'report') {
-    throw refusal(`The option validation must be 'strict' or 'report'.`);
+  if ((apiKey ?? jwt ?? undefined) === undefined) {
+    wrong.push(
+      `No credential was given. Pass the option apiKey (environment variable ${variables['apiKey']}) or, for instructions and transactions only, jwt (${variables['jwt']}).`,
+    );
   }
-  checkHooks(hooks);
-  checkIdempotencyHeader(idempotencyHeader);
-  checkClock(clock);
-  const issues: Issue[] = [];
-  const resolved = {
-    baseUrl,
-    rootUrl,
-    apiKey,
-    jwt,
-    timeout: checkMilliseconds(options.timeout, 'timeout', issues) ?? 30_000,
-    totalTimeout: checkMilliseconds(options.totalTimeout, 'totalTimeout', issues) ?? 120_000,
-    maxRetries: checkRetries(options.maxRetries, 'maxRetries', issues) ?? 2,
-    headers: checkHeaders(options.headers, 'headers', issues),
-    fetch: options.fetch,
-    getWithBody: options.getWithBody,
-    validation,
-    hooks,
-    idempotencyHeader,
-    clock: clockFrom(clock),
-  };
+  const common = lowerCased(options.headers);
   if (
-    idempotencyHeader !== undefined &&
-    Object.hasOwn(resolved.headers, idempotencyHeader.toLowerCase())
+    wrong.length === 0 &&
+    idempotencyHeader &&
+    Object.hasOwn(common, idempotencyHeader.toLowerCase())
   ) {
-    throw refusal(
+    wrong.push(
       `The option headers holds ${idempotencyHeader}, which is one key for each creation; pass it in options.headers of the call.`,
     );
   }
-  const [issue] = issues;
-  if (issue !== undefined) {
-    throw refusal(`The option ${issue.path} cannot be used: ${issue.message}.`);
-  }
-  return resolved;
+  if (wrong.length > 0) throw refusal(wrong);
+  const versioned = withoutSlash(baseUrl);
+  return {
+    baseUrl: versioned,
+    rootUrl: withoutSlash(options.rootUrl ?? versioned.slice(0, versioned.lastIndexOf('/'))),
+    apiKey: apiKey ?? undefined,
+    jwt: jwt ?? undefined,
+    timeout: options.timeout ?? 30_000,
+    totalTimeout: options.totalTimeout ?? 120_000,
+    maxRetries: options.maxRetries ?? 2,
+    headers: common,
+    fetch: options.fetch,
+    getWithBody: options.getWithBody,
+    validation: options.validation ?? 'strict',
+    hooks: options.hooks ?? {},
+    idempotencyHeader: idempotencyHeader ?? undefined,
+    clock: clockFrom(clock),
+  };
 }
 
-const refusal = (message: string): ConfigurationError =>
-  new ConfigurationError(redactor([])(message), { outcome: 'not_sent' });
-
-function checkUrl(name: 'baseUrl' | 'rootUrl', value: string | undefined): string {
-  if (value === undefined) {
-    throw refusal(
-      `No base URL was given. Pass the option ${name}, or set the environment variable ${variables[name]}.`,
-    );
-  }
-  const problem = urlProblem(value, name === 'baseUrl' ? '/v0' : '');
-  if (problem !== undefined) {
-    throw refusal(`The option ${name} (${variables[name]}) ${problem}`);
-  }
-  return withoutSlash(value);
-}
-
-function checkCredential(kind: CredentialKind, source: unknown): void {
-  if (source === undefined || typeof source === 'function') return;
-  const problem = credentialProblem(kind, source);
-  if (problem === undefined) return;
-  const { option, variable, what } = credentialNames[kind];
-  throw refusal(
-    `The ${what} cannot be used: ${problem}. Check the option ${option} or the environment variable ${variable}.`,
-  );
-}
-
-function checkFunctions<T extends object>(
-  noun: string,
-  given: T,
-  names: readonly (keyof T & string)[],
-): void {
-  for (const name of names) {
-    if (given[name] !== undefined && typeof given[name] !== 'function') {
-      throw refusal(`The ${noun} ${name} must be a function.`);
-    }
-  }
-}
-
-function checkHooks(hooks: Hooks): void {
-  if (!isObject(hooks)) throw refusal('The option hooks must be an object of functions.');
-  refuseUnknown(hooks, hookNames, 'hook');
-  checkFunctions('hook', hooks, hookNames);
-}
-
-function checkIdempotencyHeader(name: unknown): void {
-  if (name === undefined) return;
-  if (typeof name !== 'string' || !headerName.test(name)) {
-    throw refusal('The option idempotencyHeader must be a header name, such as Idempotency-Key.');
-  }
-  // Such a header would be overwritten on the way, and a creation sent again without its key.
-  if (isTaken(name.toLowerCase())) {
-    throw refusal(
-      `The option idempotencyHeader cannot be ${name}: that header has another meaning. Name the one that the platform reads keys from, such as Idempotency-Key.`,
-    );
-  }
-}
-
-function checkClock(clock: Clock | undefined): void {
-  if (clock === undefined) return;
-  const needed = ['now', 'setTimeout', 'clearTimeout'] as const;
-  if (!needed.every((name) => typeof clock?.[name] === 'function')) {
-    throw refusal('The option clock must have the functions now, setTimeout and clearTimeout.');
-  }
-}
-
-function refuseUnknown(given: object, names: readonly string[], noun: string): void {
-  for (const key of Object.keys(given)) {
-    if (!names.includes(key)) {
-      throw refusal(`There is no ${noun} called ${key}${suggestion(key, names)}`);
-    }
-  }
-}
+const refusal = (sentences: readonly string[]): ConfigurationError =>
+  new ConfigurationError(redactor([])(sentences.join('\n')), { outcome: 'not_sent' });

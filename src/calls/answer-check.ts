@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Validator } from './arguments.ts';
-import { isObject } from './records.ts';
-import type { Schema } from '../schemas/primitives.ts';
+import { isObject, type Schema } from '../schemas/primitives.ts';
 
 const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 

@@ -8,9 +8,9 @@ import { refused, requestIdOf, timedOut, unusable, type Failure } from '../error
 import { statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
 import { notify, type Hooks } from './hooks.ts';
-import { isObject } from './records.ts';
 import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
 import { endsEarly, JsonLimitError, parseJson } from '../wires/json.ts';
+import { isObject } from '../schemas/primitives.ts';
 import { bodylessStatuses, type BodyFault } from '../wires/wire.ts';
 
 /** How one client reads answers. */

@@ -1,7 +1,6 @@
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import { join } from '../schemas/issue-path.ts';
-import { isObject, isRecord, recordRule } from './records.ts';
-import { redactDeep, redactError, saidBy, type Redact } from '../errors/redact.ts';
+import { join, mostIssues } from '../schemas/issue-path.ts';
+import { redactDeep, type Redact } from '../errors/redact.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Validator<T> {
@@ -52,31 +51,6 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** What a server may take for a slash once it has decoded a path. */
-const separator = /\/|%2f|%5c/i;
-
-/**
- * The path of a call that the SDK does not cover. It is relative to the API's base and stays
- * below it: no host, no query, no way up.
- */
-export function literalPath(given: unknown): Path {
-  return {
-    template: typeof given === 'string' ? given : '',
-    resolve(issues) {
-      const wrong =
-        typeof given !== 'string' || !given.startsWith('/') || given.startsWith('//')
-          ? 'expected a relative path that starts with one slash, such as "/transfers"'
-          : !/^[\x21-\x7e]+$/.test(given) || /[?#\\]/.test(given)
-            ? 'expected an encoded path without spaces, "?", "#" or "\\"; give query parameters in query'
-            : given.split(separator).some((segment) => /^(\.|%2e){1,2}(;|$)/i.test(segment))
-              ? 'expected a path without "." and ".." segments'
-              : undefined;
-      if (wrong !== undefined) issues.push({ path: 'path', message: wrong });
-      return typeof given === 'string' ? given : '';
-    },
-  };
-}
-
 /** The checked value, or undefined and what is wrong with it in `issues`. */
 export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
   const result = schema.safeParse(value);
@@ -85,7 +59,7 @@ export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[])
   const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
   for (const broken of result.error.issues) {
     if (issues.length >= mostIssues) break;
-    for (const found of describe(broken, value, at)) {
+    for (const found of describe(broken, value, at, schema)) {
       const sentence = `${found.path}\n${found.message}`;
       if (!said.has(sentence)) issues.push(found);
       said.add(sentence);
@@ -93,18 +67,6 @@ export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[])
   }
   return undefined;
 }
-
-/** The same for a query or a body, of which every field has to come along. */
-export function validateFields<T>(given: Argument<T>, issues: Issue[]): T | undefined {
-  if (!isObject(given.value)) return validate(given, issues);
-  // zod sees inherited fields, too, such as the methods of a class that TypeScript made a function.
-  if (isRecord(given.value)) return validate({ ...given, value: { ...given.value } }, issues);
-  issues.push({ path: given.at, message: recordRule });
-  return undefined;
-}
-
-/** Nobody reads more, and a list of millions may have as many mistakes. */
-export const mostIssues = 1_000;
 
 /** A message is read by people, and logged in one piece. */
 const toldAtMost = 20;
@@ -128,23 +90,14 @@ export function invalidArguments(
   );
 }
 
-/** The error of arguments that cannot be looked at: a getter throws, or the stack is too short. */
-export function unreadableArguments(
-  call: CallIdentity,
-  error: unknown,
-  redact: Redact,
-): ValidationError {
-  const message = `cannot be read${saidBy(redactError(error, redact))}`;
-  return invalidArguments(call, [{ path: '', message }], redact);
-}
-
 /** What a schema found wrong, in words. `value` is what was checked. */
-export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
+export function describe(issue: SchemaIssue, value: unknown, at = '', schema?: unknown): Issue[] {
   if (issue.code === 'unrecognized_keys') {
+    const place = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
+    const names = Object.keys(shapeOf(place));
     return (issue.keys ?? []).map((key) => ({
       path: join(at, [...issue.path, key]),
-      message:
-        'unknown field; check the spelling, or send an undocumented one through options.body or options.query',
+      message: unknownField(key, names, at === 'options'),
     }));
   }
   const found = issue.path.reduce<unknown>(
@@ -158,6 +111,37 @@ export function describe(issue: SchemaIssue, value: unknown, at = ''): Issue[] {
       ? `${found === null ? 'got null' : 'missing'}; ${issue.message}`
       : issue.message;
   return [{ path: join(at, issue.path), message }];
+}
+
+/** The fields of a schema of zod's, each with its own schema. */
+function shapeOf(schema: unknown): Readonly<Record<PropertyKey, unknown>> {
+  const { shape, innerType } = (schema as ZodSchema | undefined)?._zod?.def ?? {};
+  return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
+}
+interface ZodSchema {
+  readonly _zod?: {
+    readonly def: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
+  };
+}
+
+/** What to say of a name that does not exist: which one was probably meant, or what to do. */
+function unknownField(key: string, names: readonly string[], isOption: boolean): string {
+  const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
+  const rest = isOption
+    ? `expected one of ${names.join(', ')}`
+    : 'check the spelling, or send an undocumented one through options.body or options.query';
+  return `unknown ${isOption ? 'option' : 'field'}; ${meant === undefined ? rest : `did you mean ${meant}?`}`;
+}
+
+/** Whether so few letters, added, taken out or replaced, make one word of another. */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === '' || other === '') return one.length + other.length <= edits;
+  const [less, fewer] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isNear(less, fewer, edits);
+  if (edits === 0) return false;
+  return [[less, fewer] as const, [less, other] as const, [one, fewer] as const].some(([a, b]) =>
+    isNear(a, b, edits - 1),
+  );
 }
 
 /**

@@ -4,21 +4,21 @@
  */
 export function urlProblem(value: unknown, end: string): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) {
-    return `is not an absolute URL, such as https://api.example.com${end}.`;
+    return `it is not an absolute URL, such as https://api.example.com${end}`;
   }
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {
-    return 'holds a user name or password; take them out.';
+    return 'it holds a user name or password; take them out';
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
-    return 'holds a query or a fragment; take it out.';
+    return 'it holds a query or a fragment; take it out';
   }
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-    return 'must use https. Plain http would show the credential to the network; it is allowed on loopback addresses only.';
+    return 'it must use https; plain http would show the credential to the network, and is allowed on loopback addresses only';
   }
   // Not the host: one may be called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
-    return `must end in ${end}, the version of the API; add it.`;
+    return `it must end in ${end}, the version of the API; add it`;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Argument, Path, Validator } from './arguments.ts';
 import type { CallIdentity } from '../errors/errors.ts';
 import type { Kind } from '../errors/outcome.ts';
-import { isObject } from './records.ts';
+import { isObject } from '../schemas/primitives.ts';
 
 /** What a call asks for, whatever it is answered. */
 export interface CallRequest {

@@ -1,10 +1,8 @@
-import { invalidArguments, validateFields } from './arguments.ts';
+import { invalidArguments, validate } from './arguments.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
 import { join } from '../schemas/issue-path.ts';
-import { jsonCopy } from './json-copy.ts';
-import { stringifyJson } from '../wires/json.ts';
-import { isObject } from './records.ts';
+import { refuseLoss, stringifyJson } from '../wires/json.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
   resolveCallOptions,
@@ -12,7 +10,7 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './request-options.ts';
-import { isUnsafe, malformed, unsafeRule } from '../schemas/primitives.ts';
+import { isObject, isUnsafe, malformed, unsafeRule } from '../schemas/primitives.ts';
 import { version } from '../version.ts';
 
 /** One value of a query under its name. */
@@ -47,25 +45,24 @@ export function prepare(
   const issues: Issue[] = [];
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
-  const query = call.query && validateFields(call.query, issues);
+  const query = call.query && validate(call.query, issues);
   refuseElsewhere(call.belongsIn, resolved, issues);
   const parameters: Parameter[] = [];
-  // Copied before it is looked at: a getter is asked once, and what was checked is what is sent.
   for (const [name, value] of Object.entries({ ...query, ...resolved.query })) {
-    const values: unknown = Array.isArray(value) ? Array.from(value as unknown[]) : value;
     const isExtra = Object.hasOwn(resolved.query, name);
-    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, values);
+    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
-    for (const each of [values].flat() as Parameter['value'][]) {
+    for (const each of [value].flat()) {
       parameters.push({ name, value: each });
     }
   }
   let payload: unknown;
   if (call.body !== undefined || resolved.body !== undefined) {
-    const body = call.body === undefined ? {} : validateFields(call.body, issues);
-    const merged = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
-    payload = checkedBody(merged, call.body?.at ?? '', resolved.body, issues);
+    const body = call.body === undefined ? {} : validate(call.body, issues);
+    refuseLoss(body, call.body?.at ?? '', issues);
+    refuseLoss(resolved.body, 'options.body', issues);
+    payload = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
   }
   const idempotencyKey =
     call.method === 'POST' && defaults.idempotencyHeader !== undefined
@@ -106,13 +103,12 @@ export function prepare(
 /** Refuses, among the extra fields, those whose place is elsewhere. */
 function refuseElsewhere(
   belongsIn: Readonly<Record<string, string>> = {},
-  { query, body }: ResolvedCallOptions,
+  { query, body = {} }: ResolvedCallOptions,
   issues: Issue[],
 ): void {
   for (const [option, extra] of Object.entries({ query, body })) {
     for (const [name, message] of Object.entries(belongsIn)) {
-      if (!isObject(extra) || !Object.hasOwn(extra, name)) continue;
-      issues.push({ path: `options.${option}.${name}`, message });
+      if (Object.hasOwn(extra, name)) issues.push({ path: `options.${option}.${name}`, message });
     }
   }
 }
@@ -126,7 +122,7 @@ const isGiven = (fields: object | undefined, name: string): boolean =>
  * The body with further fields. One that is there already was checked, and is what the caller goes by
  * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
  */
-function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
+function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
     issues.push({
       path: 'options.body',
@@ -134,12 +130,10 @@ function mergeBody(body: unknown, extra: unknown, issues: Issue[]): object {
     });
   }
   const given = isObject(body) ? body : {};
-  // Anything else has been refused with the other options.
-  const added = isObject(extra) ? extra : {};
-  for (const name of Object.keys(added)) {
+  for (const name of Object.keys(extra)) {
     if (isGiven(given, name)) issues.push({ path: `options.body.${name}`, message: setTwice });
   }
-  return { ...given, ...added };
+  return { ...given, ...extra };
 }
 
 /** Every object has a `constructor`, which nobody has given. */
@@ -149,26 +143,13 @@ const givenKey = (headers: Readonly<Record<string, string>>, name: string): stri
 /** Letters, digits and the like between slashes cannot lead anywhere else. */
 const plainPath = /^(?:\/[\w~-]+)+$/;
 
-/** The body as it is sent. What JSON cannot carry goes into `issues`, named as the caller gave it. */
-function checkedBody(body: unknown, at: string, extra: unknown, issues: Issue[]): unknown {
-  const found: Issue[] = [];
-  const copy = jsonCopy(body, at, found);
-  const added = isObject(extra) ? Object.keys(extra) : [];
-  for (const issue of found) {
-    const inside = at === '' ? issue.path : issue.path.slice(at.length + 1);
-    const isAdded = (name: string): boolean =>
-      inside === name || ['.', '['].some((next) => inside.startsWith(`${name}${next}`));
-    issues.push(added.some(isAdded) ? { ...issue, path: `options.body.${inside}` } : issue);
-  }
-  return copy;
-}
-
 /** What keeps a value, or a list of them, out of a query. */
 function queryProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return parameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  return value.map((each) => parameterProblem(name, each)).find((problem) => problem !== undefined);
+  // Not only those that are there: a hole would be sent as "undefined".
+  return Array.from(value, (each) => parameterProblem(name, each)).find(Boolean);
 }
 
 function parameterProblem(name: string, value: unknown): string | undefined {

@@ -1,12 +1,7 @@
+import * as z from 'zod/mini';
 import type { Issue } from '../errors/errors.ts';
-import {
-  checkHeaders,
-  checkMilliseconds,
-  checkRetries,
-  checkSignal,
-  suggestion,
-} from './option-checks.ts';
-import { isObject, isRecord, recordRule } from './records.ts';
+import { isObject, isPlain, lazily, narrowed, type Schema } from '../schemas/primitives.ts';
+import { validate } from './arguments.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -36,65 +31,140 @@ export type QueryValue =
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
-const callOptionNames = Object.keys({
-  signal: true,
-  timeout: true,
-  totalTimeout: true,
-  maxRetries: true,
-  headers: true,
-  query: true,
-  body: true,
-} satisfies Record<keyof RequestOptions, true>);
+/** A schema out of what is wrong with a value. */
+export const judged = <T>(problem: (value: unknown) => string | undefined): z.ZodMiniCustom<T> =>
+  z.custom<T>((value) => problem(value) === undefined, { error: ({ input }) => problem(input) });
 
-/**
- * Adds to `issues` each option that does not exist; `more` are those that this call has beyond the
- * common ones.
- */
-export function unknownOptions(given: object, more: readonly string[], issues: Issue[]): void {
-  const names = [...more, ...callOptionNames];
-  for (const key of Object.keys(given)) {
-    if (!names.includes(key)) {
-      const message = `unknown option${suggestion(key, names)}`;
-      issues.push({ path: `options.${key}`, message });
-    }
+/** A field that may be left out, and has one rule. */
+export const ruled = <T>(rule: string, holds: (value: unknown) => boolean): Schema<T | undefined> =>
+  z.optional(z.custom<T>(holds, rule));
+
+export const milliseconds = (): Schema<number | undefined> =>
+  ruled(
+    'expected a finite number of milliseconds above 0',
+    (value) => Number.isFinite(value) && Number(value) > 0,
+  );
+export const retries = (): Schema<number | undefined> =>
+  ruled(
+    'expected a whole number, 0 or more',
+    (value) => Number.isInteger(value) && Number(value) >= 0,
+  );
+export const callable = <T>(): Schema<T | undefined> =>
+  ruled('expected a function', (value) => typeof value === 'function');
+
+/** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
+export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
+
+/** Set by the SDK, by the runtime, or dangerous to the framing of the request. */
+export const reservedHeaders = [
+  'authorization',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'host',
+  'connection',
+  'expect',
+  'keep-alive',
+  'upgrade',
+];
+
+function headerProblem(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (!headerName.test(name)) return 'not a valid header name';
+  if (reservedHeaders.includes(name.toLowerCase())) {
+    return name.toLowerCase() === 'authorization'
+      ? 'the credentials set this header; use the options apiKey and jwt'
+      : 'this header cannot be set; the SDK or the runtime sets it';
   }
+  return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+    ? undefined
+    : 'expected a string of Latin-1 characters without line breaks';
 }
 
-/** The options that a call was given; what cannot be read as options goes into `issues`. */
-export function givenOptions<T extends RequestOptions>(
-  options: T | undefined,
+export const headers = (): Schema<RequestOptions['headers']> =>
+  z.optional(
+    z.custom<Record<string, string>>(isPlain, 'expected a plain object of names and strings').check(
+      z.check(({ value, issues }) => {
+        for (const [name, each] of Object.entries(value)) {
+          const message = headerProblem(name, each);
+          if (message !== undefined) {
+            issues.push({ code: 'custom', path: [name], message, input: each });
+          }
+        }
+      }),
+    ),
+  );
+
+/** By lower-case name, without those that are undefined. */
+export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(defined(given)).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  );
+
+const extra = <T>(): Schema<T | undefined> => ruled('expected a plain object', isPlain);
+
+/** The options that every call has. */
+export const callOptionsShape = () =>
+  ({
+    // Of another realm, it is not an instance of our class.
+    signal: ruled<AbortSignal>(
+      'expected an AbortSignal',
+      (value) => isObject(value) && 'throwIfAborted' in value,
+    ),
+    timeout: milliseconds(),
+    totalTimeout: milliseconds(),
+    maxRetries: retries(),
+    headers: headers(),
+    query: extra(),
+    body: extra(),
+  }) satisfies Record<keyof RequestOptions, unknown>;
+
+const callOptionsSchema = lazily((): Schema<RequestOptions> =>
+  narrowed(z.strictObject(callOptionsShape())),
+);
+
+/** The options of a call, as they were given; what is wrong with them goes into `issues`. */
+export function checkOptions<T extends object>(
+  schema: Schema<T>,
+  given: T | undefined,
   issues: Issue[],
 ): Partial<T> {
-  if (options === undefined || isRecord(options)) return options ?? {};
-  issues.push({ path: 'options', message: isObject(options) ? recordRule : 'expected an object' });
-  return {};
+  if (given === undefined) return {};
+  if (isObject(given) && !isPlain(given)) {
+    issues.push({ path: 'options', message: plainRule });
+    return {};
+  }
+  validate({ schema, value: given, at: 'options' }, issues);
+  return isPlain(given) ? given : {};
 }
+const plainRule = 'expected a plain object; copy the fields of this one into a plain object';
 
 /** Checks the options of one call; what is wrong goes into `issues`. */
 export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
-  const given = givenOptions(options, issues);
-  unknownOptions(given, [], issues);
-  const { signal, query = {}, body } = given;
-  for (const [name, part] of [
-    ['query', query],
-    ['body', body],
-  ] as const) {
-    if (part !== undefined && !isRecord(part)) {
-      issues.push({ path: `options.${name}`, message: 'expected a plain object' });
-    }
-  }
+  const given = checkOptions(callOptionsSchema(), options, issues);
   return {
-    signal: checkSignal(signal, issues),
-    timeout: checkMilliseconds(given.timeout, 'options.timeout', issues),
-    totalTimeout: checkMilliseconds(given.totalTimeout, 'options.totalTimeout', issues),
-    maxRetries: checkRetries(given.maxRetries, 'options.maxRetries', issues),
-    headers: checkHeaders(given.headers, 'options.headers', issues),
-    query: isRecord(query) ? definedFields(query) : {},
-    body: isRecord(body) ? definedFields(body) : body,
+    ...given,
+    headers: lowerCased(given.headers),
+    query: defined(given.query),
+    body: isPlain(given.body) ? defined(given.body) : undefined,
   };
 }
 
 /** What is undefined was not given. */
-const definedFields = <T extends object>(extra: T): T =>
-  Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== undefined)) as T;
+const defined = <T extends object>(fields: T | undefined): Partial<T> =>
+  isPlain(fields)
+    ? (Object.fromEntries(
+        Object.entries(fields).filter(([, value]) => value !== undefined),
+      ) as Partial<T>)
+    : {};
+
+/** What the caller may change or use again, as it is now: its fields, and the lists and objects in them. */
+export const copied = <T>(given: T): T =>
+  isPlain(given)
+    ? (Object.fromEntries(
+        Object.entries(given).map(([name, field]) => [
+          name,
+          Array.isArray(field) ? [...(field as unknown[])] : isPlain(field) ? { ...field } : field,
+        ]),
+      ) as T)
+    : given;

@@ -1,8 +1,7 @@
-import { unreadableArguments } from './arguments.ts';
 import { readAnswer, toResponse, type Ending, type Success } from './answer.ts';
 import { sendOnce, stopped } from './attempt.ts';
 import { hookCallOf, type CallState } from './call-state.ts';
-import { identity, type Call } from './call.ts';
+import type { Call } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import type { Clock } from './clock.ts';
 import {
@@ -18,7 +17,7 @@ import { errorOf, requestIdOf, timedOut, unexpected, type Failure } from '../err
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { GateTooLong, type Gate, type Release } from './gate.ts';
 import { notify, type Hooks } from './hooks.ts';
-import { prepare, type Prepared } from './prepare.ts';
+import { prepare } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
 import { delayBefore, planRetry, type RetryBudget } from './retry.ts';
 import type { Fetch, GetWithBody } from '../wires/wire.ts';
@@ -104,7 +103,7 @@ export class Transport {
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
   ): Promise<Success<T>> {
-    const prepared = this.#prepare(call, options);
+    const prepared = prepare(call, options, this.#setup, this.redact);
     const credential = credentialFor(call, this.#setup);
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;
@@ -134,15 +133,6 @@ export class Transport {
       throw errorOfAny(error, state);
     } finally {
       total.close();
-    }
-  }
-
-  #prepare<T, A>(call: Call<T, A>, options: RequestOptions | undefined): Prepared {
-    try {
-      return prepare(call, options, this.#setup, this.redact);
-    } catch (error) {
-      if (error instanceof PaymentsError) throw error;
-      throw unreadableArguments(identity(call), error, this.redact);
     }
   }
 

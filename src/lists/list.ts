@@ -2,7 +2,7 @@ import { argument, type Validator } from '../calls/arguments.ts';
 import { identity, type Call } from '../calls/call.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
-import type { RequestOptions } from '../calls/request-options.ts';
+import { copied, type RequestOptions } from '../calls/request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { Transport } from '../calls/transport.ts';
@@ -107,9 +107,6 @@ const longestEnd = 512;
 /** Where a page that was not read yet leads, if its end says so. */
 const cursorAtEnd = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-longestEnd))?.[1];
-
-/** The caller may change a query before the next page; what is none is refused with the first. */
-const copied = <Q>(query: Q): Q => (query?.constructor === Object ? { ...query } : query);
 
 /** For pages of a walk: there is something to go through, and it is said whether more follows. */
 function isPage(answer: unknown): answer is PageBody<unknown> {

@@ -1,4 +1,5 @@
-import { argument, invalidArguments, validate, validateFields } from '../calls/arguments.ts';
+import * as z from 'zod/mini';
+import { argument, invalidArguments, validate } from '../calls/arguments.ts';
 import {
   PaymentsError,
   reattribute,
@@ -9,8 +10,14 @@ import {
 import { httpDate } from '../calls/http-date.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { Redact } from '../errors/redact.ts';
-import { givenOptions, unknownOptions, type RequestOptions } from '../calls/request-options.ts';
-import { moment } from '../schemas/primitives.ts';
+import {
+  callOptionsShape,
+  checkOptions,
+  copied,
+  ruled,
+  type RequestOptions,
+} from '../calls/request-options.ts';
+import { lazily, moment, narrowed, type Schema } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
   type Transfer,
@@ -96,7 +103,7 @@ export async function reconcileTransfer(
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const search = resolveSearch(input, options, now(), redact);
+  const search = resolveSearch(input, copied(options), now(), redact);
   const findings: Findings = {
     seen: new Map(),
     outgoing: new Map(),
@@ -216,6 +223,20 @@ function decide(
     : { result: 'not_found', scanned: seen.size };
 }
 
+const reconcileOptionsSchema = lazily((): Schema<ReconcileOptions> =>
+  narrowed(
+    z.strictObject({
+      // Text without an offset would be read in this machine's time zone, and miss the transfer.
+      since: z.optional(moment()),
+      clockSkew: ruled(
+        'expected milliseconds, 0 or more',
+        (value) => typeof value === 'number' && value >= 0,
+      ),
+      ...callOptionsShape(),
+    }),
+  ),
+);
+
 /** The search that checked arguments ask for. */
 function resolveSearch(
   input: TransferCreateInput,
@@ -224,23 +245,18 @@ function resolveSearch(
   redact: Redact,
 ): Search {
   const issues: Issue[] = [];
-  const { since, clockSkew = 120_000, ...paging } = givenOptions(options, issues);
-  unknownOptions(paging, ['since', 'clockSkew'], issues);
-  const wanted = validateFields(argument(transferCreateInputSchema(), input), issues);
-  // Text without an offset would be read in this machine's time zone, and miss the transfer.
-  const begun =
-    since === undefined
-      ? new Date(ever)
-      : validate(argument(moment(), since, 'options.since'), issues);
-  const start = new Date(begun ?? Number.NaN).getTime();
-  if (typeof clockSkew !== 'number' || !(clockSkew >= 0)) {
-    issues.push({ path: 'options.clockSkew', message: 'expected milliseconds, 0 or more' });
-  } else if (start > now + clockSkew) {
+  const given = checkOptions(reconcileOptionsSchema(), options, issues);
+  const { since = new Date(ever), clockSkew = 120_000, ...paging } = given;
+  const start = issues.some(({ path }) => path === 'options.since')
+    ? Number.NaN
+    : new Date(since).getTime();
+  if (issues.length === 0 && start > now + clockSkew) {
     issues.push({
       path: 'options.since',
       message: 'expected a time in the past; this one is in the future, so check its time zone',
     });
   }
+  const wanted = validate(argument(transferCreateInputSchema(), input), issues);
   if (wanted === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(call, issues, redact), start);
   }

@@ -1,10 +1,10 @@
-import { argument, kindOf, literalPath, type Validator } from '../calls/arguments.ts';
+import * as z from 'zod/mini';
+import { argument, validate, type Validator } from '../calls/arguments.ts';
 import type { Call } from '../calls/call.ts';
-import type { Issue } from '../errors/errors.ts';
 import type { Kind } from '../errors/outcome.ts';
-import { isObject, isRecord, recordRule } from '../calls/records.ts';
 import type { Redact } from '../errors/redact.ts';
-import type { QueryValue } from '../calls/request-options.ts';
+import { judged, ruled, type QueryValue } from '../calls/request-options.ts';
+import { isPlain, lazily, type Schema } from '../schemas/primitives.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
@@ -91,7 +91,6 @@ const isMethod = (value: unknown): value is AnyRequest['method'] =>
 /** The request as a call. What is wrong with it comes out when the call runs. */
 export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
-  const literal = literalPath(path);
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
@@ -99,11 +98,10 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
     method: isMethod(method) ? method : 'GET',
     path: {
       // The caller's own text, as errors and hooks tell of it.
-      template: redact(literal.template).slice(0, 200),
+      template: typeof path === 'string' ? redact(path).slice(0, 200) : '',
       resolve(issues) {
-        issues.push(...problems(request));
-        // If it is not a request at all, there is no path to complain about.
-        return isRecord(request) ? literal.resolve(issues) : '';
+        validate(argument(requestSchema(), request), issues);
+        return path;
       },
     },
     ...(query === undefined
@@ -116,41 +114,36 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
   };
 }
 
-function problems(request: unknown): Issue[] {
-  if (!isRecord(request)) {
-    return [
-      {
-        path: '',
-        message: isObject(request) ? recordRule : `expected an object, got ${kindOf(request)}`,
-      },
-    ];
+/** What a server may take for a slash once it has decoded a path. */
+const separator = /\/|%2f|%5c/i;
+
+/** The path is relative to the API's base and stays below it: no host, no query, no way up. */
+function pathProblem(path: unknown): string | undefined {
+  if (typeof path !== 'string' || !path.startsWith('/') || path.startsWith('//')) {
+    return 'expected a relative path that starts with one slash, such as "/transfers"';
   }
-  const { method, api, query, schema } = request as Partial<Record<keyof AnyRequest, unknown>>;
-  const issues: Issue[] = [];
-  if (!isMethod(method)) {
-    issues.push({ path: 'method', message: `expected one of ${Object.keys(kinds).join(', ')}` });
+  if (!/^[\x21-\x7e]+$/.test(path) || /[?#\\]/.test(path)) {
+    return 'expected an encoded path without spaces, "?", "#" or "\\"; give query parameters in query';
   }
-  if (api !== 'versioned' && api !== 'root') {
-    issues.push({
-      path: 'api',
-      message: `expected 'versioned' (API key) or 'root' (JWT)`,
-    });
-  }
-  // An object that is not a plain one is refused where every query is checked.
-  if (query !== undefined && !isObject(query)) {
-    issues.push({ path: 'query', message: `expected a plain object, got ${kindOf(query)}` });
-  }
-  if (schema !== undefined && typeof Reflect.get(Object(schema), '~standard') !== 'object') {
-    issues.push({ path: 'schema', message: 'expected a Standard Schema, such as a zod schema' });
-  }
-  const names = ['method', 'path', 'api', 'query', 'body', 'schema'];
-  for (const key of Object.keys(request)) {
-    if (!names.includes(key)) {
-      issues.push({ path: key, message: `unknown field; there are ${names.join(', ')}` });
-    }
-  }
-  return issues;
+  return path.split(separator).some((segment) => /^(\.|%2e){1,2}(;|$)/i.test(segment))
+    ? 'expected a path without "." and ".." segments'
+    : undefined;
 }
+
+const requestSchema = lazily((): Schema<unknown> => {
+  const api = `expected 'versioned' (API key) or 'root' (JWT)`;
+  return z.strictObject({
+    method: z.custom(isMethod, `expected one of ${Object.keys(kinds).join(', ')}`),
+    path: judged(pathProblem),
+    api: z.enum(['versioned', 'root'], api),
+    query: ruled('expected a plain object', isPlain),
+    body: z.optional(z.unknown()),
+    schema: ruled(
+      'expected a Standard Schema, such as a zod schema',
+      (value) => typeof Reflect.get(Object(value), '~standard') === 'object',
+    ),
+  });
+});
 
 const acceptAnything: Validator<unknown> = {
   safeParse: (value) => ({ success: true, data: value }),

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { invalidArguments } from '../calls/arguments.ts';
 import type { Clock } from '../calls/clock.ts';
 import { Deadline, Stopped } from '../calls/deadline.ts';
@@ -13,9 +14,16 @@ import {
   type Issue,
 } from '../errors/errors.ts';
 import { notify } from '../calls/hooks.ts';
-import { checkMilliseconds, checkSignal } from '../calls/option-checks.ts';
 import { redactBounded, type Redact } from '../errors/redact.ts';
-import { givenOptions, unknownOptions, type RequestOptions } from '../calls/request-options.ts';
+import {
+  callable,
+  callOptionsShape,
+  checkOptions,
+  copied,
+  milliseconds,
+  type RequestOptions,
+} from '../calls/request-options.ts';
+import { lazily, narrowed, type Schema } from '../schemas/primitives.ts';
 import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
@@ -68,7 +76,8 @@ export async function waitForTransfer(
   redact: Redact,
   options: WaitOptions | undefined,
 ): Promise<Transfer> {
-  const { until, onPoll, signal, limit, interval, polling } = resolveWaitOptions(options, redact);
+  const resolved = resolveWaitOptions(copied(options), redact);
+  const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const begun = clock.elapsed();
   // The Transfer goes its way whether or not somebody watches.
@@ -173,25 +182,25 @@ export async function waitForTransfer(
   }
 }
 
+const waitOptionsSchema = lazily((): Schema<WaitOptions> =>
+  narrowed(
+    z.strictObject({
+      until: callable(),
+      interval: milliseconds(),
+      onPoll: callable(),
+      ...callOptionsShape(),
+    }),
+  ),
+);
+
 /** What to wait for, and how long, out of checked options. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
-  const given = givenOptions(options, issues);
-  const { until, timeout, totalTimeout, interval, onPoll, signal, ...polling } = given;
-  unknownOptions(given, ['until', 'interval', 'onPoll'], issues);
-  const limit = Math.min(
-    checkMilliseconds(timeout, 'options.timeout', issues) ?? 600_000,
-    checkMilliseconds(totalTimeout, 'options.totalTimeout', issues) ?? Number.POSITIVE_INFINITY,
-  );
-  const firstPause = checkMilliseconds(interval, 'options.interval', issues) ?? 1_000;
-  for (const [name, called] of Object.entries({ until, onPoll })) {
-    if (called !== undefined && typeof called !== 'function') {
-      issues.push({ path: `options.${name}`, message: 'expected a function' });
-    }
-  }
-  checkSignal(signal, issues);
+  const given = checkOptions(waitOptionsSchema(), options, issues);
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
-  return { until, onPoll, signal, limit, interval: firstPause, polling };
+  const { until, timeout, totalTimeout, interval = 1_000, onPoll, signal, ...polling } = given;
+  const limit = Math.min(timeout ?? 600_000, totalTimeout ?? Number.POSITIVE_INFINITY);
+  return { until, onPoll, signal, limit, interval, polling };
 }
 
 /**

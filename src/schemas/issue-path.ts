@@ -1,3 +1,6 @@
+/** Nobody reads more, and a list of millions may have as many mistakes. */
+export const mostIssues = 1_000;
+
 /** The place of something inside of another: `a.b[0]`. */
 export const join = (at: string, keys: readonly PropertyKey[]): string =>
   keys.reduce<string>(

@@ -82,6 +82,17 @@ export function idOf<Prefix extends string>(
   });
 }
 
+/** Whether a value is an object and not an array. */
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether all that an object holds is in its own fields, as it is not in a Map or an instance of a class. */
+export function isPlain(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** A type guard from what makes a schema. */
 /* @__NO_SIDE_EFFECTS__ */
 export const guard =
@@ -169,21 +180,10 @@ const isOnCalendar = (dateTime: string): boolean => {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
-/** The time of a Date, also of one of another realm; undefined for anything else. */
-export function millisecondsOf(value: unknown): number | undefined {
-  if (Object.prototype.toString.call(value) !== '[object Date]') return undefined;
-  try {
-    return Date.prototype.getTime.call(value);
-  } catch {
-    // It only calls itself one.
-    return undefined;
-  }
-}
-
 export const moment = (): Schema<Date | string> =>
   z.union(
     [
-      z.custom<Date>((value) => Number.isFinite(millisecondsOf(value)), momentRule),
+      z.date(momentRule),
       z.string(momentRule).check(
         z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/, {
           error: momentRule,

@@ -95,7 +95,7 @@ describe('transfers.create refuses', () => {
         'a misspelt field',
         { ...newTransfer, ammount: '1' },
         'ammount',
-        /unknown field.*options\.body/,
+        /unknown field; did you mean amount\?/,
       ],
       [
         'an idempotency key in the body',

@@ -336,57 +336,9 @@ test('a body that is a list takes no further fields', async () => {
   expect(sent).toEqual([]);
 });
 
-test('what was checked is what is sent: a getter is asked once', async () => {
+test('exact decimals come through as raw JSON', async () => {
   const { payments, sent } = observed(() => Response.json(account));
-  /** Good when it is looked at first, and bad ever after. */
-  const shifting = (name: string): object => {
-    let reads = 0;
-    return Object.defineProperty({}, name, {
-      enumerable: true,
-      get: () => {
-        reads += 1;
-        return reads === 1 ? 1 : Number.NaN;
-      },
-    });
-  };
-  await payments.accounts.update('acc_1', { name: 'x' }, { query: shifting('q') as { q: number } });
-  await payments.accounts.update('acc_1', { name: 'x' }, { body: shifting('b') as { b: number } });
-  const deep = { of: [shifting('c')] };
-  await payments.accounts.update('acc_1', { name: 'x' }, { body: { deep } });
-  const path = '/accounts/acc_1';
-  const request = { method: 'PATCH', path, api: 'versioned' } as const;
-  await payments.request({ ...request, body: shifting('d') });
-  expect(new URL(sent[0]?.url ?? '').searchParams.get('q')).toBe('1');
-  expect(sent.slice(1).map(({ body }) => JSON.parse(body) as unknown)).toEqual([
-    { name: 'x', b: 1 },
-    { name: 'x', deep: { of: [{ c: 1 }] } },
-    { d: 1 },
-  ]);
-});
-
-test('what was checked is what is sent: nobody else writes the JSON', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
-  const writing = <T extends object>(target: T): T =>
-    Object.defineProperty(target, 'toJSON', { value: () => 'something else' });
-  const body = {
-    object: writing({ amount: '1' }),
-    list: writing([1, 2]),
-    date: writing(new Date(0)),
-  };
-  await payments.accounts.update('acc_1', { name: 'x' }, { body });
-  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
-    name: 'x',
-    object: { amount: '1' },
-    list: [1, 2],
-    date: '1970-01-01T00:00:00.000Z',
-  });
   const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('1.10');
   await payments.accounts.update('acc_1', { name: 'x' }, { body: { exact } });
-  expect(sent[1]?.body).toBe('{"name":"x","exact":1.10}');
-  const hollow = Object.create(Date.prototype) as Date;
-  const refused = payments.accounts.update('acc_1', { name: 'x' }, { body: { hollow } });
-  expect((await failureOf(refused, ValidationError)).issues).toEqual([
-    { path: 'options.body.hollow', message: 'expected a plain object; convert this one first' },
-  ]);
-  expect(sent).toHaveLength(2);
+  expect(sent[0]?.body).toBe('{"name":"x","exact":1.10}');
 });
