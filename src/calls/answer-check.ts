@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Validator } from './arguments.ts';
-import { isObject, type Schema } from '../schemas/primitives.ts';
+import { isObject, unworded, type Schema } from '../schemas/primitives.ts';
 
 const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 
@@ -27,8 +27,8 @@ export function answerCheck<T>(schema: Schema<T>): Validator<T> {
       // Only the schema itself can say why.
       const start = beginning(value);
       const error =
-        schema.safeParse(start).error ??
-        (start === value ? undefined : schema.safeParse(value).error);
+        schema.safeParse(start, unworded).error ??
+        (start === value ? undefined : schema.safeParse(value, unworded).error);
       return error === undefined ? accepted : { success: false, error };
     },
   };

@@ -1,11 +1,13 @@
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { join, mostIssues } from '../schemas/issue-path.ts';
+import { unworded } from '../schemas/primitives.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Validator<T> {
   safeParse(
     value: unknown,
+    words?: typeof unworded,
   ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
 }
 interface SchemaIssue {
@@ -53,7 +55,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
 
 /** The checked value, or undefined and what is wrong with it in `issues`. */
 export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, unworded);
   if (result.success) return result.data;
   // One value can break two rules that share a sentence; it is said once.
   const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
@@ -144,14 +146,9 @@ function isNear(one: string, other: string, edits: number): boolean {
   );
 }
 
-/**
- * Whether a message is zod's own. Its words differ with the zod and the language that the
- * application has loaded; a foreign schema, which gives no code, knows best.
- */
-const isUnworded = ({ code, message, expected }: SchemaIssue): boolean =>
-  message === '' ||
-  message === 'Invalid input' ||
-  (code !== undefined && (message.startsWith('Invalid input') || expected === 'object'));
+/** Whether a schema has left the words to us. */
+const isUnworded = ({ message }: SchemaIssue): boolean =>
+  message === '' || message === unworded.error();
 
 function expectation(issue: SchemaIssue): string {
   if (issue.code === 'invalid_union') {

@@ -5,6 +5,7 @@ import type { Kind } from '../errors/outcome.ts';
 import type { Redact } from '../errors/redact.ts';
 import { judged, ruled, type QueryValue } from '../calls/request-options.ts';
 import { isPlain, lazily, type Schema } from '../schemas/primitives.ts';
+import type { SchemaResult } from '../schemas/schema.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
@@ -30,33 +31,6 @@ export interface AnswerSchema<T> {
       | undefined;
   };
 }
-/**
- * What a schema says of a value.
- * @inline
- */
-type SchemaResult<T> =
-  | {
-      /** The value, as the schema made it. */
-      readonly value: T;
-      readonly issues?: undefined;
-    }
-  | {
-      /** What is wrong with it. */
-      readonly issues: readonly {
-        /** What was expected. */
-        readonly message: string;
-        /** Where in the value. */
-        readonly path?:
-          | readonly (
-              | PropertyKey
-              | {
-                  /** One step on the way. */
-                  readonly key: PropertyKey;
-                }
-            )[]
-          | undefined;
-      }[];
-    };
 
 /** A call that the SDK does not cover. */
 export interface AnyRequest<T = unknown> {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
+  closed,
   guard,
   idOf,
   known,
@@ -132,7 +133,7 @@ export const accountCreateInputShape = () => ({
   ...accountUpdateInputShape(),
 });
 export const accountCreateInputSchema = lazily((): Schema<AccountCreateInput> =>
-  z.strictObject(accountCreateInputShape()),
+  closed(accountCreateInputShape()),
 );
 
 /** The fields of an Account to change; omitted fields stay unchanged. */
@@ -146,7 +147,7 @@ export interface AccountUpdateInput {
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputSchema = lazily((): Schema<AccountUpdateInput> =>
-  z.strictObject(accountUpdateInputShape()),
+  closed(accountUpdateInputShape()),
 );
 
 /**
@@ -155,5 +156,5 @@ export const accountUpdateInputSchema = lazily((): Schema<AccountUpdateInput> =>
  */
 export interface AccountListQuery extends PageQuery {}
 export const accountListQuerySchema = lazily((): Schema<AccountListQuery> =>
-  z.strictObject(pageQueryShape()),
+  closed(pageQueryShape()),
 );

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
+  closed,
   guard,
   idOf,
   known,
@@ -85,5 +86,5 @@ export const counterpartyListQueryShape = () => ({
   entityId: z.optional(entityIdSchema()),
 });
 export const counterpartyListQuerySchema = lazily((): Schema<CounterpartyListQuery> =>
-  z.strictObject(counterpartyListQueryShape()),
+  closed(counterpartyListQueryShape()),
 );

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import {
   anyString,
+  closed,
   guard,
   idOf,
   known,
@@ -142,11 +143,11 @@ export const entityCreateInputShape = () => ({
   businessName: z.optional(text('expected a name as a string')),
 });
 export const entityCreateInputSchema = lazily((): Schema<EntityCreateInput> =>
-  z.strictObject(entityCreateInputShape()),
+  closed(entityCreateInputShape()),
 );
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
 export const entityListQuerySchema = lazily((): Schema<EntityListQuery> =>
-  z.strictObject(pageQueryShape()),
+  closed(pageQueryShape()),
 );

@@ -3,6 +3,7 @@ import { accountIdSchema, type AccountId } from './account.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import {
   anyString,
+  closed,
   guard,
   idOf,
   known,
@@ -78,5 +79,5 @@ export const ibanListQueryShape = () => ({
   accountId: z.optional(accountIdSchema()),
 });
 export const ibanListQuerySchema = lazily((): Schema<IbanListQuery> =>
-  z.strictObject(ibanListQueryShape()),
+  closed(ibanListQueryShape()),
 );

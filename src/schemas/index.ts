@@ -1,6 +1,7 @@
 /**
- * The zod schemas that the client checks with, for forms, queues and tests of your own. Schemas of
- * answers keep unknown fields, schemas of inputs refuse them.
+ * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
+ * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
+ * fields, schemas of inputs refuse them.
  *
  * @example
  * ```ts
@@ -67,7 +68,8 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from './instruction.ts';
-import type { Schema } from './primitives.ts';
+import { published } from './primitives.ts';
+import type { Schema } from './schema.ts';
 import {
   settingsSchema,
   settingsUpdateInputSchema,
@@ -97,6 +99,7 @@ export { pageSchema } from './page.ts';
 
 // What is inferred from a schema has to have a name where an application exports it.
 export type { Page } from './page.ts';
+export type { Schema, SchemaError, SchemaIssue } from './schema.ts';
 export type {
   Account,
   AccountCreateInput,
@@ -135,79 +138,89 @@ export type {
 // Marked pure: a bundler then leaves out the ones that an application does not import.
 /** Input for creating an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
-  /* @__PURE__ */ accountCreateInputSchema();
+  /* @__PURE__ */ published(accountCreateInputSchema);
 /** What the platform answers when an Account has been created; unknown fields stay. */
-export const AccountCreatedSchema: Schema<AccountCreated> = /* @__PURE__ */ accountCreatedSchema();
+export const AccountCreatedSchema: Schema<AccountCreated> =
+  /* @__PURE__ */ published(accountCreatedSchema);
 /** The id of an Account: its prefix, and nothing that could change a path. */
-export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ accountIdSchema();
+export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ published(accountIdSchema);
 /** The query of a list of Accounts; unknown parameters are refused. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
-  /* @__PURE__ */ accountListQuerySchema();
+  /* @__PURE__ */ published(accountListQuerySchema);
 /** An Account as the platform sends it; unknown fields stay. */
-export const AccountSchema: Schema<Account> = /* @__PURE__ */ accountSchema();
+export const AccountSchema: Schema<Account> = /* @__PURE__ */ published(accountSchema);
 /** The fields of an Account to change; unknown fields are refused. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
-  /* @__PURE__ */ accountUpdateInputSchema();
+  /* @__PURE__ */ published(accountUpdateInputSchema);
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
-export const CounterpartyIdSchema: Schema<CounterpartyId> = /* @__PURE__ */ counterpartyIdSchema();
+export const CounterpartyIdSchema: Schema<CounterpartyId> =
+  /* @__PURE__ */ published(counterpartyIdSchema);
 /** The query of a list of Counterparties; unknown parameters are refused. */
-export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
-  /* @__PURE__ */ counterpartyListQuerySchema();
+export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> = /* @__PURE__ */ published(
+  counterpartyListQuerySchema,
+);
 /** A Counterparty as the platform sends it; unknown fields stay. */
-export const CounterpartySchema: Schema<Counterparty> = /* @__PURE__ */ counterpartySchema();
+export const CounterpartySchema: Schema<Counterparty> =
+  /* @__PURE__ */ published(counterpartySchema);
 /** Input for creating an Entity; unknown fields are refused. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
-  /* @__PURE__ */ entityCreateInputSchema();
+  /* @__PURE__ */ published(entityCreateInputSchema);
 /** What the platform answers when an Entity has been created; unknown fields stay. */
-export const EntityCreatedSchema: Schema<EntityCreated> = /* @__PURE__ */ entityCreatedSchema();
+export const EntityCreatedSchema: Schema<EntityCreated> =
+  /* @__PURE__ */ published(entityCreatedSchema);
 /** The id of an Entity: its prefix, and nothing that could change a path. */
-export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ entityIdSchema();
+export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ published(entityIdSchema);
 /** The query of a list of Entities; unknown parameters are refused. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
-  /* @__PURE__ */ entityListQuerySchema();
+  /* @__PURE__ */ published(entityListQuerySchema);
 /** An Entity as the platform sends it; unknown fields stay. */
-export const EntitySchema: Schema<Entity> = /* @__PURE__ */ entitySchema();
+export const EntitySchema: Schema<Entity> = /* @__PURE__ */ published(entitySchema);
 /** The body of an error answer; unknown fields stay. */
-export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ errorBodySchema();
+export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ published(errorBodySchema);
 /** The id of an IBAN: its prefix, and nothing that could change a path. */
-export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ ibanIdSchema();
+export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ published(ibanIdSchema);
 /** The query of a list of IBANs; unknown parameters are refused. */
-export const IbanListQuerySchema: Schema<IbanListQuery> = /* @__PURE__ */ ibanListQuerySchema();
+export const IbanListQuerySchema: Schema<IbanListQuery> =
+  /* @__PURE__ */ published(ibanListQuerySchema);
 /** An IBAN as the platform sends it; unknown fields stay. */
-export const IbanSchema: Schema<Iban> = /* @__PURE__ */ ibanSchema();
+export const IbanSchema: Schema<Iban> = /* @__PURE__ */ published(ibanSchema);
 /** A built instruction payload as the platform sends it; unknown fields stay. */
 export const BuiltInstructionSchema: Schema<BuiltInstruction> =
-  /* @__PURE__ */ builtInstructionSchema();
+  /* @__PURE__ */ published(builtInstructionSchema);
 /** How often an Instruction has run; unknown fields stay. */
-export const ExecutionStateSchema: Schema<ExecutionState> = /* @__PURE__ */ executionStateSchema();
+export const ExecutionStateSchema: Schema<ExecutionState> =
+  /* @__PURE__ */ published(executionStateSchema);
 /** Input for building an instruction payload; unknown action kinds pass through. */
-export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
-  /* @__PURE__ */ instructionBuildInputSchema();
+export const InstructionBuildInputSchema: Schema<InstructionBuildInput> = /* @__PURE__ */ published(
+  instructionBuildInputSchema,
+);
 /** Whose Instructions to list; unknown fields are refused. */
-export const InstructionListInputSchema: Schema<InstructionListInput> =
-  /* @__PURE__ */ instructionListInputSchema();
+export const InstructionListInputSchema: Schema<InstructionListInput> = /* @__PURE__ */ published(
+  instructionListInputSchema,
+);
 /** An Instruction as the platform sends it; unknown fields stay. */
-export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ instructionSchema();
+export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ published(instructionSchema);
 /** The Settings as the platform sends them; unknown fields stay. */
-export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ settingsSchema();
+export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ published(settingsSchema);
 /** The Settings to change; unknown fields are refused. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
-  /* @__PURE__ */ settingsUpdateInputSchema();
+  /* @__PURE__ */ published(settingsUpdateInputSchema);
 /** Which transactions to list; unknown fields are refused. */
-export const TransactionListInputSchema: Schema<TransactionListInput> =
-  /* @__PURE__ */ transactionListInputSchema();
+export const TransactionListInputSchema: Schema<TransactionListInput> = /* @__PURE__ */ published(
+  transactionListInputSchema,
+);
 /** A transaction record as the platform sends it; unknown fields stay. */
-export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ transactionSchema();
+export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ published(transactionSchema);
 /** Input for sending money: an exact amount and one destination; unknown fields are refused. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
-  /* @__PURE__ */ transferCreateInputSchema();
+  /* @__PURE__ */ published(transferCreateInputSchema);
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
-  /* @__PURE__ */ transferCreatedSchema();
+  /* @__PURE__ */ published(transferCreatedSchema);
 /** The id of a Transfer: its prefix, and nothing that could change a path. */
-export const TransferIdSchema: Schema<TransferId> = /* @__PURE__ */ transferIdSchema();
+export const TransferIdSchema: Schema<TransferId> = /* @__PURE__ */ published(transferIdSchema);
 /** The query of a list of Transfers; unknown parameters are refused. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
-  /* @__PURE__ */ transferListQuerySchema();
+  /* @__PURE__ */ published(transferListQuerySchema);
 /** A Transfer as the platform sends it; unknown fields stay. */
-export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ transferSchema();
+export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ published(transferSchema);

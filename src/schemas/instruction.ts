@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import {
   address,
   anyString,
+  closed,
   integer,
   known,
   lazily,
@@ -161,7 +162,7 @@ export const refuelERC20ArgumentsShape = () => ({
   target: address(),
   threshold: wholeNumber(),
   endBalance: wholeNumber(),
-  fee: z.strictObject({
+  fee: closed({
     token: address(),
     maxBaseFeePerGas: wholeNumber(),
     maxPriorityFeePerGas: wholeNumber(),
@@ -175,7 +176,7 @@ export const instructionBuildInputShape = () => ({
   maxExecutions: wholeNumber(),
   actionArguments: z
     .catchall(
-      z.object({ refuelERC20: z.optional(z.strictObject(refuelERC20ArgumentsShape())) }),
+      z.object({ refuelERC20: z.optional(closed(refuelERC20ArgumentsShape())) }),
       z.unknown(),
     )
     .check(
@@ -186,7 +187,7 @@ export const instructionBuildInputShape = () => ({
     ),
 });
 export const instructionBuildInputSchema = lazily((): Schema<InstructionBuildInput> =>
-  z.strictObject(instructionBuildInputShape()),
+  closed(instructionBuildInputShape()),
 );
 
 /** Whose Instructions to list. */
@@ -196,5 +197,5 @@ export interface InstructionListInput {
 }
 export const instructionListInputShape = () => ({ address: address() });
 export const instructionListInputSchema = lazily((): Schema<InstructionListInput> =>
-  z.strictObject(instructionListInputShape()),
+  closed(instructionListInputShape()),
 );

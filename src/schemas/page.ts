@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { Schema } from './primitives.ts';
+import { published, type Schema } from './primitives.ts';
+import type { Schema as PublicSchema } from './schema.ts';
 
 /** One page of a list of the versioned API. */
 export interface Page<T> {
@@ -26,10 +27,17 @@ export const pageBodySchema = <T>(item: Schema<T>): Schema<PageBody<T>> =>
     nextCursor: z.optional(z.unknown()),
   });
 
-/** The page envelope around a schema of one item. */
-export const pageSchema = <T>(item: Schema<T>): Schema<Page<T>> =>
-  z.looseObject({
-    data: z.array(item),
-    hasMore: z.boolean(),
-    nextCursor: z.nullable(z.string()),
-  });
+/** The page envelope around a schema of one item: one of these, or any other of zod 4. */
+export const pageSchema = <T>(item: {
+  readonly _zod: {
+    /** What comes out. */
+    readonly output: T;
+  };
+}): PublicSchema<Page<T>> =>
+  published(() =>
+    z.looseObject({
+      data: z.array(item as z.core.$ZodType<T>),
+      hasMore: z.boolean(),
+      nextCursor: z.nullable(z.string()),
+    }),
+  );

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Schema as PublicSchema } from './schema.ts';
 
 /**
  * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
@@ -19,10 +20,7 @@ export type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 export type Metadata = Record<string, unknown>;
 
-/**
- * A schema that accepts and returns a `T`.
- * @inline
- */
+/** A schema that accepts and returns a `T`; schema.ts has the type that programs see. */
 export type Schema<T> = z.ZodMiniType<T>;
 
 /**
@@ -35,6 +33,18 @@ export function lazily<T>(make: () => Schema<T>): () => Schema<T> {
   let made: Schema<T> | undefined;
   return () => (made ??= make());
 }
+
+/** A schema for programs, which have another zod or none: the type names no zod, the value is one. */
+/* @__NO_SIDE_EFFECTS__ */
+export function published<T>(schema: () => Schema<T>): PublicSchema<T> {
+  return schema() as unknown as PublicSchema<T>;
+}
+
+/**
+ * Goes along with every check of the client's own, which has its own words: an application's
+ * `z.config` reaches every zod of a process, and may throw. `describe` in arguments.ts knows the words.
+ */
+export const unworded = { error: (): string => 'Invalid input' };
 
 /*
  * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in: every string is
@@ -49,6 +59,17 @@ export const metadata = lazily((): Schema<Metadata> => z.record(z.string(), z.un
  * Requests: closed (docs/gaps.md, row 23). Each schema carries its own sentence, because zod/mini
  * ships none and because the sentence has to say what to do.
  */
+
+/** An object to send: whatever the document does not name is refused. */
+export const closed = <Shape extends z.core.$ZodShape>(
+  shape: Shape,
+): z.ZodMiniObject<Shape, z.core.$strict> =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown field: ${issue.keys.join(', ')}; check the spelling`
+        : undefined,
+  });
 
 /** Data to send. A `__proto__` key is refused here: a record would lose it without a word. */
 export const metadataInput = (): Schema<Metadata> => {
@@ -95,17 +116,17 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
 
 /** A type guard from what makes a schema. */
 /* @__NO_SIDE_EFFECTS__ */
-export const guard =
-  <T>(schema: () => Schema<T>) =>
-  (value: unknown): value is T =>
-    schema().safeParse(value).success;
+export function guard<T>(schema: () => Schema<T>): (value: unknown) => value is T {
+  return (value): value is T => schema().safeParse(value).success;
+}
 
 /** A membership test for the documented values of an open enum. */
 /* @__NO_SIDE_EFFECTS__ */
-export const known =
-  <Known extends string>(values: readonly Known[]) =>
-  (value: unknown): value is Known =>
-    (values as readonly unknown[]).includes(value);
+export function known<Known extends string>(
+  values: readonly Known[],
+): (value: unknown) => value is Known {
+  return (value): value is Known => (values as readonly unknown[]).includes(value);
+}
 
 /**
  * Gives a schema a narrower type than zod can see: one that its refinement has established or, in an

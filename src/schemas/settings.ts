@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyString, known, lazily, type OpenEnum, type Schema } from './primitives.ts';
+import { anyString, closed, known, lazily, type OpenEnum, type Schema } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 /**
@@ -66,7 +66,7 @@ export const settingsUpdateInputShape = () => ({
   ),
 });
 export const settingsUpdateInputSchema = lazily((): Schema<SettingsUpdateInput> =>
-  z.strictObject(settingsUpdateInputShape()).check(
+  closed(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],
       error: 'a vault is required when autoEarnEnabled is true',

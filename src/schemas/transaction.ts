@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import {
   address,
   anyString,
+  closed,
   countFrom,
   filledText,
   hexId,
@@ -128,5 +129,5 @@ export const transactionListInputShape = () => ({
   take: z.optional(countFrom(1, takeRule)),
 });
 export const transactionListInputSchema = lazily((): Schema<TransactionListInput> =>
-  z.strictObject(transactionListInputShape()),
+  closed(transactionListInputShape()),
 );

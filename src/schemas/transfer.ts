@@ -3,6 +3,7 @@ import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
 import {
   anyString,
+  closed,
   filledText,
   guard,
   idOf,
@@ -168,7 +169,7 @@ export const transferCreateInputShape = () => ({
 });
 export const transferCreateInputSchema = lazily((): Schema<TransferCreateInput> =>
   narrowed(
-    z.strictObject(transferCreateInputShape()).check(
+    closed(transferCreateInputShape()).check(
       // What the platform does with both is not documented: docs/gaps.md, row 48.
       z.refine(
         (input) =>
@@ -197,5 +198,5 @@ export const transferListQueryShape = () => ({
   accountId: z.optional(accountIdSchema()),
 });
 export const transferListQuerySchema = lazily((): Schema<TransferListQuery> =>
-  z.strictObject(transferListQueryShape()),
+  closed(transferListQueryShape()),
 );

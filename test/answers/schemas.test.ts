@@ -9,6 +9,8 @@ import {
   isTransferId,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { observed } from '../support/recorder.ts';
 
 // Answers are read openly: what the platform may add must not break a reader.
 
@@ -92,4 +94,62 @@ test('a membership test knows the documented values and no others', () => {
   expect(isKnownChain('solana')).toBe(false);
   expect(isKnownKycStatus('under_review')).toBe(true);
   expect(isKnownKycStatus('toString')).toBe(false);
+});
+
+test('an unknown field of an input is named', () => {
+  const input = { email: 'ada@example.com', emial: 1, kyc: true };
+  const { error } = schemas.EntityCreateInputSchema.safeParse(input);
+  expect(error?.issues.map(({ message }) => message)).toEqual([
+    'unknown field: emial, kyc; check the spelling',
+  ]);
+});
+
+test('a page may be of a schema that was made of one of these', () => {
+  const page = schemas.pageSchema(z.object({ transfer: schemas.TransferSchema }));
+  const good = { data: [{ transfer }], hasMore: false, nextCursor: null };
+  expect(page.parse(good).data[0]?.transfer.amount).toBe('1.00');
+  expect(page.safeParse({ ...good, data: [transfer] }).success).toBe(false);
+});
+
+// Two copies of zod in a process share what `z.config` was given, and a map of errors may throw.
+test('what an application tells zod for its own messages changes nothing inside of the client', async () => {
+  const before = z.config().customError;
+  z.config({
+    customError: () => {
+      throw new Error('of the application');
+    },
+  });
+  try {
+    let body: unknown = { id: 'txfr_1', status: 7 };
+    const { payments, sent } = observed(() => Response.json(body), { maxRetries: 0 });
+    const input = {
+      sourceAccountId: 'acc_1',
+      destinationAccountId: 'acc_2',
+      amount: '1.00',
+    } as const;
+    // The second and the third are checked by a function that zod has generated.
+    for (let call = 0; call < 3; call += 1) {
+      expect(await payments.transfers.create(input)).toEqual(body);
+      const refused = { name: 'InvalidResponseError', reason: 'shape' };
+      await expect(payments.transfers.get('txfr_1')).rejects.toMatchObject({
+        ...refused,
+        issues: expect.arrayContaining([
+          { path: 'status', message: 'expected a string, got a number' },
+        ]),
+      });
+    }
+    body = { data: [transfer, { ...transfer, amount: 1 }], hasMore: false, nextCursor: null };
+    await expect(payments.transfers.list()).rejects.toMatchObject({
+      issues: [{ path: 'data[1].amount', message: 'expected a string, got a number' }],
+    });
+    const sentBefore = sent.length;
+    await expect(payments.transfers.create(7 as never)).rejects.toMatchObject({
+      name: 'ValidationError',
+      issues: [{ path: '', message: 'expected an object, got a number' }],
+    });
+    expect(sent).toHaveLength(sentBefore);
+    expect(isTransferId(7)).toBe(false);
+  } finally {
+    z.config({ customError: before });
+  }
 });

@@ -14,8 +14,8 @@ import {
   TransferCreatedSchema,
   TransferSchema,
 } from 'payments-platform-sdk/schemas';
-import { Sandbox, type SandboxOperation } from 'payments-platform-sdk/sandbox';
 import * as z from 'zod/mini';
+import { Sandbox, type SandboxOperation } from 'payments-platform-sdk/sandbox';
 import { observedSandbox } from './recorder.ts';
 
 /*
@@ -48,7 +48,7 @@ export interface Endpoint {
   /** Every body field that the document names. */
   readonly body: readonly string[];
   /** The shape of a success; undefined where the document shows none. */
-  readonly answer: z.ZodMiniType | undefined;
+  readonly answer: z.core.$ZodType | undefined;
   readonly examples: readonly [Example, ...Example[]];
 }
 

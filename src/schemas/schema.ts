@@ -1,0 +1,115 @@
+/**
+ * What a schema says of a value, as Standard Schema asks for it.
+ * @inline
+ */
+export type SchemaResult<T> =
+  | {
+      /** The value, as the schema made it. */
+      readonly value: T;
+      readonly issues?: undefined;
+    }
+  | {
+      /** What is wrong with it. */
+      readonly issues: readonly {
+        /** What was expected. */
+        readonly message: string;
+        /** Where in the value. */
+        readonly path?:
+          | readonly (
+              | PropertyKey
+              | {
+                  /** One step on the way. */
+                  readonly key: PropertyKey;
+                }
+            )[]
+          | undefined;
+      }[];
+    };
+
+/** One thing that a schema found wrong. */
+export interface SchemaIssue {
+  /** What kind of mistake, in zod's words: `invalid_type`, `unrecognized_keys`. */
+  readonly code: string;
+  /** Where in the value. */
+  readonly path: readonly PropertyKey[];
+  /** What was expected. */
+  readonly message: string;
+}
+
+/** Says all that is wrong with a value. */
+export interface SchemaError {
+  /** `$ZodError` or `ZodError`. */
+  readonly name: string;
+  /** The issues as JSON. */
+  readonly message: string;
+  /** What is wrong, one by one. */
+  readonly issues: readonly SchemaIssue[];
+}
+
+/**
+ * A schema that accepts and returns a `T`. Any zod 4 takes it as one of its own
+ * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does whatever
+ * takes a Standard Schema.
+ */
+export interface Schema<T> {
+  /** Standard Schema, version 1. */
+  readonly '~standard': {
+    /** The version of Standard Schema. */
+    readonly version: 1;
+    /** The library that made it: `zod`. */
+    readonly vendor: string;
+    /** Checks a value; never asynchronous. */
+    readonly validate: (value: unknown) => SchemaResult<T>;
+    /** For the compiler only. */
+    readonly types?:
+      | {
+          /** What goes in. */
+          readonly input: T;
+          /** What comes out. */
+          readonly output: T;
+        }
+      | undefined;
+  };
+  /**
+   * Returns the checked value.
+   *
+   * @throws an error with `issues` when the value does not match
+   */
+  parse(value: unknown): T;
+  /** Checks a value, and says what is wrong with it without throwing. */
+  safeParse(value: unknown):
+    | {
+        /** The value matches. */
+        success: true;
+        /** The checked value. */
+        data: T;
+        error?: undefined;
+      }
+    | {
+        /** The value does not match. */
+        success: false;
+        data?: undefined;
+        /** What is wrong with it. */
+        error: SchemaError;
+      };
+  /**
+   * What a zod asks of a schema inside of another. Only the two types are for programs; the other
+   * fields differ between its versions, and `never` is what each of them takes.
+   */
+  readonly _zod: {
+    /** What comes out. */
+    output: T;
+    /** What goes in. */
+    input: T;
+    /** @hidden */ version: never;
+    /** @hidden */ def: never;
+    /** @hidden */ deferred: never;
+    /** @hidden */ run: never;
+    /** @hidden */ parse: never;
+    /** @hidden */ traits: never;
+    /** @hidden */ pattern: never;
+    /** @hidden */ constr: never;
+    /** @hidden */ bag: never;
+    /** @hidden */ isst: never;
+  };
+}
