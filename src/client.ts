@@ -20,6 +20,7 @@ import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
 import { RetryBudget } from './calls/retry.ts';
 import { Transport, type ApiCall } from './calls/transport.ts';
+import { warnOfOldNode } from './wires/runtime.ts';
 
 /** One API's credential, and what holds its calls back after a 429. */
 interface Entrance {
@@ -78,6 +79,7 @@ export class PaymentsClient {
    * the variable, never the value
    */
   constructor(options: ClientOptions = {}) {
+    warnOfOldNode();
     const from = inherited.get(options);
     this.#options = from === undefined ? withEnvironment(options) : options;
     const { rootUrl, apiKey, jwt, ...common } = resolveOptions(this.#options);
@@ -104,6 +106,11 @@ export class PaymentsClient {
     this.settings = new PlatformSettings(this.#versioned);
     this.instructions = new Instructions(this.#root);
     this.transactions = new Transactions(this.#root);
+    const { baseUrl, rootUrl } = resolved;
+    // For `console.log`. As a method it would have a computed name, and bundlers keep a class with one.
+    Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
+      value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
+    });
   }
 
   /**
@@ -153,12 +160,6 @@ export class PaymentsClient {
   /** The two URLs of this client; contains no secret. */
   toJSON(): { baseUrl: string; rootUrl: string } {
     return { ...this.#urls };
-  }
-
-  /** For `console.log` in Node.js, Bun and Deno. */
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    const { baseUrl, rootUrl } = this.toJSON();
-    return `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`;
   }
 }
 

@@ -83,15 +83,16 @@ export const forbidsRetry = (headers: Headers): boolean =>
 /** What a retry costs when the platform may have worked for the attempt before it, and when not. */
 const costs = { afterWork: 14, afterNone: 5 };
 
+const capacity = 500;
+const reserve = /* @__PURE__ */ Math.ceil(capacity / 3);
+
 /**
  * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
  * everybody trying three times. First attempts are never held back. While attempts cost the platform
  * work, the last third is not spent: docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
-  static readonly capacity = 500;
-  static readonly reserve = Math.ceil(RetryBudget.capacity / 3);
-  #tokens = RetryBudget.capacity;
+  #tokens = capacity;
 
   /** What one retry costs: less when the platform did no work for the attempt before. */
   static cost(failed: FailedAttempt): number {
@@ -104,14 +105,14 @@ export class RetryBudget {
   take(cost: number): boolean {
     const left = this.#tokens - cost;
     // After a 429 the gate bounds what is sent, and a connection refused costs nobody anything.
-    if (left < (cost === costs.afterNone ? 0 : RetryBudget.reserve)) return false;
+    if (left < (cost === costs.afterNone ? 0 : reserve)) return false;
     this.#tokens = left;
     return true;
   }
 
   /** A success gives back what its last retry cost; one without a retry gives 1. */
   refund(lastCost: number | undefined): void {
-    this.#tokens = Math.min(RetryBudget.capacity, this.#tokens + (lastCost ?? 1));
+    this.#tokens = Math.min(capacity, this.#tokens + (lastCost ?? 1));
   }
 }
 

@@ -31,17 +31,21 @@ export function dispatcherWire(): Wire | undefined {
   return isNodesOwn(dispatcher) ? wireOfNode : wire;
 }
 
-const wire: Wire = {
+const wireWith = (rest: Pick<Wire, 'flush'>): Wire => ({
   runtime: 'node',
   sendsOnce: true,
   wantsRequest: false,
   send: (request, _, trace) => new Exchange(request, trace).answer,
-};
+  ...rest,
+});
+const wire = /* @__PURE__ */ wireWith({});
 
 // At once, and not from the global object: fake timers that are installed later would hold it for ever.
 // Elsewhere this wire is not used, and asking for a module of Node makes Deno load a good part of Node.
-const timers = runtime() === 'node' ? builtin('node:timers') : undefined;
-const { setImmediate: immediate } = (timers as typeof NodeTimers | undefined) ?? {};
+const immediate = /* @__PURE__ */ (() => {
+  const timers = runtime() === 'node' ? builtin('node:timers') : undefined;
+  return (timers as typeof NodeTimers | undefined)?.setImmediate;
+})();
 
 /**
  * undici looks for stray bytes on a used socket for one turn of the event loop before it writes. That
@@ -52,8 +56,9 @@ const nextTurns = (setImmediate: typeof NodeTimers.setImmediate): Promise<void> 
     setImmediate(() => setImmediate(resolve));
   });
 
-const wireOfNode: Wire =
-  immediate === undefined ? wire : { ...wire, flush: () => nextTurns(immediate) };
+const wireOfNode = /* @__PURE__ */ wireWith(
+  immediate === undefined ? {} : { flush: () => nextTurns(immediate) },
+);
 
 /** One request and its answer. */
 class Exchange implements Handler {

@@ -16,9 +16,7 @@ const maxDigits = 1_000;
 
 /** Thrown by {@link parseJson} for a text that no platform has reason to send; its message says why. */
 export class JsonLimitError extends Error {
-  static {
-    Object.defineProperty(this.prototype, 'name', { value: 'JsonLimitError' });
-  }
+  override readonly name = 'JsonLimitError';
 }
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;

@@ -30,6 +30,20 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
+/** The oldest Node that this package is tried on: `engines` in package.json. */
+const oldestNode = 22;
+let told = false;
+
+/** Says once that this Node is too old, where whoever runs it looks: npm only warns while it installs. */
+export function warnOfOldNode(): void {
+  const version = host.process?.versions?.['node'] ?? '';
+  if (told || runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
+  told = true;
+  console.warn(
+    `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.`,
+  );
+}
+
 /**
  * Whether the global fetch is a browser's. A document in Node, Bun or Deno is jsdom's or happy-dom's,
  * and the runtime sends all the same; in Electron's windows Chromium sends, although Node is there.

@@ -15,13 +15,8 @@ const resolutions = {
   node16: { module: 'node16', moduleResolution: 'node16', files: ['esm.mts', 'cjs.cts'] },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
   bundler: { module: 'esnext', moduleResolution: 'bundler', files: ['app.ts'] },
-  // What older projects still have, and newer compilers no more. zod's own types ask for the interop.
-  node10: {
-    module: 'commonjs',
-    moduleResolution: 'node10',
-    esModuleInterop: true,
-    files: ['app.ts'],
-  },
+  // What older projects still have, and newer compilers no more.
+  node10: { module: 'commonjs', moduleResolution: 'node10', files: ['app.ts'] },
 };
 const hasResolution = (version, label) => label !== 'node10' || Number(version) < 6;
 /** msw's own types cannot be found in the old way. */
