@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,52 +15,66 @@ let files: string[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
-  const { stdout } = await run(
-    'npm',
-    [
-      'pack',
-      '--json',
-      '--ignore-scripts',
-      '--pack-destination',
-      folder,
-      '--cache',
-      join(folder, 'cache'),
-    ],
-    { cwd: root },
-  );
-  const packed: unknown = JSON.parse(stdout.slice(stdout.search(/[[{]/)));
-  const [entry] = (Array.isArray(packed) ? packed : Object.values(Object(packed))) as {
-    filename: string;
-    files: { path: string }[];
-  }[];
-  files = entry?.files.map(({ path }) => path) ?? [];
-  const modules = join(folder, 'node_modules');
-  const installed = join(modules, 'payments-platform-sdk');
+  const tarball = process.env['PAYMENTS_SDK_TARBALL'] ?? (await packed());
+  const { stdout } = await run('tar', ['-tzf', tarball]);
+  files = stdout
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
+  const installed = join(folder, 'node_modules', 'payments-platform-sdk');
   await mkdir(installed, { recursive: true });
-  await run('tar', [
-    '-xzf',
-    join(folder, entry?.filename ?? ''),
-    '--strip-components=1',
-    '-C',
-    installed,
-  ]);
-  // Its dependencies, as npm would place them.
-  for (const name of ['ky', 'zod', 'msw', '@types']) {
-    await symlink(join(root, 'node_modules', name), join(modules, name));
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
+  // A peer, for those who want it.
+  await symlink(join(root, 'node_modules', 'msw'), join(folder, 'node_modules', 'msw'));
+  // The package alone, as npm places it; a folder inside has what an application may have besides.
+  await mkdir(join(folder, 'application', 'node_modules'), { recursive: true });
+  for (const name of ['zod', '@types']) {
+    await symlink(
+      join(root, 'node_modules', name),
+      join(folder, 'application', 'node_modules', name),
+    );
   }
 }, 60_000);
+
+/** Where the whole of .ci/run has not packed it already. */
+async function packed(): Promise<string> {
+  const options = ['--silent', '--ignore-scripts', '--pack-destination', folder];
+  const { stdout } = await run('npm', ['pack', ...options, '--cache', join(folder, 'cache')], {
+    cwd: root,
+  });
+  return join(folder, stdout.trim());
+}
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
 const node = (...args: string[]) => run(process.execPath, args, { cwd: folder });
+const inApplication = (...args: string[]) =>
+  run(process.execPath, args, { cwd: join(folder, 'application') });
 
 test('the tarball holds the build, the licences, the texts and the examples, and nothing else', () => {
   const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.md$/.test(path));
   expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   expect(files).toContain('dist/sandbox/bin.js');
+  expect(files.filter((path) => /decisions|contributing|\.map$/.test(path))).toEqual([]);
+});
+
+test('it brings no other package along', async () => {
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
+  expect(Reflect.get(manifest, 'dependencies')).toBeUndefined();
+});
+
+test('what its declarations say needs nobody else', async () => {
+  for (const path of files.filter((each) => /\.d\.c?ts$/.test(each))) {
+    const text = await readFile(join(folder, 'node_modules/payments-platform-sdk', path), 'utf8');
+    const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
+    const others = [...code.matchAll(/(?:from|import\() ?['"]([^.'"][^'"]*)['"]/g)];
+    expect([...new Set(others.map(([, name]) => name))]).toEqual(
+      path.includes('msw') ? ['msw'] : [],
+    );
+  }
 });
 
 const story = (load: string) => `
@@ -130,11 +144,34 @@ test.each(['.', './schemas', './sandbox', './sandbox/server', './sandbox/msw'])(
   },
 );
 
-test('every link of the README leads somewhere in the tarball', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
-  expect(links.length).toBeGreaterThan(10);
+test('every link of the texts leads somewhere in the tarball', async () => {
+  const texts = files.filter((path) => path.endsWith('.md'));
+  const links: string[] = [];
+  for (const text of texts) {
+    const found = (await readFile(join(root, text), 'utf8')).matchAll(/\]\(([\w./-]+)[)#]/g);
+    links.push(...[...found].map(([, path = '']) => join(dirname(text), path)));
+  }
+  expect(links.length).toBeGreaterThan(30);
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+test.each(['import', 'require'])('%s(): a Node that is too old is said once', async (load) => {
+  const { stdout, stderr } = await node(
+    '-e',
+    `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
+     (async () => {
+       const { PaymentsClient } = await ${load}('payments-platform-sdk');
+       await new Promise((resolve) => process.stderr.write('imported\\n', resolve));
+       const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test' };
+       new PaymentsClient(options).withOptions({ maxRetries: 1 });
+       new PaymentsClient(options);
+     })();`,
+  );
+  expect(stdout).toBe('');
+  expect(stderr.trim().split('\n')).toEqual([
+    'imported',
+    'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
+  ]);
 });
 
 test('ky is built in without the signal that nobody uses', async () => {
@@ -197,7 +234,7 @@ test.each(['require', 'import'])('%s() loads nothing for the network', async (lo
 });
 
 test("a schema goes into a schema of the application's own zod", async () => {
-  const { stdout } = await node(
+  const { stdout } = await inApplication(
     '--input-type=module',
     '-e',
     `import * as z from 'zod';
@@ -214,16 +251,16 @@ test("a schema goes into a schema of the application's own zod", async () => {
   expect(stdout.trim()).toBe('true true last string');
 });
 
-test('the notices name what is built in, in the version that npm audit looks at', async () => {
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
+test('the notices name what is built in, in its exact version', async () => {
+  const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
   };
-  for (const [name, range] of Object.entries(dependencies)) {
+  for (const name of ['ky', 'zod']) {
     const notice = await readFile(
       join(folder, `node_modules/payments-platform-sdk/dist/${name}-license.txt`),
       'utf8',
     );
-    expect(notice).toContain(`${name} ${range.replace('^', '')}\n`);
+    expect(notice).toContain(`${name} ${devDependencies[name]}\n`);
     expect(notice).toContain('MIT License');
   }
 });
@@ -289,10 +326,11 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
       log: sandbox.log, demo: seedDemo(sandbox), options: sandbox.clientOptions,
     });
   `;
-  await writeFile(join(folder, 'esm.mts'), consumer);
-  await writeFile(join(folder, 'cjs.cts'), consumer);
+  const application = join(folder, 'application');
+  await writeFile(join(application, 'esm.mts'), consumer);
+  await writeFile(join(application, 'cjs.cts'), consumer);
   await writeFile(
-    join(folder, 'tsconfig.json'),
+    join(application, 'tsconfig.json'),
     JSON.stringify({
       compilerOptions: {
         module: 'nodenext',
@@ -311,8 +349,8 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
   );
   const compiled = await run(
     process.execPath,
-    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
-    { cwd: folder },
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', application],
+    { cwd: application },
   ).catch((error: unknown) => error as { stdout: string });
   expect(compiled.stdout).toBe('');
 }, 60_000);
