@@ -38,6 +38,7 @@ const { bundleRows } = await import('./bundles.mjs');
 const { tellInBrowser } = await import('./browser.mjs');
 const { asNewUser, bothCopies, contents, jestRow, packageTools } = await import('./modules.mjs');
 const { compilerRows, declarations, hovers } = await import('./types.mjs');
+const { zodRows } = await import('./zods.mjs');
 const { runExamples } = await import('./examples.mjs');
 const { cell, document, list, matrix } = await import('./table.mjs');
 const { featureNames } = await import('./story.mjs');
@@ -70,6 +71,7 @@ const parts = {
   types: async () => {
     checks.push(...(await compilerRows(consumer)));
     checks.push(...declarations(installed), ...(await hovers(consumer)));
+    checks.push(...(await zodRows(place)));
   },
   examples: async () => checks.push(...(await runExamples(place))),
 };

@@ -53,9 +53,8 @@ export async function installTools() {
   copyFileSync(lock, stamp);
 }
 
-/** Packs, installs the tarball into an empty folder of its own, and says where. */
-export async function installPackage() {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-runtimes-'));
+/** What .ci/run has packed once for all, or else from the build as it is, which is made when it is old. */
+async function packed(folder) {
   const built = join(root, 'dist/index.d.ts');
   const sources = [...globSync('src/**/*.ts', { cwd: root }), 'tsup.config.ts', 'package.json'].map(
     (file) => statSync(join(root, file)).mtimeMs,
@@ -63,12 +62,14 @@ export async function installPackage() {
   if (!existsSync(built) || statSync(built).mtimeMs < Math.max(...sources)) {
     await mustRun('npm', ['run', '--silent', 'build'], { cwd: root });
   }
-  const packed = await mustRun(
-    'npm',
-    ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder],
-    { cwd: root },
-  );
-  const tarball = join(folder, packed.trim());
+  const options = ['--silent', '--ignore-scripts', '--pack-destination', folder];
+  return join(folder, (await mustRun('npm', ['pack', ...options], { cwd: root })).trim());
+}
+
+/** Packs, installs the tarball into an empty folder of its own, and says where. */
+export async function installPackage() {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-runtimes-'));
+  const tarball = process.env.PAYMENTS_SDK_TARBALL ?? (await packed(folder));
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   writeFileSync(join(consumer, 'package.json'), '{ "private": true }\n');
