@@ -35,8 +35,8 @@ const code: Options = {
       // A bundler keeps what it cannot prove to be without effect, and all that it refers to: for one type
       // guard an application would get the whole client.
       name: 'ky is made without an effect',
-      setup({ onLoad }) {
-        onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]index\.js$/ }, async ({ path }) => {
+      setup(build) {
+        build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]index\.js$/ }, async ({ path }) => {
           const text = await readFile(path, 'utf8');
           const contents = text.replace('= createInstance()', '= /* @__PURE__ */ createInstance()');
           if (contents === text) throw new Error('ky makes its instance in another way');

@@ -9,6 +9,7 @@ interface ProcessGlobal {
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** Electron's word for the kind of process. */
   readonly type?: string;
+  readonly stderr?: { write(text: string): unknown };
   readonly getBuiltinModule?: (id: string) => unknown;
 }
 
@@ -39,8 +40,8 @@ export function warnOfOldNode(): void {
   const version = host.process?.versions?.['node'] ?? '';
   if (told || runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
   told = true;
-  console.warn(
-    `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.`,
+  host.process?.stderr?.write(
+    `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.\n`,
   );
 }
 
