@@ -15,6 +15,27 @@ interface Clock {
 type CredentialSource = string | (() => string | Promise<string>);
 
 /**
+ * What a schema says of a value, as Standard Schema asks for it.
+ * @inline
+ */
+type SchemaResult<T> = {
+    /** The value, as the schema made it. */
+    readonly value: T;
+    readonly issues?: undefined;
+} | {
+    /** What is wrong with it. */
+    readonly issues: readonly {
+        /** What was expected. */
+        readonly message: string;
+        /** Where in the value. */
+        readonly path?: readonly (PropertyKey | {
+            /** One step on the way. */
+            readonly key: PropertyKey;
+        })[] | undefined;
+    }[];
+};
+
+/**
  * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
  * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
  * row 34.
@@ -1208,26 +1229,6 @@ interface AnswerSchema<T> {
         } | undefined;
     };
 }
-/**
- * What a schema says of a value.
- * @inline
- */
-type SchemaResult<T> = {
-    /** The value, as the schema made it. */
-    readonly value: T;
-    readonly issues?: undefined;
-} | {
-    /** What is wrong with it. */
-    readonly issues: readonly {
-        /** What was expected. */
-        readonly message: string;
-        /** Where in the value. */
-        readonly path?: readonly (PropertyKey | {
-            /** One step on the way. */
-            readonly key: PropertyKey;
-        })[] | undefined;
-    }[];
-};
 /** A call that the SDK does not cover. */
 interface AnyRequest<T = unknown> {
     /** GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a creation. */
@@ -1547,7 +1548,107 @@ export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestErr
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
-import * as z from 'zod/mini';
+/**
+ * What a schema says of a value, as Standard Schema asks for it.
+ * @inline
+ */
+type SchemaResult<T> = {
+    /** The value, as the schema made it. */
+    readonly value: T;
+    readonly issues?: undefined;
+} | {
+    /** What is wrong with it. */
+    readonly issues: readonly {
+        /** What was expected. */
+        readonly message: string;
+        /** Where in the value. */
+        readonly path?: readonly (PropertyKey | {
+            /** One step on the way. */
+            readonly key: PropertyKey;
+        })[] | undefined;
+    }[];
+};
+/** One thing that a schema found wrong. */
+interface SchemaIssue {
+    /** What kind of mistake, in zod's words: `invalid_type`, `unrecognized_keys`. */
+    readonly code: string;
+    /** Where in the value. */
+    readonly path: readonly PropertyKey[];
+    /** What was expected. */
+    readonly message: string;
+}
+/** Says all that is wrong with a value. */
+interface SchemaError {
+    /** `$ZodError` or `ZodError`. */
+    readonly name: string;
+    /** The issues as JSON. */
+    readonly message: string;
+    /** What is wrong, one by one. */
+    readonly issues: readonly SchemaIssue[];
+}
+/**
+ * A schema that accepts and returns a `T`. Any zod 4 takes it as one of its own
+ * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does whatever
+ * takes a Standard Schema.
+ */
+interface Schema<T> {
+    /** Standard Schema, version 1. */
+    readonly '~standard': {
+        /** The version of Standard Schema. */
+        readonly version: 1;
+        /** The library that made it: `zod`. */
+        readonly vendor: string;
+        /** Checks a value; never asynchronous. */
+        readonly validate: (value: unknown) => SchemaResult<T>;
+        /** For the compiler only. */
+        readonly types?: {
+            /** What goes in. */
+            readonly input: T;
+            /** What comes out. */
+            readonly output: T;
+        } | undefined;
+    };
+    /**
+     * Returns the checked value.
+     *
+     * @throws an error with `issues` when the value does not match
+     */
+    parse(value: unknown): T;
+    /** Checks a value, and says what is wrong with it without throwing. */
+    safeParse(value: unknown): {
+        /** The value matches. */
+        success: true;
+        /** The checked value. */
+        data: T;
+        error?: undefined;
+    } | {
+        /** The value does not match. */
+        success: false;
+        data?: undefined;
+        /** What is wrong with it. */
+        error: SchemaError;
+    };
+    /**
+     * What a zod asks of a schema inside of another. Only the two types are for programs; the other
+     * fields differ between its versions, and `never` is what each of them takes.
+     */
+    readonly _zod: {
+        /** What comes out. */
+        output: T;
+        /** What goes in. */
+        input: T;
+        /** @hidden */ version: never;
+        /** @hidden */ def: never;
+        /** @hidden */ deferred: never;
+        /** @hidden */ run: never;
+        /** @hidden */ parse: never;
+        /** @hidden */ traits: never;
+        /** @hidden */ pattern: never;
+        /** @hidden */ constr: never;
+        /** @hidden */ bag: never;
+        /** @hidden */ isst: never;
+    };
+}
 
 /**
  * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
@@ -1564,11 +1665,6 @@ type Hex = `0x${string}`;
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
-/**
- * A schema that accepts and returns a `T`.
- * @inline
- */
-type Schema<T> = z.ZodMiniType<T>;
 /** Which page of a list to start with, and how large the pages are. */
 interface PageQuery {
     /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
@@ -2153,12 +2249,18 @@ interface Page<T> {
     /** Where the next page starts; null when there is none. */
     nextCursor: string | null;
 }
-/** The page envelope around a schema of one item. */
-declare const pageSchema: <T>(item: Schema<T>) => Schema<Page<T>>;
+/** The page envelope around a schema of one item: one of these, or any other of zod 4. */
+declare const pageSchema: <T>(item: {
+    readonly _zod: {
+        /** What comes out. */
+        readonly output: T;
+    };
+}) => Schema<Page<T>>;
 
 /**
- * The zod schemas that the client checks with, for forms, queues and tests of your own. Schemas of
- * answers keep unknown fields, schemas of inputs refuse them.
+ * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
+ * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
+ * fields, schemas of inputs refuse them.
  *
  * @example
  * ```ts
@@ -2237,7 +2339,7 @@ declare const TransferListQuerySchema: Schema<TransferListQuery>;
 declare const TransferSchema: Schema<Transfer>;
 
 export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, AccountListQuerySchema, AccountSchema, AccountUpdateInputSchema, BuiltInstructionSchema, CounterpartyIdSchema, CounterpartyListQuerySchema, CounterpartySchema, EntityCreateInputSchema, EntityCreatedSchema, EntityIdSchema, EntityListQuerySchema, EntitySchema, ErrorBodySchema, ExecutionStateSchema, IbanIdSchema, IbanListQuerySchema, IbanSchema, InstructionBuildInputSchema, InstructionListInputSchema, InstructionSchema, SettingsSchema, SettingsUpdateInputSchema, TransactionListInputSchema, TransactionSchema, TransferCreateInputSchema, TransferCreatedSchema, TransferIdSchema, TransferListQuerySchema, TransferSchema, pageSchema };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Schema, SchemaError, SchemaIssue, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
