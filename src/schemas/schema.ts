@@ -101,15 +101,15 @@ export interface Schema<T> {
     output: T;
     /** What goes in. */
     input: T;
-    /** @hidden */ version: never;
-    /** @hidden */ def: never;
-    /** @hidden */ deferred: never;
-    /** @hidden */ run: never;
-    /** @hidden */ parse: never;
-    /** @hidden */ traits: never;
-    /** @hidden */ pattern: never;
-    /** @hidden */ constr: never;
-    /** @hidden */ bag: never;
-    /** @hidden */ isst: never;
+    /** For zod alone. @hidden */ version: never;
+    /** For zod alone. @hidden */ def: never;
+    /** For zod alone. @hidden */ deferred: never;
+    /** For zod alone. @hidden */ run: never;
+    /** For zod alone. @hidden */ parse: never;
+    /** For zod alone. @hidden */ traits: never;
+    /** For zod alone. @hidden */ pattern: never;
+    /** For zod alone. @hidden */ constr: never;
+    /** For zod alone. @hidden */ bag: never;
+    /** For zod alone. @hidden */ isst: never;
   };
 }
