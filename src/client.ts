@@ -106,7 +106,6 @@ export class PaymentsClient {
     this.settings = new PlatformSettings(this.#versioned);
     this.instructions = new Instructions(this.#root);
     this.transactions = new Transactions(this.#root);
-    const { baseUrl, rootUrl } = resolved;
     // For `console.log`. As a method it would have a computed name, and bundlers keep a class with one.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
