@@ -192,7 +192,7 @@ export function resolveOptions(options: ClientOptions) {
     const name = path.slice('options.'.length);
     const variable = variables[name];
     const where = variable === undefined ? '' : ` (${variable})`;
-    return `The option ${name}${where} cannot be used: ${message}.`;
+    return `The option ${name}${where} cannot be used: ${message}`.replace(/(?<!\?)$/, '.');
   });
   const { baseUrl = '', apiKey, jwt, idempotencyHeader, clock } = options;
   if (options.baseUrl === undefined) {

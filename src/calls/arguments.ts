@@ -117,13 +117,11 @@ export function describe(issue: SchemaIssue, value: unknown, at = '', schema?: u
 
 /** The fields of a schema of zod's, each with its own schema. */
 function shapeOf(schema: unknown): Readonly<Record<PropertyKey, unknown>> {
-  const { shape, innerType } = (schema as ZodSchema | undefined)?._zod?.def ?? {};
+  const { shape, innerType } = (schema as ZodSchema | undefined)?.def ?? {};
   return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
 }
 interface ZodSchema {
-  readonly _zod?: {
-    readonly def: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
-  };
+  readonly def?: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
 }
 
 /** What to say of a name that does not exist: which one was probably meant, or what to do. */

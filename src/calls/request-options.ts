@@ -158,13 +158,17 @@ const defined = <T extends object>(fields: T | undefined): Partial<T> =>
       ) as Partial<T>)
     : {};
 
-/** What the caller may change or use again, as it is now: its fields, and the lists and objects in them. */
+/** What the caller may change or use again, as it is now: its fields, and the lists, objects and dates in them. */
 export const copied = <T>(given: T): T =>
   isPlain(given)
-    ? (Object.fromEntries(
-        Object.entries(given).map(([name, field]) => [
-          name,
-          Array.isArray(field) ? [...(field as unknown[])] : isPlain(field) ? { ...field } : field,
-        ]),
-      ) as T)
+    ? (Object.fromEntries(Object.entries(given).map(([name, value]) => [name, copy(value)])) as T)
     : given;
+
+const copy = (field: unknown): unknown =>
+  Array.isArray(field)
+    ? [...(field as unknown[])]
+    : field instanceof Date
+      ? new Date(field)
+      : isPlain(field)
+        ? { ...field }
+        : field;

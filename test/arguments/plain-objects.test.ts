@@ -37,7 +37,10 @@ const hiding: readonly (readonly [string, (fields: Fields) => object])[] = [
   ['a promise', (fields) => Promise.resolve(fields)],
   ['an object with inherited fields', (fields) => Object.create(fields) as object],
   ['an object of a class with accessors', withAccessors],
-  ['an object of a class', (fields) => Object.assign(new (class {})(), fields)],
+  [
+    'an object of a class',
+    (fields) => Object.assign(Object.create({ describe: () => 'a method' }), fields),
+  ],
 ];
 
 const plain: readonly (readonly [string, (fields: Fields) => object])[] = [

@@ -295,6 +295,18 @@ describe('an option', () => {
     expect(inspect(error)).not.toContain(mark);
   });
 
+  test('that is wrong is told of with all others', () => {
+    const { message } = refusal({ apiKey: mark, timeout: 0, hooks: { onRequests: 1 }, retries: 1 });
+    expect(message.split('\n').toSorted()).toEqual([
+      expect.stringContaining('No base URL was given'),
+      expect.stringContaining('The option apiKey (PAYMENTS_API_KEY) cannot be used: it does not'),
+      'The option hooks.onRequests cannot be used: unknown option; did you mean onRequest?',
+      expect.stringContaining('The option retries cannot be used: unknown option; '),
+      expect.stringContaining('The option timeout cannot be used: expected a finite number'),
+    ]);
+    expect(message).not.toContain(mark);
+  });
+
   test('is not there when its value is undefined', () => {
     const names = Object.keys(wrongTypes).filter((name) => !['baseUrl', 'apiKey'].includes(name));
     const nothing = Object.fromEntries(names.map((name) => [name, undefined]));

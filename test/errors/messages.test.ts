@@ -65,7 +65,7 @@ describe('the message of', () => {
     expect(timeless(error)).toMatchInlineSnapshot(`
     "The arguments of transfers.create are not valid.
       amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
-      curency: unknown field; check the spelling, or send an undocumented one through options.body or options.query
+      curency: unknown field; did you mean currency?
     Nothing was sent."
   `);
   });
