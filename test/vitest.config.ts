@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
+import { changedFiles } from './mutants/apply.ts';
+import { mutants } from './mutants/mutants.ts';
 
 /** What a machine says of colours, proxies and a real platform is not for the tests and their children. */
 const ofTheMachine = [
@@ -17,6 +19,19 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** Sockets, processes, compilers and texts: minutes, and a process for each file. */
 const full = ['test/full/**/*.test.ts', 'test/house/**/*.test.ts'];
 
+// Of `npm run mutants`: the tests are given another text than what is on the disk.
+const mutant = mutants.find(({ name }) => name === process.env['PAYMENTS_SDK_MUTANT']);
+const mutated = mutant === undefined ? new Map<string, string>() : changedFiles(mutant);
+const plugin: Plugin = {
+  name: 'mutant',
+  enforce: 'pre',
+  load: (id) => mutated.get(id),
+  configureVitest({ defineCacheKeyGenerator }) {
+    // Vitest keeps what it has transformed from run to run, by path and text on the disk.
+    defineCacheKeyGenerator(({ id }) => (mutated.has(id) ? false : undefined));
+  },
+};
+
 const shared = {
   root: file('..'),
   resolve: {
@@ -31,8 +46,9 @@ const shared = {
   },
 };
 const always = {
-  // A busy machine takes six times as long for some, above all where coverage is counted.
-  testTimeout: 120_000,
+  // A busy machine takes six times as long for some, above all where coverage is counted. A mutant may
+  // wait for what never comes.
+  testTimeout: mutant === undefined ? 120_000 : 60_000,
   expect: { poll: { timeout: 10_000 } },
   unstubEnvs: true,
   unstubGlobals: true,
@@ -42,6 +58,8 @@ const always = {
 // `npm test` is the core; `npm run test:full` is both, and counts coverage.
 export default defineConfig({
   ...shared,
+  // Each project takes it from here.
+  plugins: [plugin],
   test: {
     // By itself Vitest leaves one of two cores idle.
     maxWorkers: 2,

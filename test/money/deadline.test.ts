@@ -201,16 +201,16 @@ test('totalTimeout holds although a clock without elapsed is set back', async ()
   expect((await failed).phase).toBe('total');
 });
 
-test('when timeout and totalTimeout end together, the call is over', async () => {
+test('when timeout and totalTimeout end together, the call is over, and a creation is unknown', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
     timeout: 1_000,
     totalTimeout: 1_000,
   });
-  const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
+  const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
   await clock.advance(1_000);
-  expect((await failed).phase).toBe('total');
+  expect(await failed).toMatchObject({ phase: 'total', outcome: 'unknown' });
 });
 
 test('a call leaves no timer on the clock and no listener on the signal', async () => {

@@ -136,7 +136,7 @@ function entryOf(consumer) {
 export async function sealing(consumer) {
   const told = [];
   const script = join(here, 'sealing.mjs');
-  const control = join(here, '../faults/sealing.ts');
+  const control = join(here, '../full/sealing.ts');
   const url = entryOf(consumer);
   for (const name of ['node22', 'node26', 'bun', 'deno']) {
     const args = name === 'deno' ? ['run', '-A', '--no-lock'] : [];
