@@ -7,24 +7,11 @@ import {
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import {
-  account,
-  address,
-  answer,
-  clientAt,
-  clientOf,
-  failureOf,
-  html,
-  instruction,
-  newTransfer,
-  page,
-  respond,
-  settings,
-  transactionNumber,
-  transfer,
-  transferCreated,
-} from '../support/answers.ts';
-import { rawServer, type Exchange, type RawServer } from '../support/raw-server.ts';
+import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { answer, type Exchange, type RawServer } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { account, instruction, settings, transactionNumber } from '../support/records.ts';
+import { address, html, newTransfer, page, transfer, transferCreated } from '../support/values.ts';
 
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));

@@ -7,7 +7,9 @@ import {
   parseJson,
   stringifyJson,
 } from '../../src/wires/json.ts';
-import { address, built, clientOf, instruction, newInstruction } from '../support/answers.ts';
+import { clientOf } from '../support/clients.ts';
+import { instruction } from '../support/records.ts';
+import { address, built, newInstruction } from '../support/values.ts';
 
 const isSafe = (value: bigint): boolean =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);

@@ -5,8 +5,8 @@
 import type { EntityCreateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { buildInput, furnishedPlatform } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
+import { observed } from '../support/clients.ts';
+import { buildInput, furnishedPlatform, observedSandbox } from '../support/platform.ts';
 
 test('a schema of classic zod checks an answer and transforms it', async () => {
   const { payments } = observedSandbox(furnishedPlatform());

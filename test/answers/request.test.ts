@@ -2,9 +2,9 @@ import { PaymentsClient, type AnswerSchema, type AnyRequest } from 'payments-pla
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { furnishedPlatform, observedPlatform, owner } from '../support/interface.ts';
-import { failureOf } from '../support/answers.ts';
-import { apiKey, jwt, observed, recordingServer } from '../support/recorder.ts';
+import { apiKey, failureOf, jwt, observed } from '../support/clients.ts';
+import { furnishedPlatform, observedPlatform, owner } from '../support/platform.ts';
+import { recordingServer } from '../support/recording-server.ts';
 
 test('asks the versioned API with the API key and the root API with the JWT', async () => {
   const { payments, sent } = observed();

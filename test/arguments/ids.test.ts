@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { PaymentsClient, ValidationError, type AnyRequest } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { newTransfer } from '../support/answers.ts';
+import { observed, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
-import { observed, recorder } from '../support/recorder.ts';
+import { newTransfer } from '../support/values.ts';
 import { refusal } from './refusal.ts';
 
 /** What is wrong with an id, whatever it is the id of. */

@@ -4,7 +4,7 @@ import type {
   TransactionListInput,
 } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { buildInput, owner } from '../support/interface.ts';
+import { buildInput, owner } from '../support/platform.ts';
 import { refusal, table, type Row } from './refusal.ts';
 
 const badAddresses: readonly unknown[] = [

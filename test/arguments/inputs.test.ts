@@ -1,8 +1,8 @@
 import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { newTransfer } from '../support/answers.ts';
+import { observed } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
-import { observed } from '../support/recorder.ts';
+import { newTransfer } from '../support/values.ts';
 import { refusal, table, type Row } from './refusal.ts';
 
 describe('transfers.create refuses', () => {

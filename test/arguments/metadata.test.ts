@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { account } from '../support/answers.ts';
-import { observed } from '../support/recorder.ts';
+import { observed } from '../support/clients.ts';
+import { account } from '../support/records.ts';
 import { refusal } from './refusal.ts';
 
 /** A value inside `levels` objects. */

@@ -5,8 +5,8 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
-import { failureOf, newTransfer } from '../support/answers.ts';
-import { apiKey, observed } from '../support/recorder.ts';
+import { apiKey, failureOf, observed } from '../support/clients.ts';
+import { newTransfer } from '../support/values.ts';
 import { refusal } from './refusal.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { observed } from '../support/clients.ts';
 import { invoke } from '../support/interface.ts';
-import { observed } from '../support/recorder.ts';
 
 /**
  * The error of a call that must be refused. It comes as a rejection and not as an exception, and

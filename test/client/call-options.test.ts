@@ -5,9 +5,9 @@ import {
   type ToArrayOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { failureOf, newTransfer } from '../support/answers.ts';
+import { failureOf, observed } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
-import { observed } from '../support/recorder.ts';
+import { newTransfer } from '../support/values.ts';
 import { refusal } from '../arguments/refusal.ts';
 
 describe('every list refuses', () => {

@@ -8,19 +8,9 @@ import {
   TimeoutError,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import {
-  address,
-  apiKey,
-  clientOf,
-  errorBody,
-  failureOf,
-  instruction,
-  jwt,
-  newTransfer,
-  respond,
-  transfer,
-  transferCreated,
-} from '../support/answers.ts';
+import { apiKey, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
+import { instruction } from '../support/records.ts';
+import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const tokenOf = (request: Request): string =>

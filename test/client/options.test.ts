@@ -6,9 +6,8 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { owner } from '../support/interface.ts';
-import { failureOf } from '../support/answers.ts';
-import { observed } from '../support/recorder.ts';
+import { failureOf, observed } from '../support/clients.ts';
+import { owner } from '../support/platform.ts';
 
 const baseUrl = 'https://api.example.com/v0';
 const apiKey = 'sk_test_1';

@@ -1,8 +1,9 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { account, failureOf, newTransfer } from '../support/answers.ts';
-import { buildInput, observedPlatform, owner } from '../support/interface.ts';
-import { observed } from '../support/recorder.ts';
+import { failureOf, observed } from '../support/clients.ts';
+import { buildInput, observedPlatform, owner } from '../support/platform.ts';
+import { account } from '../support/records.ts';
+import { newTransfer } from '../support/values.ts';
 import { refusal } from '../arguments/refusal.ts';
 
 const book = {

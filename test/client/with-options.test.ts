@@ -6,9 +6,10 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
-import { entity, failureOf, newInstruction, newTransfer } from '../support/answers.ts';
-import { owner } from '../support/interface.ts';
-import { recorder, type Answer } from '../support/recorder.ts';
+import { failureOf, recorder, type Answer } from '../support/clients.ts';
+import { owner } from '../support/platform.ts';
+import { entity } from '../support/records.ts';
+import { newInstruction, newTransfer } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const clock = new VirtualClock();

@@ -14,18 +14,10 @@ import {
   type AnswerSchema,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import {
-  answer,
-  apiKey,
-  clientAt,
-  clientOf,
-  errorBody,
-  failureOf,
-  html,
-  newTransfer,
-  respond,
-} from '../support/answers.ts';
+import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { answer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { errorBody, html, newTransfer } from '../support/values.ts';
 
 /** The error that a creation ends in when it is answered with 422 and this body. */
 const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>

@@ -8,20 +8,15 @@ import {
   type RetryEvent,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
+import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
+import { nobody } from '../support/nobody.ts';
 import {
-  apiKey,
-  clientAt,
-  clientOf,
   errorBody,
-  failureOf,
-  jwt,
   newInstruction,
   newTransfer,
-  respond,
   transfer,
   transferCreated,
-} from '../support/answers.ts';
-import { deadPort } from '../support/raw-server.ts';
+} from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 type Told =
@@ -123,8 +118,7 @@ test('the events of calls side by side can be told apart', async () => {
 
 test('a request without an answer is told, too', async () => {
   const { told, hooks } = listening();
-  const port = await deadPort();
-  const payments = clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` }, { hooks, maxRetries: 0 });
+  const payments = clientAt(nobody, { hooks, maxRetries: 0 });
   await failureOf(payments.transfers.create(newTransfer));
   expect(told.map(([kind]) => kind)).toEqual(['request', 'response']);
   expect(told[1]?.[1]).toMatchObject({

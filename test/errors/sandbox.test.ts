@@ -14,8 +14,8 @@ import {
   UnprocessableEntityError,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { furnishedPlatform, owner } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
+import { observed } from '../support/clients.ts';
+import { furnishedPlatform, observedSandbox, owner } from '../support/platform.ts';
 
 const caught = (call: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(call).then(

@@ -1,15 +1,10 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  answer,
-  apiKey,
-  errorBody,
-  failureOf,
-  newTransfer,
-  transferCreated,
-} from '../support/answers.ts';
+import { apiKey, failureOf } from '../support/clients.ts';
+import { answer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 // What the caller hands in may break in ways that no type allows. A payment on its way must not end in

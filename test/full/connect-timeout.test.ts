@@ -8,7 +8,9 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { afterEach, expect, test } from 'vitest';
-import { apiKey, calls, failureOf, kinds, newTransfer } from '../support/answers.ts';
+import { apiKey, failureOf } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 // A connection that does not come about in time is a TimeoutError, and also a ConnectionError.

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import type * as msw_ from 'msw';
 import type * as mswNode from 'msw/node';
 import { successBody } from './bodies.ts';
-import { answer, deadPort, listen, type RawServer } from '../support/loopback.ts';
+import { answer, listen, type RawServer } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
 import type { Sdk } from '../wires/ways.ts';
 
 /*
@@ -49,7 +50,7 @@ const callsOf = (sdk: Sdk, baseUrl: string): Calls => {
 
 /** Lets every wire do its work once: what it keeps from then on is no way around either. */
 async function warmUp(sdk: Sdk): Promise<void> {
-  const server = await listen(0, ({ method, target, reply }) => {
+  const server = await listen(({ method, target, reply }) => {
     reply(answer(200, Buffer.from(body(method, target))));
   });
   await callsOf(sdk, server.baseUrl)();
@@ -58,7 +59,7 @@ async function warmUp(sdk: Sdk): Promise<void> {
 
 /** Runs something beside a server that must not hear of it. */
 async function unheard(run: (server: RawServer) => Promise<void>): Promise<void> {
-  const server = await listen(0, answer(500, { error: 'It went around.' }));
+  const server = await listen(answer(500, { error: 'It went around.' }));
   try {
     await run(server);
     assert.deepEqual(server.arrivals, [], 'it went around');
@@ -178,7 +179,7 @@ const includes =
  * to a server of its own.
  */
 export async function proxied(sdkUrl: string): Promise<void> {
-  const behind = await listen(0, ({ method, target, reply }) => {
+  const behind = await listen(({ method, target, reply }) => {
     reply(answer(200, Buffer.from(body(method, target))));
   });
   const forwarded: string[] = [];
@@ -217,11 +218,10 @@ export async function proxied(sdkUrl: string): Promise<void> {
       HTTP_PROXY: url,
       HTTPS_PROXY: url,
     };
-    const nowhere = `127.0.0.1:${await deadPort()}`;
     const script = fileURLToPath(new URL('proxied.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [script, sdkUrl, `http://${nowhere}/v0`, 'https://api.payments.invalid/v0'],
+      [script, sdkUrl, nobody.baseUrl, 'https://api.payments.invalid/v0'],
       { env },
     );
     assert.deepEqual(JSON.parse(stdout), {

@@ -18,7 +18,7 @@ export interface Variant extends Omit<Mutant, 'tests'> {
 const change = (file: string, from: string, to: string): Change => ({ file, from, to });
 
 /** Wrong only in how Bun or Deno is spoken to, which nobody can see on Node. */
-export const belongsIn: readonly (Variant & { readonly on: readonly ('bun' | 'deno')[] })[] = [
+export const elsewhere: readonly (Variant & { readonly on: readonly ('bun' | 'deno')[] })[] = [
   {
     name: 'nothing is sealed',
     on: ['bun', 'deno'],

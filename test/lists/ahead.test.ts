@@ -1,8 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { InvalidResponseError, type ClientOptions } from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { answer, clientAt, failureOf, page, transferNumber } from '../support/answers.ts';
-import { rawServer, type Exchange, type RawServer } from '../support/raw-server.ts';
+import { clientAt, failureOf } from '../support/clients.ts';
+import { answer, type Exchange, type RawServer } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { page, transferNumber } from '../support/values.ts';
 import { forbidUnhandledRejections } from '../support/unhandled.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 

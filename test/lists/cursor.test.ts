@@ -6,7 +6,8 @@ import {
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { clientOf, failureOf, page, respond, transferNumber } from '../support/answers.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { page, transferNumber } from '../support/values.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 /** A platform that holds that many transfers, and hands out as many a page as it is asked for. */

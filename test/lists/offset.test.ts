@@ -5,14 +5,9 @@ import {
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import {
-  address,
-  clientOf,
-  errorBody,
-  failureOf,
-  respond,
-  transactionNumber,
-} from '../support/answers.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { transactionNumber } from '../support/records.ts';
+import { address, errorBody } from '../support/values.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 interface Body {

@@ -10,15 +10,8 @@ import {
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
-import {
-  clientOf,
-  errorBody,
-  failureOf,
-  html,
-  page,
-  respond,
-  transferNumber,
-} from '../support/answers.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { errorBody, html, page, transferNumber } from '../support/values.ts';
 
 const all = Array.from({ length: 11 }, (_, index) => `txfr_${index}`);
 

@@ -2,16 +2,10 @@ import fc from 'fast-check';
 import { PaginationError, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import {
-  answer,
-  clientAt,
-  clientOf,
-  errorBody,
-  page,
-  respond,
-  transferNumber,
-} from '../support/answers.ts';
+import { clientAt, clientOf, respond } from '../support/clients.ts';
+import { answer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { errorBody, page, transferNumber } from '../support/values.ts';
 
 /** One page of a random platform: how many items it holds, and where it says the next one is. */
 interface Scripted {

@@ -5,16 +5,9 @@ import {
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import {
-  clientAt,
-  clientOf,
-  errorBody,
-  failureOf,
-  page,
-  respond,
-  transferNumber,
-} from '../support/answers.ts';
+import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { errorBody, page, transferNumber } from '../support/values.ts';
 import { forbidUnhandledRejections } from '../support/unhandled.ts';
 import { settle } from '../support/virtual-clock.ts';
 

@@ -8,18 +8,10 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { retryAfter } from '../../src/calls/retry.ts';
-import {
-  calls,
-  clientAt,
-  clientOf,
-  errorBody,
-  failureOf,
-  newTransfer,
-  respond,
-  transfer,
-  transferCreated,
-} from '../support/answers.ts';
-import { deadPort } from '../support/raw-server.ts';
+import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { calls } from '../support/kinds.ts';
+import { nobody } from '../support/nobody.ts';
+import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 interface Course {
@@ -293,7 +285,7 @@ test('an empty budget fills with one token for each success', async () => {
 
 test('a retry costs 5 when the platform did no work', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` });
+  const payments = clientAt(nobody);
   let attempts = 0;
   for (let turn = 0; turn < 60; turn += 1) {
     attempts += (await failureOf(payments.transfers.get('txfr_1'))).attempts.length;

@@ -12,21 +12,12 @@ import {
   type Clock,
 } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  address,
-  answer,
-  apiKey,
-  calls,
-  clientAt,
-  clientOf,
-  errorBody,
-  failureOf,
-  kinds,
-  newTransfer,
-  respond,
-  transfer,
-} from '../support/answers.ts';
-import { deadPort, headersReceived, rawServer, type RawServer } from '../support/raw-server.ts';
+import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { answer, type RawServer } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { address, errorBody, newTransfer, transfer } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
@@ -433,16 +424,12 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
   };
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
-  const refused = await deadPort();
   const ends: (() => Promise<void>)[] = [];
   const run = (options: ClientOptions, after: (clock: VirtualClock) => Promise<void>): void => {
     ends.push(async () => {
       const clock = new VirtualClock();
       const controller = new AbortController();
-      const payments = clientAt(
-        { baseUrl: `http://127.0.0.1:${refused}/v0` },
-        { clock, ...options },
-      );
+      const payments = clientAt(nobody, { clock, ...options });
       const { signal } = controller;
       const pending = [
         ...kinds.map((kind) => calls[kind].send(payments, { signal })),

@@ -6,16 +6,8 @@ import {
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
-import {
-  address,
-  clientOf,
-  errorBody,
-  failureOf,
-  newTransfer,
-  respond,
-  transfer,
-  transferCreated,
-} from '../support/answers.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const throttled = (retryAfter?: string): Response =>

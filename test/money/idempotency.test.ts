@@ -5,22 +5,17 @@ import {
   type RequestEvent,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { clientAt, clientOf, failureOf, respond, type Sent } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { answer } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
 import {
-  answer,
   built,
-  calls,
-  clientAt,
-  clientOf,
   errorBody,
-  failureOf,
-  kinds,
   newInstruction,
   newTransfer,
-  respond,
   transferCreated,
-} from '../support/answers.ts';
-import { rawServer } from '../support/raw-server.ts';
-import type { Sent } from '../support/recorder.ts';
+} from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const idempotencyHeader = 'Idempotency-Key';

@@ -8,9 +8,9 @@ import {
   type TransferCreateInput,
 } from 'payments-platform-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
-import { failureOf, newTransfer, page, transfer } from '../support/answers.ts';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
+import { failureOf, observed } from '../support/clients.ts';
+import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const since = '2026-01-01T00:00:00.000Z';

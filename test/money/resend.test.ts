@@ -16,26 +16,12 @@ import {
   type PaymentsError,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import {
-  answer,
-  calls,
-  clientAt,
-  errorBody,
-  failureOf,
-  html,
-  kinds,
-  newTransfer,
-  transferCreated,
-  type KindName,
-} from '../support/answers.ts';
-import {
-  deadPort,
-  headersReceived,
-  rawServer,
-  rawServerOn,
-  type Exchange,
-  type RawServer,
-} from '../support/raw-server.ts';
+import { clientAt, failureOf } from '../support/clients.ts';
+import { calls, kinds, type KindName } from '../support/kinds.ts';
+import { answer, type Exchange } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** Who sends again: nobody, the calls that may take effect twice, or everybody. */
@@ -294,7 +280,7 @@ test.each(faultRows)(
 
 test.each(kinds)('a refused connection proves that a %s was not sent', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` });
+  const payments = clientAt(nobody);
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
   expect(error).toMatchObject({
     code: 'ECONNREFUSED',
@@ -331,14 +317,13 @@ test.each(kinds)(
   'a name whose addresses all refuse proves that a %s was not sent',
   async (kind) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    const port = await deadPort();
     namesAre((_, done) => {
       done(null, [
         { address: '127.0.0.1', family: 4 },
         { address: '127.0.0.2', family: 4 },
       ]);
     });
-    const payments = clientAt({ baseUrl: `https://twice.invalid:${port}/v0` });
+    const payments = clientAt({ baseUrl: `https://twice.invalid:${nobody.port}/v0` });
     const error = await failureOf(calls[kind].send(payments), ConnectionError);
     expect(error).toMatchObject({
       code: 'ECONNREFUSED',
@@ -351,15 +336,17 @@ test.each(kinds)(
 test.each(kinds)('a platform that comes back gets a %s exactly once', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
-  const port = await deadPort();
   const { good, status, send } = calls[kind];
-  const back = Promise.withResolvers<RawServer>();
-  const onRetry = async (): Promise<void> => {
-    back.resolve(await rawServerOn(port, answer(status, good)));
-  };
-  const baseUrl = `http://127.0.0.1:${port}/v0`;
-  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry } }));
-  const server = await back.promise;
+  const server = await rawServer(answer(status, good));
+  // Where the name leads at first nobody listens.
+  const hosts = ['127.0.0.2', '127.0.0.1'];
+  namesAre((_, done) => {
+    done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
+  });
+  const waits = Promise.withResolvers<unknown>();
+  const baseUrl = `http://localhost:${server.port}/v0`;
+  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
+  expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
   await clock.advance(125);
   expect(await call).toEqual(good);
   expect(server.arrivals).toHaveLength(1);

@@ -13,9 +13,9 @@ import {
   type WaitOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { failureOf, transfer } from '../support/answers.ts';
-import { furnishedPlatform } from '../support/interface.ts';
-import { observed, observedSandbox } from '../support/recorder.ts';
+import { failureOf, observed } from '../support/clients.ts';
+import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { transfer } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 // Jitter is for real life; here every pause is as long as its middle.

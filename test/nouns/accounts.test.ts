@@ -1,7 +1,7 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
-import { observedPlatform } from '../support/interface.ts';
+import { failureOf } from '../support/clients.ts';
+import { observedPlatform } from '../support/platform.ts';
 
 test('creates an account on the default chain, with the auto-earn of the settings', async () => {
   const { payments } = observedPlatform();

@@ -1,7 +1,7 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
-import { observedPlatform } from '../support/interface.ts';
+import { failureOf } from '../support/clients.ts';
+import { observedPlatform } from '../support/platform.ts';
 
 test('gets a counterparty, its account number masked', async () => {
   const { payments, sandbox } = observedPlatform();

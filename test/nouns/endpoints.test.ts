@@ -2,15 +2,16 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
+import { observed, type Sent } from '../support/clients.ts';
 import {
   argumentsOf,
   endpoints,
-  furnishedPlatform,
   invoke,
   type Endpoint,
   type Example,
 } from '../support/interface.ts';
-import { observed, observedSandbox, recordingServer, type Sent } from '../support/recorder.ts';
+import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { recordingServer } from '../support/recording-server.ts';
 
 const filled = (path: string, id: string | undefined): string => path.replace('{id}', id ?? '');
 

@@ -1,7 +1,7 @@
 import { NotFoundError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
+import { failureOf } from '../support/clients.ts';
 
 const start = () => {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });

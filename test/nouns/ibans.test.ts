@@ -1,7 +1,7 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { SandboxError } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { observedPlatform } from '../support/interface.ts';
+import { observedPlatform } from '../support/platform.ts';
 
 test('gets an IBAN and where its deposits go', async () => {
   const { payments } = observedPlatform();

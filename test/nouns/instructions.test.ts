@@ -1,8 +1,7 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
-import { buildInput, observedPlatform, owner } from '../support/interface.ts';
-import { observed } from '../support/recorder.ts';
+import { failureOf, observed } from '../support/clients.ts';
+import { buildInput, observedPlatform, owner } from '../support/platform.ts';
 
 test('builds a payload that can be registered', async () => {
   const { payments, sandbox } = observedPlatform();

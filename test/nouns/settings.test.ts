@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { observedPlatform } from '../support/interface.ts';
+import { observedPlatform } from '../support/platform.ts';
 
 test('changes what is given and leaves the rest', async () => {
   const { payments, sandbox, sent } = observedPlatform();

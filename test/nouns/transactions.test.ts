@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { furnishedPlatform, owner } from '../support/interface.ts';
-import { observedSandbox } from '../support/recorder.ts';
+import { furnishedPlatform, observedSandbox, owner } from '../support/platform.ts';
 
 /** Two instructions, one of which has run four times: six records in all. */
 const start = () => {

@@ -1,7 +1,7 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/answers.ts';
-import { observedPlatform } from '../support/interface.ts';
+import { failureOf } from '../support/clients.ts';
+import { observedPlatform } from '../support/platform.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',

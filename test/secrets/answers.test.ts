@@ -14,8 +14,9 @@ import {
   type AnswerSchema,
   type PaymentsClient,
 } from 'payments-platform-sdk';
-import { address, clientAt, clientOf, failureOf, newTransfer } from '../support/answers.ts';
+import { clientAt, clientOf, failureOf } from '../support/clients.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 import { spellings } from './spellings.ts';

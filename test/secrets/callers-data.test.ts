@@ -5,7 +5,8 @@ import {
   type PaymentsClient,
   type RequestOptions,
 } from 'payments-platform-sdk';
-import { address, clientOf, failureOf, newInstruction, newTransfer } from '../support/answers.ts';
+import { clientOf, failureOf } from '../support/clients.ts';
+import { address, newInstruction, newTransfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
 const both = `${apiKey} ${jwt}`;

@@ -6,15 +6,18 @@ import {
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
-import { address, clientAt, clientOf, failureOf, newTransfer } from '../support/answers.ts';
-import { deadPort, rawServer, type Step } from '../support/raw-server.ts';
+import { clientAt, clientOf, failureOf } from '../support/clients.ts';
+import { type Step } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
 test('a refused connection, by fetch and by node:http', async () => {
-  const payments = clientAt({ baseUrl: `http://127.0.0.1:${await deadPort()}/v0` }, credentials);
+  const payments = clientAt(nobody, credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
     () => payments.transactions.list({ address }),

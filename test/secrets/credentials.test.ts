@@ -6,7 +6,8 @@ import {
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
-import { address, clientOf, failureOf, transfer } from '../support/answers.ts';
+import { clientOf, failureOf } from '../support/clients.ts';
+import { address, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnswerSchema, ClientOptions, Hooks, PaymentsClient } from 'payments-platform-sdk';
-import { address, clientOf, newTransfer, page, transfer } from '../support/answers.ts';
+import { clientOf } from '../support/clients.ts';
+import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 

@@ -6,16 +6,9 @@ import {
   WaitError,
   type PaymentsError,
 } from 'payments-platform-sdk';
-import {
-  address,
-  clientOf,
-  failureOf,
-  newTransfer,
-  page,
-  transactionNumber,
-  transfer,
-  transferNumber,
-} from '../support/answers.ts';
+import { clientOf, failureOf } from '../support/clients.ts';
+import { transactionNumber } from '../support/records.ts';
+import { address, newTransfer, page, transfer, transferNumber } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 

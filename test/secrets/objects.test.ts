@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { address, clientOf, page, transactionNumber, transfer } from '../support/answers.ts';
-import { observedSandbox } from '../support/recorder.ts';
+import { clientOf } from '../support/clients.ts';
+import { observedSandbox } from '../support/platform.ts';
+import { transactionNumber } from '../support/records.ts';
+import { address, page, transfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
 /** A client that has done its work, with both credentials. */

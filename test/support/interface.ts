@@ -1,4 +1,4 @@
-import type { InstructionBuildInput, PaymentsClient } from 'payments-platform-sdk';
+import type { PaymentsClient } from 'payments-platform-sdk';
 import {
   AccountCreatedSchema,
   AccountSchema,
@@ -14,13 +14,13 @@ import {
   TransferCreatedSchema,
   TransferSchema,
 } from 'payments-platform-sdk/schemas';
+import type { SandboxOperation } from 'payments-platform-sdk/sandbox';
 import * as z from 'zod/mini';
-import { Sandbox, type SandboxOperation } from 'payments-platform-sdk/sandbox';
-import { observedSandbox } from './recorder.ts';
+import { buildInput, owner } from './platform.ts';
 
 /*
  * The platform's interface document, kept as data: what it says of each endpoint, and an example of
- * each call. The examples name what `furnishedPlatform` below has put into its sandbox.
+ * each call. The examples name what `furnishedPlatform` of ./platform.ts has put into its sandbox.
  */
 
 /** One example of a call. */
@@ -59,24 +59,6 @@ const paging = ['cursor', 'limit'] as const;
 /** Characters that mean something else in a query string unless they are encoded. */
 const cursor = 'b3B/YX+l ZQ=&';
 const cursorSent = 'cursor=b3B%2FYX%2Bl+ZQ%3D%26';
-
-export const owner = '0x00000000000000000000000000000000000000aa';
-const token = '0x00000000000000000000000000000000000000Bb';
-const fee = {
-  token,
-  maxBaseFeePerGas: 100,
-  maxPriorityFeePerGas: 2,
-  executionFee: 50,
-} as const;
-export const buildInput = {
-  address: owner,
-  chainId: 8453,
-  salt: 7,
-  maxExecutions: 10,
-  actionArguments: {
-    refuelERC20: { token, target: owner, threshold: 1_000, endBalance: 5_000, fee },
-  },
-} as const satisfies InstructionBuildInput;
 
 export const endpoints: readonly Endpoint[] = [
   {
@@ -402,33 +384,4 @@ export function invoke(
   const method: unknown = Reflect.get(Object(resource), verb);
   if (typeof method !== 'function') throw new TypeError(`there is no payments.${operation}`);
   return Reflect.apply(method, resource, [...parameters]) as Started;
-}
-
-/** A sandbox that holds whatever the examples name, two of everything that is listed. */
-export function furnishedPlatform(): Sandbox {
-  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
-  for (const email of ['first@example.com', 'second@example.com']) {
-    sandbox.entities.approve(sandbox.entities.create({ email }).id);
-  }
-  for (const name of ['Source', 'Destination']) {
-    const { id } = sandbox.accounts.create({ entityId: 'ent_000001', name });
-    sandbox.accounts.fund(id, '1000');
-    sandbox.ibans.create({ accountId: 'acc_000001' });
-    sandbox.counterparties.create({ entityId: 'ent_000001', name });
-  }
-  for (const amount of ['1.00', '2.00']) {
-    sandbox.transfers.create({
-      sourceAccountId: 'acc_000001',
-      destinationAccountId: 'acc_000002',
-      amount,
-    });
-  }
-  for (const salt of [1, 2]) sandbox.instructions.create({ ...buildInput, salt });
-  return sandbox;
-}
-
-/** That sandbox, and a client of it whose every request is noted. */
-export function observedPlatform() {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
 }

@@ -47,8 +47,8 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Listens at a port of the loopback address, 0 for any, until it is closed. */
-export async function listen(wanted: number, ...steps: readonly Step[]): Promise<RawServer> {
+/** Listens at a port of the loopback address until it is closed. */
+export async function listen(...steps: readonly Step[]): Promise<RawServer> {
   const arrivals: Arrival[] = [];
   const connections: { bytes: Buffer; closed: boolean }[] = [];
   const sockets = new Set<Socket>();
@@ -90,23 +90,17 @@ export async function listen(wanted: number, ...steps: readonly Step[]): Promise
         const step = steps[Math.min(arrivals.length, steps.length - 1)];
         arrivals.push(request);
         changed();
-        if (step !== undefined) perform(step, request, socket);
+        if (typeof step === 'function') step(exchangeOf(request, socket));
+        else if (step !== undefined) socket.end(step);
       }
     });
   });
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject);
-    server.listen(wanted, '127.0.0.1', resolve);
+    server.listen(0, '127.0.0.1', resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      for (const socket of sockets) socket.destroy();
-      server.close(() => {
-        resolve();
-      });
-    });
   return {
     port,
     origin: `http://127.0.0.1:${port}`,
@@ -115,7 +109,13 @@ export async function listen(wanted: number, ...steps: readonly Step[]): Promise
     connections,
     arrived: (count) => until(() => arrivals.length >= count),
     closed: (connection) => until(() => connections[connection]?.closed === true),
-    close,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => {
+          resolve();
+        });
+      }),
   };
 }
 
@@ -126,11 +126,9 @@ export function answer(
   headers: Readonly<Record<string, string>> = {},
 ): Buffer {
   const content =
-    body === undefined
-      ? Buffer.alloc(0)
-      : body instanceof Uint8Array
-        ? Buffer.from(body)
-        : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    body instanceof Uint8Array
+      ? body
+      : Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
   const all = {
     connection: 'close',
     'content-type': typeof body === 'string' ? 'text/html' : 'application/json',
@@ -144,39 +142,13 @@ export function answer(
   ]);
 }
 
-/** A loopback address where nobody listens. */
-export async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-function perform(step: Step, request: Arrival, socket: Socket): void {
-  const reply = (bytes: string | Uint8Array): void => {
-    socket.end(bytes);
-  };
-  if (typeof step !== 'function') {
-    reply(step);
-    return;
-  }
-  step({
-    ...request,
-    socket,
-    reply,
-    write: (bytes) => {
-      socket.write(bytes);
-    },
-    reset: () => {
-      socket.resetAndDestroy();
-    },
-  });
-}
+const exchangeOf = (request: Arrival, socket: Socket): Exchange => ({
+  ...request,
+  socket,
+  write: (bytes) => void socket.write(bytes),
+  reply: (bytes) => void socket.end(bytes),
+  reset: () => void socket.resetAndDestroy(),
+});
 
 /** The first whole request among the bytes, if there is one. */
 function takeRequest(bytes: Buffer, connection: number): Arrival | undefined {

@@ -3,15 +3,9 @@ import { onTestFinished } from 'vitest';
 import { listen, type RawServer, type Step } from './loopback.ts';
 import { settle } from './virtual-clock.ts';
 
-export { deadPort, type Exchange, type RawServer, type Step } from './loopback.ts';
-
 /** A server of ./loopback.ts that ends with the test. */
 export async function rawServer(...steps: readonly Step[]): Promise<RawServer> {
-  return rawServerOn(0, ...steps);
-}
-
-export async function rawServerOn(wanted: number, ...steps: readonly Step[]): Promise<RawServer> {
-  const server = await listen(wanted, ...steps);
+  const server = await listen(...steps);
   onTestFinished(server.close);
   return server;
 }

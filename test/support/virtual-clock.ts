@@ -2,7 +2,6 @@ import type { Clock } from 'payments-platform-sdk';
 
 interface Timer {
   readonly at: number;
-  readonly ms: number;
   readonly run: () => void;
 }
 
@@ -49,7 +48,7 @@ export class VirtualClock implements Clock {
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     this.lengths.push(ms);
-    this.#timers.set(handle, { at: this.#passed + ms, ms, run: callback });
+    this.#timers.set(handle, { at: this.#passed + ms, run: callback });
     if (ms === 0) {
       setImmediate(() => {
         this.#fire(handle);

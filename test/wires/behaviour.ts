@@ -3,14 +3,8 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ClientOptions, PaymentsClient, PaymentsError } from '../../src/index.ts';
 import { successBody } from '../full/bodies.ts';
-import {
-  answer,
-  deadPort,
-  listen,
-  type Exchange,
-  type RawServer,
-  type Step,
-} from '../support/loopback.ts';
+import { answer, listen, type Exchange, type RawServer, type Step } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
 import { leftBy, type Coding, type Sdk, type Way } from './ways.ts';
 
 /*
@@ -237,8 +231,7 @@ const writes: readonly Behaviour[] = [
     name: 'a POST to a refused connection is not_sent where that is proven, and never wrong',
     writes: true,
     async run({ sdk, way, client }) {
-      const baseUrl = `http://127.0.0.1:${await deadPort()}/v0`;
-      const call = client({ baseUrl }).transfers.create(newTransfer);
+      const call = client({ baseUrl: nobody.baseUrl }).transfers.create(newTransfer);
       const error = await failure(call, sdk.ConnectionError);
       assert.equal(error.outcome, way.refused.write);
     },
@@ -500,8 +493,10 @@ const reads: readonly Behaviour[] = [
   {
     name: 'a refused connection is not_sent where that is proven, and never wrong',
     async run({ sdk, way, client }) {
-      const baseUrl = `http://127.0.0.1:${await deadPort()}/v0`;
-      const error = await failure(way.read.send(client({ baseUrl })), sdk.ConnectionError);
+      const error = await failure(
+        way.read.send(client({ baseUrl: nobody.baseUrl })),
+        sdk.ConnectionError,
+      );
       assert.deepEqual(facts(error, 'outcome', 'retryable'), {
         outcome: way.refused.read,
         retryable: true,
@@ -751,7 +746,7 @@ export async function tryOut(sdk: Sdk, way: Way, behaviour: Behaviour): Promise<
       client,
       read: (server, options) => way.read.send(client(server, options)),
       async serve(...steps) {
-        const server = await listen(0, ...steps);
+        const server = await listen(...steps);
         servers.push(server);
         return server;
       },

@@ -1,17 +1,11 @@
 import { ConfigurationError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
-import {
-  answer,
-  apiKey,
-  calls,
-  clientAt,
-  failureOf,
-  kinds,
-  newTransfer,
-  transferCreated,
-} from '../support/answers.ts';
+import { apiKey, clientAt, failureOf } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { answer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { newTransfer, transferCreated } from '../support/values.ts';
 
 // A browser sends a POST again whose connection was reset: test/runtimes saw Chromium do it. What a
 // browser is, is told here by the globals that it has; the real one is in test/runtimes.

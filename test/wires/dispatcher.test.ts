@@ -10,15 +10,11 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  answer,
-  apiKey,
-  errorBody,
-  failureOf,
-  newTransfer,
-  transferCreated,
-} from '../support/answers.ts';
-import { deadPort, rawServer } from '../support/raw-server.ts';
+import { apiKey, failureOf } from '../support/clients.ts';
+import { answer } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
 // of somebody's own may say less.
@@ -96,7 +92,7 @@ test("nor does one that is made of Node's own: it may do more than its dispatch(
     const Own = inner.constructor as new () => Dispatcher;
     return new (class extends Own {})();
   });
-  const call = clientFor(`http://127.0.0.1:${await deadPort()}`).transfers.create(newTransfer);
+  const call = clientFor(nobody.origin).transfers.create(newTransfer);
   expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
 });
 
@@ -193,18 +189,18 @@ test("nor does Node's own once its dispatch() was replaced, believed before or n
 });
 
 test('one that turns to another address behind our back proves nothing by its last error', async () => {
-  const refusing = await deadPort();
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
     ).compose((dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] => {
-      const standby = `http://127.0.0.1:${refusing}`;
       return (options, handler) =>
         dispatch(
           options,
           between(handler, (name, call) => {
             if (isBeginning(name)) return undefined;
-            return isFailure(name) ? dispatch({ ...options, origin: standby }, handler) : call();
+            return isFailure(name)
+              ? dispatch({ ...options, origin: nobody.origin }, handler)
+              : call();
           }),
         );
     });
@@ -341,7 +337,6 @@ test.each<[string, object, readonly Uint8Array[], end?: true]>([
 });
 
 test("nor does Node's fetch over one, given as an option", async () => {
-  const refusing = await deadPort();
   // What it sends again, and what becomes of that, is all that its caller hears of.
   replace((inner) => ({
     dispatch: (options, handler) =>
@@ -350,7 +345,7 @@ test("nor does Node's fetch over one, given as an option", async () => {
         between(handler, (name, call) => {
           if (isBeginning(name)) return undefined;
           if (!isFailure(name)) return call();
-          const again = { ...options, origin: `http://127.0.0.1:${refusing}` };
+          const again = { ...options, origin: nobody.origin };
           return inner.dispatch(again, withoutBeginning(handler));
         }),
       ),

@@ -12,20 +12,12 @@ import {
   type PaymentsError,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import {
-  answer,
-  apiKey,
-  calls,
-  clientAt,
-  clientOf,
-  failureOf,
-  kinds,
-  newTransfer,
-  respond,
-  transfer,
-  transferCreated,
-} from '../support/answers.ts';
-import { deadPort, rawServer } from '../support/raw-server.ts';
+import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { answer } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { newTransfer, transfer, transferCreated } from '../support/values.ts';
 
 const ways = [
   {
@@ -237,10 +229,7 @@ test('an informational answer before the real one is passed over', async () => {
 
 /** Calls under another runtime's name, over this one's fetch. */
 const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
-  const payments = clientAt(
-    { baseUrl: `http://127.0.0.1:${await deadPort()}/v0` },
-    { maxRetries: 0 },
-  );
+  const payments = clientAt(nobody, { maxRetries: 0 });
   const outcomes: Record<string, PaymentsError['outcome']> = {};
   for (const kind of kinds) outcomes[kind] = (await failureOf(calls[kind].send(payments))).outcome;
   return outcomes;

@@ -13,17 +13,12 @@ import {
   type RequestOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  address,
-  answer,
-  clientAt,
-  failureOf,
-  instruction,
-  jwt,
-  respond,
-  transactionNumber,
-} from '../support/answers.ts';
-import { deadPort, headersReceived, rawServer, type Exchange } from '../support/raw-server.ts';
+import { clientAt, failureOf, jwt, respond } from '../support/clients.ts';
+import { answer, type Exchange } from '../support/loopback.ts';
+import { nobody } from '../support/nobody.ts';
+import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { instruction, transactionNumber } from '../support/records.ts';
+import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const text = 'Grüße, 5 €, 日本, 🧾';
@@ -304,11 +299,7 @@ describe.each(wires)('over $wire', (wire) => {
 
   test('nobody listening proves that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    const port = await deadPort();
-    const error = await failureOf(
-      both[0].send(clientAt({ baseUrl: `http://127.0.0.1:${port}/v0` })),
-      ConnectionError,
-    );
+    const error = await failureOf(both[0].send(clientAt(nobody)), ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
     expect(error.attempts).toHaveLength(3);
   });

@@ -2,7 +2,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ConnectionError, PaymentsClient } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Handler } from '../../src/wires/undici.ts';
-import { apiKey, failureOf, newTransfer, transferCreated } from '../support/answers.ts';
+import { apiKey, failureOf } from '../support/clients.ts';
+import { newTransfer, transferCreated } from '../support/values.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 // Node 22 calls the older half of the handler. A dispatcher of the test's own does so on every Node;

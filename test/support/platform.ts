@@ -1,0 +1,65 @@
+import type { ClientOptions, InstructionBuildInput, PaymentsClient } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { observed, type Answer, type Sent } from './clients.ts';
+
+export const owner = '0x00000000000000000000000000000000000000aa';
+const token = '0x00000000000000000000000000000000000000Bb';
+const fee = {
+  token,
+  maxBaseFeePerGas: 100,
+  maxPriorityFeePerGas: 2,
+  executionFee: 50,
+} as const;
+export const buildInput = {
+  address: owner,
+  chainId: 8453,
+  salt: 7,
+  maxExecutions: 10,
+  actionArguments: {
+    refuelERC20: { token, target: owner, threshold: 1_000, endBalance: 5_000, fee },
+  },
+} as const satisfies InstructionBuildInput;
+
+/** A client of a sandbox whose every request is noted on its way. */
+export const observedSandbox = (
+  sandbox: Sandbox,
+  options: ClientOptions = {},
+): { readonly payments: PaymentsClient; readonly sent: Sent[] } =>
+  observed(through(sandbox), { apiKey: sandbox.apiKey, jwt: sandbox.jwt, ...options });
+
+/** Lets a sandbox answer. */
+const through =
+  (sandbox: Sandbox): Answer =>
+  (request, body) =>
+    request.method === 'GET' && body !== ''
+      ? sandbox.getWithBody(request, body)
+      : sandbox.fetch(request);
+
+/** A sandbox that holds whatever the examples name, two of everything that is listed. */
+export function furnishedPlatform(): Sandbox {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
+  for (const email of ['first@example.com', 'second@example.com']) {
+    sandbox.entities.approve(sandbox.entities.create({ email }).id);
+  }
+  for (const name of ['Source', 'Destination']) {
+    const { id } = sandbox.accounts.create({ entityId: 'ent_000001', name });
+    sandbox.accounts.fund(id, '1000');
+    sandbox.ibans.create({ accountId: 'acc_000001' });
+    sandbox.counterparties.create({ entityId: 'ent_000001', name });
+  }
+  for (const amount of ['1.00', '2.00']) {
+    sandbox.transfers.create({
+      sourceAccountId: 'acc_000001',
+      destinationAccountId: 'acc_000002',
+      amount,
+    });
+  }
+  for (const salt of [1, 2]) sandbox.instructions.create({ ...buildInput, salt });
+  return sandbox;
+}
+
+/** That sandbox, and a client of it whose every request is noted. */
+export function observedPlatform() {
+  const sandbox = furnishedPlatform();
+  return { sandbox, ...observedSandbox(sandbox) };
+}

@@ -1,0 +1,51 @@
+/* What most calls are given, and what the platform says to them. */
+
+export const address = '0x52908400098527886e0f7030069857d2e4169ee7';
+export const newTransfer = {
+  sourceAccountId: 'acc_1',
+  destinationAccountId: 'acc_2',
+  amount: '12.50',
+} as const;
+export const transferCreated = {
+  id: 'txfr_1',
+  status: 'pending',
+  type: 'book',
+  createdAt: '2026-01-01T00:00:00Z',
+} as const;
+export const transfer = {
+  ...transferCreated,
+  sourceAccountId: 'acc_1',
+  destinationAccountId: 'acc_2',
+  amount: '12.50',
+  currency: 'USDC',
+  direction: 'outgoing',
+} as const;
+export const transferNumber = (number: number): typeof transfer & { id: `txfr_${string}` } => ({
+  ...transfer,
+  id: `txfr_${number}` as typeof transfer.id,
+});
+export const page = (
+  data: readonly unknown[],
+  nextCursor: unknown = null,
+  hasMore = nextCursor !== null,
+): { data: readonly unknown[]; hasMore: boolean; nextCursor: unknown } => ({
+  data,
+  hasMore,
+  nextCursor,
+});
+export const newInstruction = {
+  address,
+  chainId: 8453,
+  salt: 7,
+  maxExecutions: 1,
+  actionArguments: { anotherAction: { target: address } },
+} as const;
+export const built = {
+  salt: 7,
+  maxExecutions: 1,
+  action: address,
+  arguments: '0x00',
+} as const;
+
+export const errorBody = { error: 'No.', code: 'refused', details: null };
+export const html = '<!doctype html><html><body><h1>Bad gateway</h1></body></html>';
