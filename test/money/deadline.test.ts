@@ -228,11 +228,15 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   };
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
-  const server = await rawServer(({ reply }) => {
-    setTimeout(reply, 20, answer(200, transfer));
+  const answered = Promise.withResolvers<Response>();
+  const { payments: waiting } = clientOf(() => answered.promise, far);
+  const call = waiting.transfers.get('txfr_1');
+  // A timer of this process that is due after that millisecond has its turn after it.
+  await new Promise((resolve) => {
+    setTimeout(resolve, 5);
   });
-  expect(await clientAt(server, far).transfers.get('txfr_1')).toEqual(transfer);
-  await settle();
+  answered.resolve(respond(200, transfer));
+  expect(await call).toEqual(transfer);
   expect(warnings).toEqual([]);
 });
 
@@ -447,9 +451,12 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
       expect(listeners(signal)).toBe(0);
     });
   };
+  const failLate: (() => void)[] = [];
   const late = (): Promise<Response> =>
     new Promise((_, reject) => {
-      setTimeout(reject, 30, new Error('late'));
+      failLate.push(() => {
+        reject(new Error('late'));
+      });
     });
   run({}, (clock) => clock.advance(300_000));
   run({}, () => Promise.resolve());
@@ -462,9 +469,9 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
     clock.advance(300_000),
   );
   await Promise.all(ends.map((end) => end()));
-  await new Promise((resolve) => {
-    setTimeout(resolve, 60);
-  });
+  expect(failLate).not.toEqual([]);
+  for (const fail of failLate) fail();
+  await settle();
   expect(unhandled).toEqual([]);
 });
 

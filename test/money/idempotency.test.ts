@@ -5,10 +5,8 @@ import {
   type RequestEvent,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { clientAt, clientOf, failureOf, respond, type Sent } from '../support/clients.ts';
+import { clientOf, failureOf, respond, type Sent } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
-import { answer } from '../support/loopback.ts';
-import { rawServer } from '../support/raw-server.ts';
 import {
   built,
   errorBody,
@@ -58,16 +56,20 @@ test('every POST carries a key of its own, and nothing else does', async () => {
 });
 
 test('with a key a creation is sent again after an unknown outcome, always with the same key', async () => {
-  const server = await rawServer(
-    ({ reset }) => {
-      reset();
+  const answers = [
+    () => Promise.reject(new TypeError('fetch failed')),
+    () => respond(503, errorBody),
+    () => respond(201, transferCreated),
+  ];
+  const { payments, requests } = clientOf(
+    (_, __, count) => answers[count - 1]?.() ?? respond(500),
+    {
+      idempotencyHeader,
+      clock: new VirtualClock(),
     },
-    answer(503, errorBody),
-    answer(201, transferCreated),
   );
-  const payments = clientAt(server, { idempotencyHeader, clock: new VirtualClock() });
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
-  const [first, ...others] = server.arrivals.map(({ headers }) => headers['idempotency-key']);
+  const [first, ...others] = keysOf(requests);
   expect(first).toMatch(uuid);
   expect(others).toEqual([first, first]);
 });

@@ -4,6 +4,7 @@ import {
   AuthenticationError,
   ConfigurationError,
   NotFoundError,
+  PaymentsClient,
   ServerError,
   ValidationError,
   WaitError,
@@ -12,9 +13,9 @@ import {
   type TransferId,
   type WaitOptions,
 } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { failureOf, observed } from '../support/clients.ts';
-import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
 import { transfer } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -25,10 +26,24 @@ beforeEach(() => {
 
 const id = 'txfr_000001';
 
-function start(options: ClientOptions = {}) {
+/** A platform that holds one pending transfer, with this id. */
+function start() {
   const clock = new VirtualClock();
-  const sandbox = furnishedPlatform();
-  return { clock, sandbox, ...observedSandbox(sandbox, { clock, ...options }) };
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  sandbox.entities.approve(entityId);
+  const [source, destination] = [
+    sandbox.accounts.create({ entityId, name: 'Source' }),
+    sandbox.accounts.create({ entityId, name: 'Destination' }),
+  ];
+  sandbox.accounts.fund(source.id, '100');
+  sandbox.transfers.create({
+    sourceAccountId: source.id,
+    destinationAccountId: destination.id,
+    amount: '1.00',
+  });
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, clock });
+  return { clock, sandbox, payments };
 }
 
 /** A platform that gives these answers one after the other, the last one for ever. */
@@ -53,7 +68,7 @@ function scripted(answers: readonly (string | number)[], options: ClientOptions 
 }
 
 test('polls until the transfer is completed', async () => {
-  const { clock, sandbox, payments, sent } = start();
+  const { clock, sandbox, payments } = start();
   const seen: string[] = [];
   const done = await clock.run(
     payments.transfers.waitFor(id, {
@@ -65,7 +80,7 @@ test('polls until the transfer is completed', async () => {
   );
   expect(done).toMatchObject({ id, status: 'completed', amount: '1.00' });
   expect(seen).toEqual(['pending', 'processing', 'completed']);
-  expect(sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual(
+  expect(sandbox.log.map(({ method, path }) => `${method} ${path}`)).toEqual(
     Array.from({ length: 3 }, () => `GET /v0/transfers/${id}`),
   );
   expect(clock.pending).toBe(0);

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { getEventListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsClient } from 'payments-platform-sdk';
 import {
   Sandbox,
@@ -12,6 +11,7 @@ import {
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { call, furnished, having } from './calls.ts';
+import { settle } from '../support/virtual-clock.ts';
 
 function world(options: SandboxOptions = {}) {
   const sandbox = new Sandbox(options);
@@ -172,7 +172,7 @@ test.each([
     const reader = readerOf(response);
     expect((await reader.read()).value?.length).toBeGreaterThan(10);
     const rest = reader.read();
-    expect(await Promise.race([rest, sleep(20, 'still waiting')])).toBe('still waiting');
+    expect(await Promise.race([rest, settle().then(() => 'still waiting')])).toBe('still waiting');
     const reason = new Error('enough');
     abort(reason);
     await expect(rest).rejects.toBe(reason);
@@ -199,7 +199,7 @@ test.each([
   inject(fault);
   const { signal, abort } = controller();
   const pending = raw(signal);
-  expect(await Promise.race([pending, sleep(20, 'still waiting')])).toBe('still waiting');
+  expect(await Promise.race([pending, settle().then(() => 'still waiting')])).toBe('still waiting');
   expect(committed()).toBe(count);
   const reason = new Error('enough');
   abort(reason);
@@ -231,11 +231,13 @@ test.each(['hang', 'stalled_body'] as const)(
       .then(textOf)
       .catch((reason: unknown) => reason);
     for (let round = 0; round < 5; round += 1) {
-      await sleep(5);
+      await settle();
       collect();
     }
     abort(new Error('enough'));
-    expect(await Promise.race([pending, sleep(1000, 'forgotten')])).toEqual(new Error('enough'));
+    expect(await Promise.race([pending, settle().then(() => 'forgotten')])).toEqual(
+      new Error('enough'),
+    );
   },
 );
 
@@ -248,7 +250,7 @@ test('a delay takes effect at once and answers late', async () => {
   await expect.poll(() => timers.map(({ ms }) => ms)).toEqual([60_000]);
   expect(committed()).toBe(1);
   const early = Symbol('early');
-  expect(await Promise.race([pending, sleep(5, early)])).toBe(early);
+  expect(await Promise.race([pending, settle().then(() => early)])).toBe(early);
   timers[0]?.run();
   expect((await pending).status).toBe(201);
 });

@@ -1,12 +1,12 @@
 // The default import, because msw replaces members of this object.
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setupServer } from 'msw/node';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { handlers, type HandlersOptions } from 'payments-platform-sdk/sandbox/msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerOf } from './calls.ts';
+import { settle } from '../support/virtual-clock.ts';
 
 function world(options?: HandlersOptions) {
   const sandbox = new Sandbox();
@@ -108,7 +108,7 @@ test('a hang answers nothing until the caller gives up', async () => {
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   const pending = fetch(url, { headers: key, signal: target.signal });
   const seen = pending.catch((reason: unknown) => reason);
-  expect(await Promise.race([seen, sleep(50, 'still waiting')])).toBe('still waiting');
+  expect(await Promise.race([seen, settle().then(() => 'still waiting')])).toBe('still waiting');
   target.abort(new Error('enough'));
   expect(await seen).toEqual(new Error('enough'));
 });
@@ -126,7 +126,7 @@ test('a caller who gives up is no error of msw', async () => {
     target.abort(new Error('enough'));
     await expect(pending).rejects.toThrow('enough');
   }
-  await sleep(20);
+  await settle();
   expect(complaints).not.toHaveBeenCalled();
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });

@@ -82,13 +82,7 @@ export class VirtualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const until = this.#passed + ms;
     await settle();
-    for (;;) {
-      const due = this.#earliest();
-      if (due === undefined || due[1].at > until) break;
-      this.#passed = Math.max(this.#passed, due[1].at);
-      this.#fire(due[0]);
-      await settle();
-    }
+    while (this.#fireNext(until)) await settle();
     this.#passed = Math.max(this.#passed, until);
   }
 
@@ -102,19 +96,18 @@ export class VirtualClock implements Clock {
     for (;;) {
       for (let turn = 0; turn < 20 && !settled; turn += 1) await settle(1);
       if (settled) return promise;
-      const due = this.#earliest();
-      if (due === undefined) throw new Error('Nothing is under way, and the promise is pending.');
-      this.#passed = Math.max(this.#passed, due[1].at);
-      this.#fire(due[0]);
+      if (!this.#fireNext(Number.POSITIVE_INFINITY)) {
+        throw new Error('Nothing is under way, and the promise is pending.');
+      }
     }
   }
 
-  #earliest(): [number, Timer] | undefined {
-    let earliest: [number, Timer] | undefined;
-    for (const entry of this.#timers) {
-      if (earliest === undefined || entry[1].at < earliest[1].at) earliest = entry;
-    }
-    return earliest;
+  #fireNext(until: number): boolean {
+    const [due] = [...this.#timers].sort(([, one], [, other]) => one.at - other.at);
+    if (due === undefined || due[1].at > until) return false;
+    this.#passed = Math.max(this.#passed, due[1].at);
+    this.#fire(due[0]);
+    return true;
   }
 
   #fire(handle: number): void {
