@@ -5,7 +5,7 @@ import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { refusal, table, type Row } from './refusal.ts';
 
-describe('transfers.create refuses', () => {
+describe('transfers.create', () => {
   const rule = /expected a decimal amount as a string, such as "12\.50"/;
   const amounts: readonly (readonly [string, unknown, RegExp])[] = [
     ['a number', 12.5, /JavaScript number cannot hold every decimal.*quote it/],
@@ -49,6 +49,7 @@ describe('transfers.create refuses', () => {
     ),
   ];
   table(
+    'transfers.create refuses every amount that is not a decimal text above zero',
     amounts.map(([what, amount, says]): Row => [
       `an amount of ${what}`,
       { ...newTransfer, amount },
@@ -61,6 +62,7 @@ describe('transfers.create refuses', () => {
   const { destinationAccountId: _, ...nowhere } = newTransfer;
   const one = /exactly one of destinationAccountId .* and counterpartyId/;
   table(
+    'transfers.create refuses every other field that the platform would not take',
     [
       [
         'both destinations',
@@ -111,7 +113,7 @@ describe('transfers.create refuses', () => {
     'transfers.create',
   );
 
-  test('everything that is wrong at once', async () => {
+  test('one refusal names everything that is wrong, options included', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
     const error = await refusal((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
@@ -129,7 +131,7 @@ describe('transfers.create refuses', () => {
     ]);
   });
 
-  test('with a message that can be read', async () => {
+  test('the message of a refusal says how to write the amount', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await refusal((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -140,9 +142,10 @@ describe('transfers.create refuses', () => {
   });
 });
 
-describe('entities.create refuses', () => {
+describe('entities.create', () => {
   const rule = /expected an email address, such as "ada@example\.com"/;
   table(
+    'entities.create refuses every input that the platform would not take',
     [
       ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
         (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', rule],
@@ -164,8 +167,9 @@ describe('entities.create refuses', () => {
   );
 });
 
-describe('accounts.create refuses', () => {
+describe('accounts.create', () => {
   table(
+    'accounts.create refuses every input that the platform would not take',
     [
       ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity: "ent_"/],
       ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
@@ -175,8 +179,9 @@ describe('accounts.create refuses', () => {
   );
 });
 
-describe('accounts.update refuses', () => {
+describe('accounts.update', () => {
   table(
+    'accounts.update refuses every input that the platform would not take',
     [
       ['a balance, which cannot be set', { availableBalance: '9' }, 'availableBalance', /unknown/],
       ['nothing', undefined, '', /expected an object/],
@@ -186,9 +191,10 @@ describe('accounts.update refuses', () => {
   );
 });
 
-describe('settings.update refuses', () => {
+describe('settings.update', () => {
   const vault = /"<protocol>_usdc" or "<protocol>_usds"/;
   table(
+    'settings.update refuses every input that the platform would not take',
     [
       [
         'auto-earn without a vault',
@@ -241,7 +247,7 @@ describe('settings.update refuses', () => {
     'settings.update',
   );
 
-  test('nothing that the document allows', async () => {
+  test('settings.update sends whatever the document allows', async () => {
     const { payments, sent } = observed(undefined, { validation: 'report' });
     const allowed: SettingsUpdateInput[] = [
       { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
@@ -258,7 +264,7 @@ describe('settings.update refuses', () => {
   });
 });
 
-test('a name may be empty', async () => {
+test('an empty name is sent', async () => {
   const { payments, sent } = observed(undefined, { validation: 'report' });
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
@@ -272,7 +278,7 @@ test('a name may be empty', async () => {
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(
-  '$operation does not throw at once, whatever it is given',
+  '$operation rejects instead of throwing, whatever it is given',
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];

@@ -2,6 +2,7 @@ import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { observed } from '../support/clients.ts';
 import { invoke } from '../support/interface.ts';
+import { whichFail } from '../support/which-fail.ts';
 
 /**
  * The error of a call that must be refused. It comes as a rejection and not as an exception, and
@@ -39,16 +40,20 @@ export async function refusal(
 /** What is wrong, where it is said to be, and what the message must say. */
 export type Row = readonly [what: string, input: unknown, path: string, says: RegExp];
 
-/** One test for each row: the call is refused for one reason, and says where and what to do. */
+/** One test: each row is refused for one reason, and the error says where and what to do. */
 export function table(
+  title: string,
   rows: readonly Row[],
   operation: string,
   first: readonly unknown[] = [],
 ): void {
-  test.each(rows)('%s', async (_, input, path, says) => {
-    const error = await refusal((payments) => invoke(payments, operation, [...first, input]));
-    expect(error.operation).toBe(operation);
-    expect(error.issues.map((issue) => issue.path)).toEqual([path]);
-    expect(error.issues[0]?.message).toMatch(says);
+  test(title, async () => {
+    const unlike = await whichFail(rows, async (input, path, says) => {
+      const error = await refusal((payments) => invoke(payments, operation, [...first, input]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues.map((issue) => issue.path)).toEqual([path]);
+      expect(error.issues[0]?.message).toMatch(says);
+    });
+    expect(unlike).toEqual([]);
   });
 }
