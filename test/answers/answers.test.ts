@@ -46,33 +46,39 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ],
 ];
 
-test.each(unusable)('a read that is answered with %s', async (_, reason, sent) => {
-  const server = await rawServer(sent);
-  const error = await failureOf(
-    clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
-    InvalidResponseError,
-  );
-  expect(error).toMatchObject({
-    reason,
-    status: Number(sent.subarray(9, 12).toString()),
-    outcome: 'unknown',
-    retryable: reason === 'truncated',
-  });
-  if (reason === 'shape') expect(error.issues.length).toBeGreaterThan(0);
-  else expect(error.issues).toEqual([]);
-});
+test.each(unusable)(
+  'a read that is answered with %s is an InvalidResponseError that says why',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const error = await failureOf(
+      clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
+      InvalidResponseError,
+    );
+    expect(error).toMatchObject({
+      reason,
+      status: Number(sent.subarray(9, 12).toString()),
+      outcome: 'unknown',
+      retryable: reason === 'truncated',
+    });
+    if (reason === 'shape') expect(error.issues.length).toBeGreaterThan(0);
+    else expect(error.issues).toEqual([]);
+  },
+);
 
-test.each(unusable)('an accepted creation that is answered with %s', async (_, reason, sent) => {
-  const server = await rawServer(sent);
-  const drifts: DriftEvent[] = [];
-  const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
-  const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
-  expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
-  expect(error.message).toContain('The status says that the platform accepted the call.');
-  expect(error.message).toContain('payments.transfers.reconcile');
-  expect(server.arrivals).toHaveLength(1);
-  expect(drifts).toEqual([]);
-});
+test.each(unusable)(
+  'an accepted creation that is answered with %s is unknown, and not sent again',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const drifts: DriftEvent[] = [];
+    const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
+    const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
+    expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
+    expect(error.message).toContain('The status says that the platform accepted the call.');
+    expect(error.message).toContain('payments.transfers.reconcile');
+    expect(server.arrivals).toHaveLength(1);
+    expect(drifts).toEqual([]);
+  },
+);
 
 test('an accepted write never fails over its shape, as long as it names what was written', async () => {
   const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
@@ -102,7 +108,7 @@ test.each<[string, unknown]>([
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', issues: [{ path: 'id' }] });
 });
 
-test('an update without an id of its own is handed out as any object', async () => {
+test('the answer to settings.update may be any object, and nothing else', async () => {
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
   const { payments } = clientOf(() => respond(200, { ...settings, updatedAt: 5 }), { hooks });
@@ -113,7 +119,7 @@ test('an update without an id of its own is handed out as any object', async () 
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
 });
 
-test('what a read must have depends on validation', async () => {
+test('a read of another shape is refused, and handed out where drift is only reported', async () => {
   const cases: readonly [unknown, (payments: PaymentsClient) => PromiseLike<unknown>][] = [
     [{ ...transfer, amount: 12.5 }, (payments) => payments.transfers.get('txfr_1')],
     [{ ...account, metadata: 'none' }, (payments) => payments.accounts.get('acc_1')],
@@ -156,7 +162,7 @@ test.each([{ hasMore: false }, { data: {}, hasMore: false }, null, []])(
   },
 );
 
-test('so are transactions that are no list', async () => {
+test('transactions that are no list are handed out where drift is only reported, and no loop goes through them', async () => {
   const { payments } = clientOf(() => respond(200, { data: [] }), { validation: 'report' });
   const list = payments.transactions.list({ address });
   expect(await list).toEqual({ data: { data: [] }, nextSkip: null });
@@ -203,7 +209,7 @@ test.each([200, 201, 202, 204, 299])('a deletion is done with any 2xx: %i', asyn
   }
 });
 
-test('the body stands on the error, cut to a length that can be logged, with the request id', async () => {
+test('an error about an answer holds its request id, and its body cut to a length that can be logged', async () => {
   const long = `<p>${'x'.repeat(50_000)}</p>`;
   const { payments } = clientOf(() => respond(200, long, { 'request-id': 'req_9' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
@@ -299,7 +305,7 @@ test.each(wires)('a gzip bomb over %s does not go off', async (_, way, send) => 
   expect(grown).toBeLessThan(160);
 });
 
-test('an answer just below the limit is read', async () => {
+test('an answer just below 16 MiB is read', async () => {
   const description = 'x'.repeat(16 * mebibyte - good.length - 20);
   const server = await rawServer(answer(200, { ...transfer, description }));
   const got = await clientAt(server).transfers.get('txfr_1');
@@ -315,7 +321,7 @@ test('an endless error body is read to 1 MiB, and the status stands', async () =
   expect(sent() / mebibyte).toBeLessThan(12);
 });
 
-test('the raw answer is there for the asking, with its body unread', async () => {
+test('withResponse hands out the answer with its body unread', async () => {
   const headers = { 'x-request-id': 'req_1', 'x-more': 'yes' };
   const { payments, requests } = clientOf(() => respond(200, transfer, headers));
   const call = payments.transfers.get('txfr_1');
@@ -389,16 +395,19 @@ test.each(lists)(
   },
 );
 
-test.each(lists)('in a long list of $of a mistake has its place', async ({ item, at, list }) => {
-  const items = Array.from({ length: 450 }, () => item);
-  const { payments } = clientOf(() => answerWith(items, at));
-  await list(payments);
-  items[333] = 'not an object';
-  const { issues } = await failureOf(list(payments), InvalidResponseError);
-  expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
-});
+test.each(lists)(
+  'the issue of a mistake in a long list of $of names its place',
+  async ({ item, at, list }) => {
+    const items = Array.from({ length: 450 }, () => item);
+    const { payments } = clientOf(() => answerWith(items, at));
+    await list(payments);
+    items[333] = 'not an object';
+    const { issues } = await failureOf(list(payments), InvalidResponseError);
+    expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
+  },
+);
 
-test('a long page is more than its items', async () => {
+test('a mistake beside the items of a long page is found', async () => {
   const items = Array.from({ length: 450 }, () => transfer);
   const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
   for (let turn = 0; turn < 2; turn += 1) {
@@ -407,7 +416,7 @@ test('a long page is more than its items', async () => {
   }
 });
 
-test('an answer with as many fields as items is looked at once', async () => {
+test('the time of a check follows the size of an answer, not fields times items', async () => {
   const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
   const data = Array.from({ length: 50_000 }, () => 1);
   const { payments } = clientOf((request) =>

@@ -46,7 +46,7 @@ test('an integer of any size comes through unharmed, wherever it stands', () => 
   );
 });
 
-test('what is written is read back the same', () => {
+test('what stringifyJson writes, parseJson reads back the same', () => {
   const leaf = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.boolean(),
@@ -98,7 +98,7 @@ test.each([
   ['12345678901234567e3', 12_345_678_901_234_567e3],
   ['1e30', 1e30],
   ['-0', -0],
-])('%s', (text, value) => {
+])('a number is read as it is written, a bigint where digits would be lost: %s', (text, value) => {
   if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
   else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
 });
@@ -211,13 +211,13 @@ test('deep nesting is refused', () => {
 });
 
 test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u{feff}{}'])(
-  '%j is not JSON',
+  'text that is not JSON is refused: %j',
   (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   },
 );
 
-test('every beginning of an object or an array ends early, and the whole does not', () => {
+test('every beginning of an object or an array counts as cut off, and the whole does not', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),
@@ -236,7 +236,7 @@ test('every beginning of an object or an array ends early, and the whole does no
 });
 
 test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])(
-  '%j does not end early: it is something else',
+  'text that is no beginning of an object or array does not count as cut off: %j',
   (text) => {
     expect(endsEarly(text)).toBe(false);
   },

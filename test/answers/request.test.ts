@@ -6,7 +6,7 @@ import { apiKey, failureOf, jwt, observed } from '../support/clients.ts';
 import { furnishedPlatform, observedPlatform, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
-test('asks the versioned API with the API key and the root API with the JWT', async () => {
+test('request asks the versioned API with the API key and the root API with the JWT', async () => {
   const { payments, sent } = observed();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
@@ -28,20 +28,23 @@ test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#'
   },
 );
 
-test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('sends %s', async (method) => {
-  const { payments, sent } = observed();
-  const query = { a: '1 2', b: 3n, c: undefined };
-  const request = { method, path: '/a%20b/c:d@e', api: 'versioned', query } as const;
-  expect(await payments.request(request)).toEqual({});
-  expect(sent).toMatchObject([
-    { method, url: 'https://api.example.com/v0/a%20b/c:d@e?a=1+2&b=3', body: '' },
-  ]);
-  if (method !== 'GET') {
-    await payments.request({ ...request, body: { list: [1, 2n, null], gone: undefined } });
-    expect(sent[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
-    expect(sent[1]?.headers['content-type']).toBe('application/json');
-  }
-});
+test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+  'request sends %s',
+  async (method) => {
+    const { payments, sent } = observed();
+    const query = { a: '1 2', b: 3n, c: undefined };
+    const request = { method, path: '/a%20b/c:d@e', api: 'versioned', query } as const;
+    expect(await payments.request(request)).toEqual({});
+    expect(sent).toMatchObject([
+      { method, url: 'https://api.example.com/v0/a%20b/c:d@e?a=1+2&b=3', body: '' },
+    ]);
+    if (method !== 'GET') {
+      await payments.request({ ...request, body: { list: [1, 2n, null], gone: undefined } });
+      expect(sent[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
+      expect(sent[1]?.headers['content-type']).toBe('application/json');
+    }
+  },
+);
 
 test('a body may be any JSON value', async () => {
   const { payments, sent } = observed();
@@ -73,7 +76,7 @@ test('a GET can carry a body over a real connection', async () => {
   }
 });
 
-test('reads what the SDK has no method for', async () => {
+test('request reads what the SDK has no method for', async () => {
   const { payments } = observedPlatform();
   const account = await payments.request({
     method: 'GET',
@@ -84,7 +87,7 @@ test('reads what the SDK has no method for', async () => {
   expect(account).toEqual({ id: 'acc_000001', name: 'Source' });
 });
 
-test('hands a body without a schema out as it is', async () => {
+test('request hands a body without a schema out as it is', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
   const { payments } = observed(() => new Response(text));
   const { data, response } = await payments
@@ -149,7 +152,7 @@ test('a write in another shape than the schema is handed out, because it was acc
   expect(drift).toMatchObject([{ operation: 'request', issues: [{ path: 'id' }] }]);
 });
 
-test('follows Standard Schema, whoever wrote it', async () => {
+test('request follows Standard Schema, whoever wrote it', async () => {
   const { payments } = observed(() => Response.json({ n: '5' }));
   const standard = (
     validate: (
@@ -260,7 +263,7 @@ describe('refuses', () => {
     ['text', '/accounts', ''],
   ];
 
-  test.each(requests)('%s', async (_, request, at) => {
+  test.each(requests)('request refuses %s, and sends nothing', async (_, request, at) => {
     const { payments, sent } = observed();
     const call = payments.request(request as AnyRequest);
     await expect(call).rejects.toMatchObject({
@@ -290,14 +293,14 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('of a very long path an error shows the beginning', async () => {
+test('an error shows no more than the beginning of a very long path', async () => {
   const { payments } = observed(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('a JWT that reads like a method leaves the methods as they are', async () => {
+test('a JWT that reads like a method or a path changes neither', async () => {
   const { payments, sent } = observed(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(sent).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

@@ -25,7 +25,7 @@ const transfer = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-test('unknown fields and values are kept', () => {
+test('a schema keeps unknown fields and values', () => {
   const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
   expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
 });
@@ -38,13 +38,13 @@ test('an optional field may be absent or null', () => {
   }
 });
 
-test.each(Object.keys(transfer))('%s must be there, and be text', (field) => {
+test.each(Object.keys(transfer))('a Transfer without a text for %s does not fit', (field) => {
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
 });
 
-test('no format is checked', () => {
+test('a schema checks no format of a text', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
@@ -57,7 +57,7 @@ test('a whole number may be as large as it likes, and must be whole', () => {
   }
 });
 
-test('a page checks every item', () => {
+test('the schema of a page checks every item', () => {
   const page = schemas.pageSchema(schemas.TransferSchema);
   const good = { data: [transfer], hasMore: false, nextCursor: null };
   expect(page.parse(good)).toEqual(good);
@@ -65,14 +65,14 @@ test('a page checks every item', () => {
   expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
 });
 
-test('an Error body needs its two texts', () => {
+test('an Error body without its two texts does not fit', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
     true,
   );
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the id schemas and guards agree', () => {
+test('the schema of an id and its guard agree', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
     [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],

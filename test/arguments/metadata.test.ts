@@ -47,17 +47,20 @@ test.each<[string, unknown, string, RegExp]>([
   ['a Map instead of an object', new Map(), 'metadata', /object of keys and values/],
   ['text instead of an object', '{}', 'metadata', /object of keys and values/],
   ['null', null, 'metadata', /object of keys and values/],
-])('refuses %s', async (_, metadata, path, says) => {
-  const creation = await refusal((payments) =>
-    payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),
-  );
-  const change = await refusal((payments) =>
-    payments.accounts.update('acc_1', { metadata } as AccountUpdateInput),
-  );
-  for (const error of [creation, change]) {
-    expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-  }
-});
+])(
+  'metadata that is or holds %s is refused, and nothing is sent',
+  async (_, metadata, path, says) => {
+    const creation = await refusal((payments) =>
+      payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),
+    );
+    const change = await refusal((payments) =>
+      payments.accounts.update('acc_1', { metadata } as AccountUpdateInput),
+    );
+    for (const error of [creation, change]) {
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  },
+);
 
 /** As `nested`, without recursion. */
 function deep(levels: number): unknown {
@@ -66,7 +69,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-test('refuses the same in fields that the document does not name', async () => {
+test('further fields are refused for the same mistakes as metadata', async () => {
   const error = await refusal((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
@@ -83,7 +86,7 @@ test('refuses the same in fields that the document does not name', async () => {
   expect(action.issues).toMatchObject([{ path: 'actionArguments.other.call' }]);
 });
 
-test('takes an object that is used twice, and one without a prototype', async () => {
+test('metadata may hold an object twice, and one without a prototype', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   const shared = { a: 1 };
   const bare: Metadata = Object.assign(Object.create(null) as object, { b: 2 });
@@ -91,7 +94,7 @@ test('takes an object that is used twice, and one without a prototype', async ()
   expect(sent[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
 });
 
-test('takes a depth of 60', async () => {
+test('metadata may be 60 levels deep', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   await payments.accounts.update('acc_1', { metadata: nested(60, 'x') as Metadata });
   expect(sent[0]?.body).toContain('"in":"x"');

@@ -26,32 +26,43 @@ describe('every list refuses', () => {
     [[], '', /expected an object, got an array/],
   ];
 
-  test.each(lists)('$operation', async ({ operation }) => {
-    for (const [query, path, says] of queries) {
-      const error = await refusal((payments) => invoke(payments, operation, [query]));
-      expect(error.operation).toBe(operation);
-      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-    }
-  });
+  test.each(lists)(
+    '$operation refuses every page that it cannot ask for',
+    async ({ operation }) => {
+      for (const [query, path, says] of queries) {
+        const error = await refusal((payments) => invoke(payments, operation, [query]));
+        expect(error.operation).toBe(operation);
+        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+      }
+    },
+  );
 
-  test.each(lists)('$operation, when it is walked through as well', async ({ operation }) => {
-    const error = await refusal(async (payments) => {
-      const list = invoke(payments, operation, [{ limit: 0 }]) as unknown as AsyncIterable<unknown>;
-      for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
-    });
-    expect(error.issues).toMatchObject([{ path: 'limit' }]);
-  });
+  test.each(lists)(
+    'a walk through $operation is refused for the same reason as a page of it',
+    async ({ operation }) => {
+      const error = await refusal(async (payments) => {
+        const list = invoke(payments, operation, [
+          { limit: 0 },
+        ]) as unknown as AsyncIterable<unknown>;
+        for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
+      });
+      expect(error.issues).toMatchObject([{ path: 'limit' }]);
+    },
+  );
 
-  test.each(lists)('$operation to collect without an end', async ({ operation }) => {
-    for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
-      const { payments, sent } = observed();
-      const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
-      const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
-      expect(error.issues).toMatchObject([{ path: 'max' }]);
-      expect(String(error)).toContain('toArray needs max, a whole number above 0');
-      expect(sent).toEqual([]);
-    }
-  });
+  test.each(lists)(
+    'toArray of $operation refuses to collect without an end',
+    async ({ operation }) => {
+      for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
+        const { payments, sent } = observed();
+        const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
+        const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
+        expect(error.issues).toMatchObject([{ path: 'max' }]);
+        expect(String(error)).toContain('toArray needs max, a whole number above 0');
+        expect(sent).toEqual([]);
+      }
+    },
+  );
 });
 
 /** What is wrong with the options of a call, where, and what is said. */
@@ -171,7 +182,7 @@ describe('every call refuses', () => {
     return { operation, given: [...given, ...Array.from({ length: wanted - given.length })] };
   });
 
-  test.each(bad)('%s', async (_, options, path, says) => {
+  test.each(bad)('no call is sent with %s', async (_, options, path, says) => {
     for (const { operation, given } of calls) {
       const error = await refusal((payments) => invoke(payments, operation, [...given, options]));
       expect(error.operation).toBe(operation);
@@ -179,7 +190,7 @@ describe('every call refuses', () => {
     }
   });
 
-  test('all that is wrong with them at once', async () => {
+  test('one refusal names everything that is wrong with the options', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await refusal((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

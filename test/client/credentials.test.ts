@@ -155,7 +155,7 @@ test('a creation is replayed once after a refusal, without any retries allowed',
   expect(onRetry).not.toHaveBeenCalled();
 });
 
-test('the replay does not count as a retry', async () => {
+test('the replay after a 401 does not count as a retry', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const answers = [401, 429, 429, 201];
   const clock = new VirtualClock();
@@ -167,7 +167,7 @@ test('the replay does not count as a retry', async () => {
   expect(requests).toHaveLength(4);
 });
 
-test('a second refusal is the end', async () => {
+test('a second 401 is not followed by a third request', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(401, errorBody), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
@@ -195,7 +195,7 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
-])('a function that %s: nothing is sent', async (_, give) => {
+])('a function for a credential that %s is an error, and nothing is sent', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -207,7 +207,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('what the function failed with is the cause, as a copy', async () => {
+test('what the function failed with is the cause of the error, as a copy', async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -455,7 +455,7 @@ test('callers who share a failing call of the function all hear of it, and nobod
   expect(unhandled).toEqual([]);
 });
 
-test('neither the old nor the new token shows in an error', async () => {
+test('an error after a renewal shows neither the old nor the new token', async () => {
   let count = 0;
   const { payments } = clientOf(
     () => respond(401, { error: 'not token-1 nor token-2', code: 'token-1', details: ['token-2'] }),

@@ -63,7 +63,7 @@ describe('a credential', () => {
     ['is a promise', Promise.resolve(`sk_${mark}`)],
   ];
 
-  test.each(apiKeys)('for the versioned API that %s', (_, value) => {
+  test.each(apiKeys)('an API key that %s is refused, and not shown', (_, value) => {
     const error = refusal({ baseUrl, apiKey: value });
     expect(error.message).toMatch(/option apiKey \(PAYMENTS_API_KEY\) cannot be used: it /);
     expect(inspect(error)).not.toContain(mark);
@@ -75,14 +75,14 @@ describe('a credential', () => {
     ['ends in a line break', `eyJ.${mark}.x\n`],
     ['comes with its scheme', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
-  ])('for the root API that %s', (_, value) => {
+  ])('a JWT that %s is refused, and not shown', (_, value) => {
     const error = refusal({ baseUrl, apiKey, jwt: value });
     expect(error.message).toMatch(/option jwt \(PAYMENTS_JWT\) cannot be used: it /);
     expect(inspect(error)).not.toContain(mark);
   });
 
   test.each(['PAYMENTS_API_KEY', 'PAYMENTS_JWT'] as const)(
-    'from %s is checked alike',
+    'a credential of the variable %s is checked as one of the options',
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
       vi.stubEnv(variable, `sk_${mark} x`);
@@ -92,13 +92,13 @@ describe('a credential', () => {
     },
   );
 
-  test('is missing altogether', () => {
+  test('a client without any credential is refused, with a word on where one may come from', () => {
     expect(refusal({ baseUrl }).message).toMatch(
       /option apiKey \(environment variable PAYMENTS_API_KEY\)/,
     );
   });
 
-  test('that is null is none, whatever the environment says', async () => {
+  test('a credential of null is none, whatever the environment says', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(refusal({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential');
@@ -109,12 +109,12 @@ describe('a credential', () => {
     expect(sent).toEqual([]);
   });
 
-  test('of one kind is enough', () => {
+  test('a credential of one kind is enough for a client', () => {
     expect(() => new PaymentsClient({ baseUrl, apiKey })).not.toThrow();
     expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
   });
 
-  test('may be a function, which is not called yet', () => {
+  test('a function for a credential is not called when the client is made', () => {
     const fetchKey = vi.fn(() => apiKey);
     new PaymentsClient({ baseUrl, apiKey: fetchKey, jwt: () => Promise.resolve('a.b.c') });
     expect(fetchKey).not.toHaveBeenCalled();
@@ -136,7 +136,7 @@ describe.each([
     ['null', null],
     ['a URL object', new URL(`https://${mark}.example.com${path}`)],
     ['half of one', 'https://'],
-  ])('is no URL when it is %s', (_, value) => {
+  ])('%s is refused as no URL', (_, value) => {
     const error = refused(value);
     expect(error.message).toContain(
       `The option ${name} (${variable}) cannot be used: it is not an absolute URL`,
@@ -157,7 +157,7 @@ describe.each([
     'ftp://api.example.com',
     'ws://localhost',
     'file:///etc',
-  ])('refuses %s, where a credential would be in the open', (origin) => {
+  ])('a credential would be in the open at %s, so it is refused', (origin) => {
     const error = refused(`${origin}${path}`);
     expect(error.message).toContain(
       `The option ${name} (${variable}) cannot be used: it must use https`,
@@ -174,7 +174,7 @@ describe.each([
     'http://[::1]:3000',
     'https://10.0.0.1',
     'https://api.example.com:8443',
-  ])('takes %s', (origin) => {
+  ])('%s is taken', (origin) => {
     const client = new PaymentsClient({ baseUrl, apiKey, [name]: `${origin}${path}` });
     const shown = JSON.parse(JSON.stringify(client)) as Record<string, string>;
     expect(shown[name]).toBe(`${origin.toLowerCase()}${path}`);
@@ -187,7 +187,7 @@ describe.each([
     [`https://api.example.com${path}#${mark}`, /query or a fragment/],
     [`https://api.example.com${path}?`, /query or a fragment/],
     [`https://api.example.com${path}#`, /query or a fragment/],
-  ])('refuses %s', (url, says) => {
+  ])('%s is refused, without what is secret in it', (url, says) => {
     const error = refused(url);
     expect(error.message).toMatch(says);
     expect(error.message).toContain(`The option ${name} (${variable})`);
@@ -195,7 +195,7 @@ describe.each([
   });
 });
 
-test('the version is part of the path: a host may be called like it', () => {
+test('a host that is called v0 is not the version of the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(refusal({ baseUrl, apiKey }).message).toContain('must end in /v0');
   }
@@ -205,7 +205,7 @@ test('the version is part of the path: a host may be called like it', () => {
   });
 });
 
-test('a URL of many slashes is looked at once', () => {
+test('a URL of many slashes is checked in a time that follows its length', () => {
   const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
   const { baseUrl } = new PaymentsClient({
     baseUrl: `https://x.example${path}//`,
@@ -249,7 +249,7 @@ describe('an option', () => {
     ['hook', 'hooks'],
     ['token', undefined],
     ['accessKeySecret', undefined],
-  ])('called %s does not exist', (name, meant) => {
+  ])('an option called %s is refused, with the name that was probably meant', (name, meant) => {
     const { message } = refusal({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`The option ${name} cannot be used: unknown option; `);
     if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
@@ -288,13 +288,13 @@ describe('an option', () => {
     Object.entries(wrongTypes).flatMap(([name, values]) =>
       values.map((value) => [name, value] as const),
     ),
-  )('%s cannot be %o', (name, value) => {
+  )('the option %s cannot be %o', (name, value) => {
     const error = refusal({ baseUrl, apiKey, [name]: value });
     expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
     expect(inspect(error)).not.toContain(mark);
   });
 
-  test('that is wrong is told of with all others', () => {
+  test('an option that is wrong is told of with all others', () => {
     const { message } = refusal({ apiKey: mark, timeout: 0, hooks: { onRequests: 1 }, retries: 1 });
     expect(message.split('\n').toSorted()).toEqual([
       expect.stringContaining('No base URL was given'),
@@ -306,13 +306,13 @@ describe('an option', () => {
     expect(message).not.toContain(mark);
   });
 
-  test('is not there when its value is undefined', () => {
+  test('an option of undefined counts as absent', () => {
     const names = Object.keys(wrongTypes).filter((name) => !['baseUrl', 'apiKey'].includes(name));
     const nothing = Object.fromEntries(names.map((name) => [name, undefined]));
     expect(() => new PaymentsClient({ baseUrl, apiKey, ...nothing })).not.toThrow();
   });
 
-  test('can be no more than an object holds', () => {
+  test('options that are no object are refused', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', baseUrl);
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
@@ -347,7 +347,7 @@ describe('the environment', () => {
     };
   };
 
-  test('may have white space around it, as a file has', async () => {
+  test('a variable of the environment may have white space around it', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', ' https://env.example.com/v0\r\n');
     vi.stubEnv('PAYMENTS_ROOT_URL', ' \n');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env\n');
@@ -358,7 +358,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('fills in what the options leave out', async () => {
+  test('the environment fills in what the options leave out', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
@@ -369,7 +369,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('gives way to the options', async () => {
+  test('options come before the environment', async () => {
     for (const name of variables) vi.stubEnv(name, 'unusable');
     const options = {
       baseUrl: 'https://given.example.com/v0',
@@ -383,7 +383,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('is read when the client is made, and never again', async () => {
+  test('the environment is read when the client is made, and never again', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
@@ -401,7 +401,7 @@ describe('the environment', () => {
     expect(payments.withOptions({ timeout: 5 }).toJSON()).toEqual(payments.toJSON());
   });
 
-  test('counts as silent where a variable is empty', () => {
+  test('an empty variable of the environment counts as absent', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', '');
     vi.stubEnv('PAYMENTS_API_KEY', '');
     vi.stubEnv('PAYMENTS_ROOT_URL', '');

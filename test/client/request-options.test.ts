@@ -48,7 +48,7 @@ test.each(['acc_2', ['acc_2'], []])(
   },
 );
 
-test('a list of query values says once what is wrong with it', async () => {
+test('a wrong value in a list of query values is told once', async () => {
   const { payments, sent } = observed();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
@@ -59,7 +59,7 @@ test('a list of query values says once what is wrong with it', async () => {
   expect(sent).toEqual([]);
 });
 
-test('a further field that is undefined is none', async () => {
+test('a further field of undefined is not sent', async () => {
   const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: undefined } });
   expect(new URL(sent[0]?.url ?? '').search).toBe('?accountId=acc_1');
@@ -97,7 +97,7 @@ test('further query parameters stay on every page', async () => {
   ]);
 });
 
-test('query parameters go with any other call, too', async () => {
+test('further query parameters go with a call that documents none', async () => {
   const { payments, sent } = observed(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
   expect(sent[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');

@@ -222,7 +222,7 @@ describe('a credential from a function', () => {
     return { payments, apiKey, jwt, sent, useBoth };
   };
 
-  test('is fetched once for a client and its clones', async () => {
+  test('a credential is fetched once for a client and its clones', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     const clone = payments.withOptions({ timeout: 5_000 });
     const clones = [payments, clone, clone.withOptions({ headers: {} }), payments.withOptions({})];
@@ -232,7 +232,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('is fetched anew where another takes its place', async () => {
+  test('a clone with another function for the credential fetches its own', async () => {
     const { payments, apiKey, jwt, sent, useBoth } = start();
     await useBoth(payments);
     const tenant = vi.fn(() => 'sk_tenant');
@@ -249,7 +249,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('is not carried over to another host', async () => {
+  test('a fetched credential is not carried over to another host', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     await useBoth(payments);
     await useBoth(payments.withOptions({ rootUrl: 'https://root.example.com' }));

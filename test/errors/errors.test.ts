@@ -55,12 +55,15 @@ test.each<[string, unknown, { said: string; code?: string; details?: unknown }]>
   ['a page', html, { said: '422: Bad gateway.' }],
   ['a cut object', '{"error":"m', { said: '422: {"error":"m.' }],
   ['a very deep object', '['.repeat(100_000), { said: '422: [[[[' }],
-])('an error answered with %s', async (_, body, { said, code, details }) => {
-  const error = await refusedWith(body);
-  expect(error.message).toContain(`The platform answered ${said}`);
-  expect(error).toMatchObject({ code, details, outcome: 'rejected' });
-  expect(error.message.length).toBeLessThan(400);
-});
+])(
+  'the message of an error says what can be read of a body that is %s',
+  async (_, body, { said, code, details }) => {
+    const error = await refusedWith(body);
+    expect(error.message).toContain(`The platform answered ${said}`);
+    expect(error).toMatchObject({ code, details, outcome: 'rejected' });
+    expect(error.message.length).toBeLessThan(400);
+  },
+);
 
 /** What ends a line, moves a cursor, colours, or turns the direction of writing around. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
@@ -80,7 +83,7 @@ test('the words of the platform stay on one line of the message, and steer no te
   }
 });
 
-test('so do the words of an answer that a schema of the caller quotes', async () => {
+test('the words of an answer that a schema quotes stay on one line, and steer no terminal', async () => {
   const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
   const schema: AnswerSchema<unknown> = {
     '~standard': {
@@ -95,7 +98,7 @@ test('so do the words of an answer that a schema of the caller quotes', async ()
   expect(error.message.split('\n')).not.toContain('It did not take effect.');
 });
 
-test('so do those of a function for the credential, and of its error where it is printed', async () => {
+test('the words of a function for the credential stay on one line, and steer no terminal', async () => {
   const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -111,7 +114,7 @@ test('so do those of a function for the credential, and of its error where it is
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('a JWT of three characters takes no words apart', async () => {
+test('a JWT of three characters is not taken out of the words around it', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -194,7 +197,7 @@ test('the id of the request is the first that the answer carries', async () => {
   );
 });
 
-test('the headers are there by lower-case name, without cookies and credentials', async () => {
+test('an error holds the headers of the answer by lower-case name, without cookies and credentials', async () => {
   const error = await refusedWith(errorBody, {
     'X-Trace': 'T1',
     'Set-Cookie': 'session=1',
@@ -210,7 +213,7 @@ test('the headers are there by lower-case name, without cookies and credentials'
   expect(Object.isFrozen(error.headers)).toBe(true);
 });
 
-test('the list of attempts is frozen', async () => {
+test('the list of attempts on an error is frozen', async () => {
   const error = await refusedWith(errorBody);
   expect(Object.isFrozen(error.attempts)).toBe(true);
 });
@@ -309,7 +312,7 @@ test.each([
   expect(value instanceof PaymentsError).toBe(false);
 });
 
-test('a class of the user’s own keeps the ordinary meaning', async () => {
+test('instanceof keeps its ordinary meaning for a class that the user derives', async () => {
   class LimitError extends ApiError {
     readonly limit = 5;
   }
@@ -329,7 +332,7 @@ test('a class of the user’s own keeps the ordinary meaning', async () => {
   expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
 });
 
-test('toString and JSON tell the class, and the cause without what it holds', async () => {
+test('toString and JSON of an error tell its class, and its cause without what that holds', async () => {
   const cause = Object.assign(new Error('deep'), { code: 'EX', secretive: {} });
   const { payments } = clientOf(() => Promise.reject(cause));
   const error = await failureOf(payments.transfers.create(newTransfer));
@@ -346,7 +349,7 @@ test('toString and JSON tell the class, and the cause without what it holds', as
   ]);
 });
 
-test('an error tells when its call began', async () => {
+test('startedAt of an error is when its call began', async () => {
   vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 5, 1));
   const error = await refusedWith(errorBody);
   expect(error.startedAt).toBe('2026-06-01T00:00:00.000Z');
@@ -355,7 +358,7 @@ test('an error tells when its call began', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('the words of a fetch of one’s own stay on one line, too', async () => {
+test('the words of an error of the caller’s fetch stay on one line', async () => {
   const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
   const { payments } = clientOf(() => {
     throw Object.assign(new Error(words), { code: `E\n${words}` });

@@ -116,7 +116,7 @@ test('the events of calls side by side can be told apart', async () => {
   );
 });
 
-test('a request without an answer is told, too', async () => {
+test('hooks hear of a request without an answer', async () => {
   const { told, hooks } = listening();
   const payments = clientAt(nobody, { hooks, maxRetries: 0 });
   await failureOf(payments.transfers.create(newTransfer));
@@ -129,7 +129,7 @@ test('a request without an answer is told, too', async () => {
   });
 });
 
-test('what never goes out is not told', async () => {
+test('hooks hear nothing of a call that never goes out', async () => {
   const { told, hooks } = listening();
   const { payments } = clientOf(() => respond(200), { hooks });
   await failureOf(payments.transfers.create({ ...newTransfer, amount: '-1' }));

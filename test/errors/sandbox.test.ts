@@ -51,7 +51,7 @@ test.each([
   [418, ApiError],
   [499, ApiError],
   [302, ApiError],
-] as const)('status %i is its own class of error', async (status, expected) => {
+] as const)('status %i is an error of its own class', async (status, expected) => {
   const sandbox = furnishedPlatform();
   const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({
@@ -81,7 +81,7 @@ test.each([
   expect(JSON.parse(error.body)).toEqual({ error: 'Some words', code: 'some_code', details: null });
 });
 
-test('the message says what happened, what was asked and what to do', async () => {
+test('the message of an error says what happened, what was asked and what to do', async () => {
   const { payments } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
   const error = await caught(payments.counterparties.delete('cpty_999999'));
   expect(String(error)).toMatchInlineSnapshot(`
@@ -151,7 +151,7 @@ test.each([
   });
 });
 
-test('a rate limit says how long to wait', async () => {
+test('the error of a rate limit says how long to wait', async () => {
   const sandbox = furnishedPlatform();
   const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({

@@ -178,47 +178,53 @@ test.each<[string, object]>([
   ['empty', { nextCursor: '' }],
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
-])('a cursor that is %s although more is promised', async (_, cursor) => {
-  const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
-  const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
-  const seen: number[] = [];
-  const loop = (async () => {
-    for await (const transfer of payments.transfers.list({ limit: 2 })) {
-      seen.push(...idsOf([transfer]));
-    }
-  })();
-  const error = await failureOf(loop, PaginationError);
-  expect(error).toMatchObject({
-    reason: 'missing_cursor',
-    operation: 'transfers.list',
-    outcome: 'rejected',
-    retryable: false,
-    resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
-  });
-  // Every item of the page that broke off has been handed out.
-  expect(seen).toEqual([0, 1, 2]);
-  expect(asked).toHaveLength(2);
-});
+])(
+  'more is promised with a cursor that is %s: the list ends in an error that says where',
+  async (_, cursor) => {
+    const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
+    const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
+    const seen: number[] = [];
+    const loop = (async () => {
+      for await (const transfer of payments.transfers.list({ limit: 2 })) {
+        seen.push(...idsOf([transfer]));
+      }
+    })();
+    const error = await failureOf(loop, PaginationError);
+    expect(error).toMatchObject({
+      reason: 'missing_cursor',
+      operation: 'transfers.list',
+      outcome: 'rejected',
+      retryable: false,
+      resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
+    });
+    // Every item of the page that broke off has been handed out.
+    expect(seen).toEqual([0, 1, 2]);
+    expect(asked).toHaveLength(2);
+  },
+);
 
 test.each<[string, string | undefined, readonly string[], number]>([
   ['the same again', undefined, ['a', 'a'], 2],
   ['an earlier one', undefined, ['a', 'b', 'c', 'a'], 4],
   ['the one the list began at', 's', ['a', 's'], 2],
   ['the one the list began at, at once', 's', ['s'], 1],
-])('a cursor that is %s ends the list, after its items', async (_, cursor, cursors, requests) => {
-  const pages = cursors.map((next, index) => page([transferNumber(index)], next));
-  const { payments, asked } = scripted(...pages);
-  const seen: number[] = [];
-  const loop = (async () => {
-    for await (const { data } of payments.transfers.list({ cursor }).pages()) {
-      seen.push(...idsOf(data));
-    }
-  })();
-  const error = await failureOf(loop, PaginationError);
-  expect(error).toMatchObject({ reason: 'cursor_loop' });
-  expect(seen).toEqual(numbers(0, cursors.length));
-  expect(asked).toHaveLength(requests);
-});
+])(
+  'a cursor that is %s ends the list in an error, after its items',
+  async (_, cursor, cursors, requests) => {
+    const pages = cursors.map((next, index) => page([transferNumber(index)], next));
+    const { payments, asked } = scripted(...pages);
+    const seen: number[] = [];
+    const loop = (async () => {
+      for await (const { data } of payments.transfers.list({ cursor }).pages()) {
+        seen.push(...idsOf(data));
+      }
+    })();
+    const error = await failureOf(loop, PaginationError);
+    expect(error).toMatchObject({ reason: 'cursor_loop' });
+    expect(seen).toEqual(numbers(0, cursors.length));
+    expect(asked).toHaveLength(requests);
+  },
+);
 
 /** A platform whose pages each have a cursor of their own; a test that goes on for ever is ended. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>

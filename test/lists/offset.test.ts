@@ -104,7 +104,7 @@ test('a short page proves nothing: only an empty one ends the list', async () =>
   expect(asked.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
 });
 
-test('nothing at all is one request', async () => {
+test('an empty list by position is one request', async () => {
   const { payments, asked } = platformOf(0);
   const list = payments.transactions.list({ address });
   expect(await list.toArray({ max: 9 })).toEqual([]);
@@ -112,7 +112,7 @@ test('nothing at all is one request', async () => {
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('a list can begin anywhere', async () => {
+test('a list by position can begin anywhere', async () => {
   const { payments, asked } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
@@ -125,7 +125,7 @@ test('a list can begin anywhere', async () => {
   expect(asked).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray stops with enough', async () => {
+test('toArray asks for no page beyond what it needs', async () => {
   const { payments, asked } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
@@ -184,7 +184,7 @@ test('two pages that begin alike are two pages', async () => {
   expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
 });
 
-test('records that hold large integers are told apart as well', async () => {
+test('records that differ in a large integer are told apart', async () => {
   const large = (number: number): Response =>
     new Response(
       JSON.stringify([transactionNumber(1)]).replace(
@@ -203,7 +203,7 @@ test('records that hold large integers are told apart as well', async () => {
   ]);
 });
 
-test('a page that fails says where to go on', async () => {
+test('the error of a page that fails says where to go on', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;

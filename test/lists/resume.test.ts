@@ -70,7 +70,7 @@ test.each<[string, () => Response | Promise<Response>]>([
   ['a server error', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['a page of another kind', () => respond(200, html)],
-])('after %s the rest follows without loss or double', async (_, trouble) => {
+])('after %s the rest of a list follows without loss or double', async (_, trouble) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6, 9]) {
       const { payments, asked } = troubled(at, trouble);
@@ -118,14 +118,17 @@ test.each([
   [() => Promise.reject(new Error('gone')), ConnectionError],
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
-] as const)('%o keeps its class, and JSON tells where it broke off', async (trouble, kind) => {
-  const { payments } = troubled(3, trouble as () => Response);
-  const list = payments.transfers.list({ limit: 3 });
-  const error = await failureOf(list.toArray({ max: 99 }), kind as typeof ServerError);
-  const resume = { cursor: 'c3', limit: 3, itemsYielded: 3 };
-  expect(error.resume).toEqual(resume);
-  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
-});
+] as const)(
+  'an error of a page keeps its class, and its JSON tells where the list broke off: %o',
+  async (trouble, kind) => {
+    const { payments } = troubled(3, trouble as () => Response);
+    const list = payments.transfers.list({ limit: 3 });
+    const error = await failureOf(list.toArray({ max: 99 }), kind as typeof ServerError);
+    const resume = { cursor: 'c3', limit: 3, itemsYielded: 3 };
+    expect(error.resume).toEqual(resume);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
+  },
+);
 
 test('an error outside of a list carries no resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));

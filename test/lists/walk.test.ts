@@ -55,7 +55,7 @@ function heldPlatform(options: ClientOptions = {}): { payments: PaymentsClient; 
 /** A loop over a list that goes on only when the test says so. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('one page ahead, but only once a second page was asked for', async () => {
+test('a page is asked for ahead, but only once a second page was asked for', async () => {
   const { payments, asked } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {

@@ -100,7 +100,7 @@ test.each([
   ['seconds with decimals', { 'retry-after': '1.25' }, 1_250],
   ['no time at all', { 'retry-after': '0' }, 0],
   ['the longest wait that is waited', { 'retry-after': '60' }, 60_000],
-])('Retry-After as %s', async (_, headers, ms) => {
+])('Retry-After in the form of %s is waited for', async (_, headers, ms) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   expect((await course(429, headers)).gaps).toEqual([ms]);
 });
@@ -116,7 +116,7 @@ test.each([-day, -5_000, 0, 5_000, day])(
   },
 );
 
-test('without a Date, or with one that cannot be read, a date is measured by our clock', async () => {
+test('without a readable Date, a Retry-After as a date is measured by our clock', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const extra of [{}, { date: 'yesterday' }]) {
     const clock = new VirtualClock();
@@ -125,7 +125,7 @@ test('without a Date, or with one that cannot be read, a date is measured by our
   }
 });
 
-test('a date in the past asks for no wait', async () => {
+test('a Retry-After in the past asks for no wait', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const clock = new VirtualClock();
   const headers = {
@@ -225,7 +225,7 @@ test.each([
   expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
 });
 
-test('callers who fail together do not try three times each', async () => {
+test('the budget keeps callers who fail together from trying three times each', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
   const errors = await clock.run(
@@ -247,7 +247,7 @@ test('callers who fail together do not try three times each', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a retry that helped is given back, so it may be repeated for ever', async () => {
+test('a retry that helped costs the budget nothing', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
@@ -257,7 +257,7 @@ test('a retry that helped is given back, so it may be repeated for ever', async 
   expect(requests).toHaveLength(120);
 });
 
-test('an empty budget fills with one token for each success', async () => {
+test('an empty budget gets one token back for each success', async () => {
   const clock = new VirtualClock();
   let good = false;
   const { payments, requests } = clientOf(
@@ -283,7 +283,7 @@ test('an empty budget fills with one token for each success', async () => {
   expect(await requestsOf()).toBe(2);
 });
 
-test('a retry costs 5 when the platform did no work', async () => {
+test('a retry costs 5 tokens when the platform did no work', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(nobody);
   let attempts = 0;
@@ -300,7 +300,7 @@ test('a retry costs 5 when the platform did no work', async () => {
   expect(requests).toHaveLength(60 + 500 / 5);
 });
 
-test('a wait is told to onRetry before it begins', async () => {
+test('onRetry hears of a wait before it begins', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const told: RetryEvent[] = [];

@@ -68,19 +68,22 @@ test('timeout covers the body, from the same start', async () => {
 test.each([
   [400, BadRequestError, 'rejected'],
   [503, ServerError, 'unknown'],
-] as const)('a %i whose body stalls is still a %i', async (status, errorClass, outcome) => {
-  const clock = new VirtualClock();
-  const server = await stalled(status);
-  const begun = headersReceived();
-  const failed = failureOf(
-    clientAt(server, { clock }).transfers.create(newTransfer),
-    errorClass as typeof PaymentsError,
-  );
-  await begun;
-  await clock.advance(30_000);
-  expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
-  await server.closed(0);
-});
+] as const)(
+  'a %i whose body stalls keeps its status and its outcome',
+  async (status, errorClass, outcome) => {
+    const clock = new VirtualClock();
+    const server = await stalled(status);
+    const begun = headersReceived();
+    const failed = failureOf(
+      clientAt(server, { clock }).transfers.create(newTransfer),
+      errorClass as typeof PaymentsError,
+    );
+    await begun;
+    await clock.advance(30_000);
+    expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
+    await server.closed(0);
+  },
+);
 
 test.each([
   [201, 'unknown'],
@@ -356,7 +359,7 @@ test.each([
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('the signal of AbortSignal.timeout() is the caller’s, too', async () => {
+test('a signal of AbortSignal.timeout() ends the call as an abort of the caller’s', async () => {
   const server = await rawServer(() => undefined);
   const signal = AbortSignal.timeout(5);
   const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);

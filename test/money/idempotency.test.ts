@@ -106,7 +106,7 @@ test('the error carries the key, so that the caller can use it again', async () 
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('so does the error of a call whose next token could not be had', async () => {
+test('the error of a call whose next token could not be had carries the key', async () => {
   const clock = new VirtualClock();
   let asked = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
@@ -165,10 +165,13 @@ test('without the option a header of the caller’s own goes out and changes no 
   expect(keysOf(requests)).toEqual(['order 7']);
 });
 
-test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])('%j is not a header name', (name) => {
-  const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
-  expect(make).toThrow(ConfigurationError);
-});
+test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])(
+  'idempotencyHeader refuses %j: it is no name of a header',
+  (name) => {
+    const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
+    expect(make).toThrow(ConfigurationError);
+  },
+);
 
 test.each(['', ' ', '\t'])('a key of %j is refused: it would protect nothing', async (key) => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
@@ -181,7 +184,7 @@ test.each(['', ' ', '\t'])('a key of %j is refused: it would protect nothing', a
 });
 
 test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Length', 'User-Agent'])(
-  '%s cannot carry the key',
+  'the header %s cannot carry the key',
   (name) => {
     expect(() =>
       clientOf(() => respond(201, transferCreated), { idempotencyHeader: name }),
@@ -189,7 +192,7 @@ test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Lengt
   },
 );
 
-test('a header with the name of something that every object has carries a key, too', async () => {
+test('a header called constructor carries a key', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     idempotencyHeader: 'constructor',
   });

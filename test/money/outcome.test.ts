@@ -31,7 +31,7 @@ test('a status outside the classes proves nothing', () => {
   }
 });
 
-test('the worst attempt decides', () => {
+test('the outcome of a call is that of its worst attempt', () => {
   const of = (...outcomes: ('not_sent' | 'rejected' | 'unknown')[]) =>
     worstOutcome(outcomes.map((outcome) => ({ outcome })));
   expect(of()).toBe('not_sent');
@@ -132,7 +132,7 @@ test.each(proofs)('%s: %s proves that nothing was sent', (runtime, _, error) => 
 });
 
 test.each(['node', 'bun'] as const)(
-  '%s: a refused certificate is final, and proves it',
+  '%s: a refused certificate proves that nothing was sent, and is final',
   (runtime) => {
     for (const code of certificates) {
       const error = wrapped(coded(code));
@@ -177,7 +177,7 @@ test('a 425 or 429 lets a write go again only if it refused the only request', (
   }
 });
 
-test('deno: a refused certificate is final, and proves it', () => {
+test('deno: a refused certificate proves that nothing was sent, and is final', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
   expect(connectionOutcome(error, departure('deno'))).toMatchObject({
     outcome: 'not_sent',
@@ -228,12 +228,12 @@ test.each(doubts)('%s: %s proves nothing', (runtime, _, error) => {
   }
 });
 
-test('a cause beside the members of an AggregateError is a leaf, too', () => {
+test('a cause beside the members of an AggregateError counts as one of them', () => {
   const error = Object.assign(new AggregateError([connect('ECONNREFUSED')]), { cause: reset });
   expect(connectionOutcome(error, departure('node')).outcome).toBe('unknown');
 });
 
-test('the first code in the tree is the one that is told', () => {
+test('the first code among all causes is the one that is told', () => {
   const error = wrapped(new AggregateError([new Error('?'), connect('ENETUNREACH'), reset]));
   expect(connectionOutcome(error, departure('node')).code).toBe('ENETUNREACH');
   expect(connectionOutcome(wrapped(new Error('?')), departure('node')).code).toBeUndefined();
@@ -297,7 +297,7 @@ const depthOf = (tree: Tree): number =>
     : 1 +
       Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
 
-test('one leaf that is not on the list, and nothing is proven', () => {
+test('one cause that is not on the list among others proves nothing', () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const { outcome } = connectionOutcome(toError(tree), departure('node'));
@@ -308,7 +308,7 @@ test('one leaf that is not on the list, and nothing is proven', () => {
   );
 });
 
-test('one more leaf never makes certain what was not', () => {
+test('one more cause never makes certain what was not', () => {
   fc.assert(
     fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
       const before = connectionOutcome(toError(tree), departure('node')).outcome;

@@ -52,7 +52,7 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'settles a creation whose connection broke %s, without sending it again',
+  'reconcile settles a creation whose connection broke %s, without sending it again',
   async (when) => {
     const sandbox = platform();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -81,7 +81,7 @@ test('two matches are ambiguous: a person has to look', async () => {
   expect(answer).toHaveProperty('candidates', [match, twin]);
 });
 
-test('two certain ones and a doubtful one are three candidates', async () => {
+test('two certain matches and a doubtful one are three candidates', async () => {
   const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
   expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
     result: 'ambiguous',
@@ -118,7 +118,7 @@ test('a match that is older than any clock is wrong does not count', async () =>
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('how far the clocks may differ can be chosen', async () => {
+test('clockSkew says how far the clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -229,7 +229,7 @@ test('an amount of very many zeros is compared in no time', async () => {
   });
 });
 
-test('two transfers without an id are two', async () => {
+test('two transfers without an id count as two matches', async () => {
   const nameless = { ...match, id: '' };
   const { look } = listing(nameless, { ...nameless, createdAt: minutes(4) });
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
@@ -510,7 +510,7 @@ test('without a since only a reference tells a transfer from an earlier one', as
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a currency is the same in small letters', async () => {
+test('a currency in small letters is the same', async () => {
   const wanted = { ...newTransfer, currency: match.currency.toLowerCase() };
   expect(await listing(match).look(wanted)).toMatchObject({ result: 'found' });
 });
@@ -569,7 +569,7 @@ test('a match that arrives is the other side of one that leaves, or nobody knows
   }
 });
 
-test('nor does a page that does not say whether more follow', async () => {
+test('where drift is only reported, a page that does not say whether more follow settles nothing', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, sent } = observed(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -686,7 +686,7 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])('an amount of %s, listed as %s: the same money is %s', async (asked, listed, same) => {
+])('whether an amount of %s, listed as %s, is the same money: %s', async (asked, listed, same) => {
   const { look } = listing({ ...match, amount: listed });
   const answer = await look({ ...newTransfer, amount: asked });
   expect(answer.result).toBe(same ? 'found' : 'not_found');
@@ -790,13 +790,13 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
-])('%s: the same transfer or not', async (name, asked, listed, same) => {
+])('a transfer is told from another by what it holds: %s', async (name, asked, listed, same) => {
   const isWhole = 'type' in listed;
   const { look } = listing(isWhole ? listed : { ...match, ...listed });
   expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
 });
 
-test('looks at every page, whatever the order, and asks for nothing else', async () => {
+test('reconcile looks at every page, whatever the order, and asks for nothing else', async () => {
   const sandbox = platform();
   // The one that is looked for is the oldest: platforms may list in either order.
   const wanted = sandbox.transfers.create(input);
@@ -826,7 +826,7 @@ test('looks at every page, whatever the order, and asks for nothing else', async
   expect(sandbox.transfers.list()).toEqual(before);
 });
 
-test('what a page costs can be set as for any list', async () => {
+test('a page of reconcile takes the options of any call', async () => {
   const { look, sent } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
   expect(sent[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
@@ -855,7 +855,7 @@ test.each([401, 403, 404, 503])(
   },
 );
 
-test('a look that is aborted leaves the transfer in doubt, too', async () => {
+test('a look that is aborted leaves the transfer in doubt', async () => {
   const { payments } = observed(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -913,7 +913,7 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('refuses %s', async (_name, asked, options, at) => {
+])('reconcile refuses %s, and sends nothing', async (_name, asked, options, at) => {
   const { payments, sent } = observed();
   const looking = payments.transfers.reconcile(
     asked as TransferCreateInput,

@@ -68,7 +68,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'status $status to a $kind',
+  'status $status to a $kind has the outcome and the repeats of the table',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
@@ -249,7 +249,7 @@ const faultRows = faults.flatMap((fault) =>
 );
 
 test.each(faultRows)(
-  '$name, to a $kind over $wire',
+  '$name leaves a $kind over $wire unknown',
   async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -380,7 +380,7 @@ test('a refusal after an unknown attempt leaves the whole unknown', async () => 
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
 });
 
-test('maxRetries counts retries, and 0 means none', async () => {
+test('maxRetries counts retries, so 0 means one attempt', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const [client, call, arrivals] of [
     [0, undefined, 1],

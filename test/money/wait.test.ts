@@ -67,7 +67,7 @@ function scripted(answers: readonly (string | number)[], options: ClientOptions 
   return { clock, payments, sent, times, wait };
 }
 
-test('polls until the transfer is completed', async () => {
+test('waitFor polls until the transfer is completed', async () => {
   const { clock, sandbox, payments } = start();
   const seen: string[] = [];
   const done = await clock.run(
@@ -134,7 +134,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('time runs out during a poll as well', async () => {
+test('a wait ends in time although a poll hangs', async () => {
   const { clock, sandbox, payments } = start();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
@@ -145,7 +145,7 @@ test('time runs out during a poll as well', async () => {
   expect(clock.passed).toBe(700);
 });
 
-test('the pause grows to fifteen seconds', async () => {
+test('the pause between polls grows to fifteen seconds', async () => {
   const { wait, times } = scripted(['pending']);
   await failureOf(wait({ timeout: 100_000 }), WaitError);
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -154,7 +154,7 @@ test('the pause grows to fifteen seconds', async () => {
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('the first pause can be chosen, and no two clients keep step', async () => {
+test('interval is the first pause between polls, and no two clients keep step', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
@@ -454,7 +454,7 @@ test.each<[string, unknown, string]>([
   ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
   ['options of null', null, 'options'],
   ['options that are a number', 5_000, 'options'],
-])('refuses %s', async (_, options, at) => {
+])('waitFor refuses %s, and sends nothing', async (_, options, at) => {
   const { payments, sent } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);

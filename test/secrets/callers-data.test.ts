@@ -86,7 +86,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('a secret for %s', async ([, call]) => {
+test.for(wrong)('no refusal repeats a secret that was given for %s', async ([, call]) => {
   const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
   const error = await failureOf(
     attempted(() => call(payments)),
@@ -104,7 +104,7 @@ test.for([
     encodeURIComponent(apiKey).replaceAll(/%../g, (hex) => hex.toLowerCase()),
   ],
   ['a JWT', jwt],
-])('a path of a request that is sent: %s', async ([, segment]) => {
+])('no error shows a secret in the path of a request: %s', async ([, segment]) => {
   const { payments } = clientOf(() => Response.json({ error: 'No.' }, { status: 404 }), {
     apiKey,
     jwt,

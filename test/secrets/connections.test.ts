@@ -16,7 +16,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
-test('a refused connection, by fetch and by node:http', async () => {
+test('the error of a refused connection shows no credential, over fetch or node:http', async () => {
   const payments = clientAt(nobody, credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
@@ -38,7 +38,7 @@ const broken: readonly (readonly [string, Step])[] = [
   ['sends an impossible length', `HTTP/1.1 200 OK\r\ncontent-length: ${apiKey}\r\n\r\n`],
 ];
 
-test.for(broken)('a server that %s', async ([, step]) => {
+test.for(broken)('no error shows a credential when a server %s', async ([, step]) => {
   const payments = clientAt(await rawServer(step), credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
@@ -106,17 +106,20 @@ const thrown: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
 ];
 
-test.for(thrown)('a fetch of the user that throws %s', async ([, value]) => {
-  const fail = (): Promise<Response> => Promise.reject(value);
-  const { payments } = clientOf(fail, credentials);
-  for (const call of [
-    () => payments.transfers.create(newTransfer),
-    () => payments.transfers.list(),
-    () => payments.transactions.list({ address }),
-  ]) {
-    expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
-  }
-});
+test.for(thrown)(
+  'no error shows a credential when a fetch of the caller’s throws %s',
+  async ([, value]) => {
+    const fail = (): Promise<Response> => Promise.reject(value);
+    const { payments } = clientOf(fail, credentials);
+    for (const call of [
+      () => payments.transfers.create(newTransfer),
+      () => payments.transfers.list(),
+      () => payments.transactions.list({ address }),
+    ]) {
+      expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
+    }
+  },
+);
 
 const returned: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
@@ -126,12 +129,15 @@ const returned: readonly (readonly [string, unknown])[] = [
   ['an answer that was read', readAlready()],
 ];
 
-test.for(returned)('a fetch of the user that gives %s', async ([, value]) => {
-  const { payments } = clientOf(() => value as Response, credentials);
-  expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), PaymentsError))).toEqual([]);
-});
+test.for(returned)(
+  'no error shows a credential when a fetch of the caller’s gives %s',
+  async ([, value]) => {
+    const { payments } = clientOf(() => value as Response, credentials);
+    expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), PaymentsError))).toEqual([]);
+  },
+);
 
-test('a body that breaks off with an error of the user', async () => {
+test('no error shows a credential when a body breaks off with an error that names it', async () => {
   const body = new ReadableStream({
     pull: (controller) => {
       controller.error(withAll);
@@ -150,15 +156,18 @@ const timeouts: readonly (readonly [TimeoutError['phase'], ClientOptions])[] = [
   ['total', { totalTimeout: 50 }],
 ];
 
-test.for(timeouts)('a call without an answer: %s', async ([phase, options]) => {
-  const clock = new VirtualClock();
-  const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
-  const error = await clock.run(failureOf(payments.transfers.create(newTransfer), TimeoutError));
-  expect(error.phase).toBe(phase);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(timeouts)(
+  'the error of a call without an answer shows no credential: %s',
+  async ([phase, options]) => {
+    const clock = new VirtualClock();
+    const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
+    const error = await clock.run(failureOf(payments.transfers.create(newTransfer), TimeoutError));
+    expect(error.phase).toBe(phase);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('a call that an earlier 429 holds back', async () => {
+test('the error of a call that an earlier 429 holds back shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(both, { status: 429, headers: { 'retry-after': '50' } }),
@@ -170,7 +179,7 @@ test('a call that an earlier 429 holds back', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a call that its caller gives up', async () => {
+test('the error of a call that its caller gives up shows no credential', async () => {
   // The reason is handed on as it is, so nothing is planted there.
   const controller = new AbortController();
   const { payments } = clientOf(() => {
@@ -181,7 +190,7 @@ test('a call that its caller gives up', async () => {
   expect(leaksOf(await failureOf(call, AbortError))).toEqual([]);
 });
 
-test('a fetch that is told to stop and says what it had', async () => {
+test('no error shows a credential that an aborted fetch names', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     (outgoing) =>

@@ -51,7 +51,7 @@ const sources: readonly (readonly [string, () => unknown])[] = [
   ],
 ];
 
-test.for(sources)('a function for a credential that %s', async ([, source]) => {
+test.for(sources)('no error shows a credential whose function %s', async ([, source]) => {
   const give = source as () => string;
   const { payments, requests } = clientOf(() => Response.json(transfer), {
     apiKey: give,
@@ -66,13 +66,13 @@ test.for(sources)('a function for a credential that %s', async ([, source]) => {
   expect(requests).toEqual([]);
 });
 
-test('a function for the JWT that gives the API key', async () => {
+test('no error shows the API key that the function for the JWT gives', async () => {
   const { payments } = clientOf(() => Response.json([]), { jwt: () => apiKey });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a function for a credential that hangs', async () => {
+test('the error of a function that hangs shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => Response.json(transfer), {
     apiKey: () => new Promise(() => undefined),
@@ -84,18 +84,21 @@ test('a function for a credential that hangs', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test.for(sources)('a refused token, and then a function that %s', async ([, source]) => {
-  const give = vi.fn(source as () => string).mockReturnValueOnce(apiKey);
-  const { payments } = clientOf(
-    () => Response.json({ error: `not ${both}`, code: apiKey }, { status: 401 }),
-    { apiKey: give, jwt },
-  );
-  const error = await failureOf(payments.transfers.get('txfr_1'), AuthenticationError);
-  expect(give).toHaveBeenCalledTimes(2);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(sources)(
+  'no error shows a refused token when its function then %s',
+  async ([, source]) => {
+    const give = vi.fn(source as () => string).mockReturnValueOnce(apiKey);
+    const { payments } = clientOf(
+      () => Response.json({ error: `not ${both}`, code: apiKey }, { status: 401 }),
+      { apiKey: give, jwt },
+    );
+    const error = await failureOf(payments.transfers.get('txfr_1'), AuthenticationError);
+    expect(give).toHaveBeenCalledTimes(2);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('a token that was replaced, in a late answer', async () => {
+test('a token that was replaced is still taken out of a late answer', async () => {
   let count = 0;
   const { payments } = clientOf(
     () => Response.json({ error: apiKey.replaceAll('/', '\\/') }, { status: 401 }),
@@ -146,18 +149,24 @@ const mistakes: readonly (readonly [string, unknown])[] = [
   ['the key for everything', apiKey],
 ];
 
-test.for(mistakes)('a client with %s', ([, options]) => {
-  const error = thrownBy(() => new PaymentsClient(options as ClientOptions));
-  expect(error).toBeInstanceOf(ConfigurationError);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(mistakes)(
+  'what a client refuses, it refuses without showing a credential: %s',
+  ([, options]) => {
+    const error = thrownBy(() => new PaymentsClient(options as ClientOptions));
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test.for(mistakes)('a clone with %s', ([, options]) => {
-  const payments = new PaymentsClient(good);
-  const error = thrownBy(() => payments.withOptions(options as ClientOptions));
-  expect(error).toBeInstanceOf(ConfigurationError);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(mistakes)(
+  'what a clone refuses, it refuses without showing a credential: %s',
+  ([, options]) => {
+    const payments = new PaymentsClient(good);
+    const error = thrownBy(() => payments.withOptions(options as ClientOptions));
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
 test.for([
   ['PAYMENTS_API_KEY', `${apiKey}\nx`],
@@ -165,7 +174,7 @@ test.for([
   ['PAYMENTS_JWT', apiKey],
   ['PAYMENTS_BASE_URL', `https://api.example.com/v0?key=${apiKey}`],
   ['PAYMENTS_ROOT_URL', apiKey],
-] as const)('an environment with a bad %s', ([variable, value]) => {
+] as const)('a bad %s in the environment is refused without being shown', ([variable, value]) => {
   vi.stubEnv('PAYMENTS_BASE_URL', good.baseUrl);
   vi.stubEnv('PAYMENTS_API_KEY', apiKey);
   vi.stubEnv(variable, value);
@@ -174,7 +183,7 @@ test.for([
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a call whose credential is missing', async () => {
+test('the error about a missing credential does not show the other one', async () => {
   const { payments } = clientOf(() => Response.json([]), { apiKey, jwt: undefined });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);

@@ -23,38 +23,47 @@ const cursors = [
   ['the key in JSON', JSON.stringify({ key: apiKey, id: 7 }).replaceAll('/', '\\/')],
 ] as const;
 
-test.for(cursors)('a list that goes in a circle, its cursor holding %s', async ([, cursor]) => {
-  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
-  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
-  expect(error.reason).toBe('cursor_loop');
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(cursors)(
+  'the error of a list that goes in a circle shows no secret of its cursor, which holds %s',
+  async ([, cursor]) => {
+    const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+    expect(error.reason).toBe('cursor_loop');
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test.for(cursors)('a list that loses its way after a cursor with %s', async ([, cursor]) => {
-  const { payments } = clientOf(
-    (_, __, count) =>
-      Response.json(page([transferNumber(count)], count === 1 ? cursor : null, true)),
-    credentials,
-  );
-  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
-  expect(error.reason).toBe('missing_cursor');
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(cursors)(
+  'the error of a list that loses its way shows no secret of its cursor, which holds %s',
+  async ([, cursor]) => {
+    const { payments } = clientOf(
+      (_, __, count) =>
+        Response.json(page([transferNumber(count)], count === 1 ? cursor : null, true)),
+      credentials,
+    );
+    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+    expect(error.reason).toBe('missing_cursor');
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test.for(cursors)('a list that fails at a cursor with %s', async ([, cursor]) => {
-  const { payments } = clientOf(
-    (_, __, count) =>
-      count === 1
-        ? Response.json(page([transfer], cursor))
-        : Response.json({ error: `No page at ${cursor}` }, { status: 500 }),
-    credentials,
-  );
-  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), ServerError);
-  expect(error.resume?.itemsYielded).toBe(1);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(cursors)(
+  'the error of a list that fails shows no secret of its cursor, which holds %s',
+  async ([, cursor]) => {
+    const { payments } = clientOf(
+      (_, __, count) =>
+        count === 1
+          ? Response.json(page([transfer], cursor))
+          : Response.json({ error: `No page at ${cursor}` }, { status: 500 }),
+      credentials,
+    );
+    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), ServerError);
+    expect(error.resume?.itemsYielded).toBe(1);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('a list that cannot be read after the first page', async () => {
+test('the error of a list that cannot be read after the first page shows no credential', async () => {
   const { payments } = clientOf(
     (_, __, count) =>
       Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
@@ -64,20 +73,23 @@ test('a list that cannot be read after the first page', async () => {
   expect(leaksOf(await failureOf(call, InvalidResponseError))).toEqual([]);
 });
 
-test('a list by position that goes in a circle', async () => {
+test('the error of a list by position that goes in a circle shows no credential', async () => {
   const record = { ...transactionNumber(1), note: apiKey, [jwt]: jwt };
   const { payments } = clientOf(() => Response.json([record]), credentials);
   const call = payments.transactions.list({ address }).toArray({ max: 99 });
   expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
 });
 
-test.for(cursors)('a search for a transfer whose cursor holds %s', async ([, cursor]) => {
-  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
-  const call = payments.transfers.reconcile(newTransfer, { since });
-  expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
-});
+test.for(cursors)(
+  'the error of reconcile shows no secret of a cursor that holds %s',
+  async ([, cursor]) => {
+    const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+    const call = payments.transfers.reconcile(newTransfer, { since });
+    expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
+  },
+);
 
-test('a search for a transfer that the platform refuses', async () => {
+test('the error of a reconcile that the platform refuses shows no credential', async () => {
   const { payments } = clientOf(
     () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
     credentials,
@@ -107,7 +119,7 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
   ['failed', [{ ...noted, status: 'cancelled' }]],
 ];
 
-test.for(waits)('a wait that ends: %s', async ([reason, seen]) => {
+test.for(waits)('the error of a wait that ends shows no credential: %s', async ([reason, seen]) => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     (_, __, count) => Response.json(seen[Math.min(count, seen.length) - 1]),
@@ -122,7 +134,7 @@ test.for(waits)('a wait that ends: %s', async ([reason, seen]) => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a wait that the platform refuses', async () => {
+test('the error of a wait that the platform refuses shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),

@@ -25,15 +25,18 @@ const clients: readonly (readonly [string, ClientOptions])[] = [
 ];
 
 describe('no credential leaks through', () => {
-  test.for(clients)('a client whose credentials are %s', async ([, options]) => {
-    const payments = workedWith(options);
-    expect(leaksOf(payments)).toEqual([]);
-    await payments.transfers.get('txfr_1');
-    await payments.transactions.list({ address });
-    expect(leaksOf(payments)).toEqual([]);
-    expect(leaksOf(payments.withOptions({ timeout: 1_000 }))).toEqual([]);
-    expect(leaksOf({ deep: [{ payments }] })).toEqual([]);
-  });
+  test.for(clients)(
+    'no view of a client shows its credentials when they are %s',
+    async ([, options]) => {
+      const payments = workedWith(options);
+      expect(leaksOf(payments)).toEqual([]);
+      await payments.transfers.get('txfr_1');
+      await payments.transactions.list({ address });
+      expect(leaksOf(payments)).toEqual([]);
+      expect(leaksOf(payments.withOptions({ timeout: 1_000 }))).toEqual([]);
+      expect(leaksOf({ deep: [{ payments }] })).toEqual([]);
+    },
+  );
 
   test.for([
     'entities',
@@ -44,13 +47,13 @@ describe('no credential leaks through', () => {
     'settings',
     'instructions',
     'transactions',
-  ] as const)('the namespace %s', async (name) => {
+  ] as const)('no view of payments.%s shows a credential', async (name) => {
     const payments = workedWith();
     await payments.transfers.get('txfr_1');
     expect(leaksOf(payments[name])).toEqual([]);
   });
 
-  test('a list, before and after it was read', async () => {
+  test('no view of a list shows a credential, before or after it was read', async () => {
     const payments = workedWith();
     for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
       expect(leaksOf(list)).toEqual([]);
@@ -62,7 +65,7 @@ describe('no credential leaks through', () => {
     }
   });
 
-  test('the promise of a call: pending, kept, broken', async () => {
+  test('no view of the promise of a call shows a credential: pending, kept or broken', async () => {
     const payments = workedWith({});
     const call = payments.transfers.get('txfr_1');
     const withResponse = call.withResponse();
@@ -81,7 +84,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(broken)).toEqual([]);
   });
 
-  test('a client that was given a Sandbox', () => {
+  test('no view of a client of a Sandbox shows a credential', () => {
     const sandbox = new Sandbox({ apiKey, jwt });
     expect(leaksOf(new PaymentsClient(sandbox.clientOptions))).toEqual([]);
   });
@@ -95,7 +98,7 @@ describe('no credential leaks through', () => {
     ],
   ];
 
-  test.for(arrivals)('the log of a Sandbox: %s', async ([, path]) => {
+  test.for(arrivals)('the log of a Sandbox shows no credential of %s', async ([, path]) => {
     const sandbox = new Sandbox({ apiKey, jwt });
     const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
     for (const api of ['versioned', 'root'] as const) {
@@ -105,7 +108,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test('the log of a Sandbox: queries and bodies', async () => {
+  test('the log of a Sandbox shows no credential of queries and bodies', async () => {
     const sandbox = new Sandbox({ apiKey, jwt });
     const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
     const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
@@ -121,7 +124,7 @@ describe('no credential leaks through', () => {
     ['no JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
     ['half of a JSON text', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
     ['JSON inside of JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
-  ] as const)('the log of a Sandbox: a body that is %s', async ([, body]) => {
+  ] as const)('the log of a Sandbox shows no credential of a body that is %s', async ([, body]) => {
     const sandbox = new Sandbox({ apiKey, jwt });
     const headers = { authorization: `Bearer ${apiKey}` };
     await sandbox.fetch('https://sandbox.invalid/v0/transfers', { method: 'POST', headers, body });
@@ -129,7 +132,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test('the log of a Sandbox: a credential that is not its own', async () => {
+  test('the log of a Sandbox shows no credential that is not its own', async () => {
     const sandbox = new Sandbox();
     const { payments } = observedSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;

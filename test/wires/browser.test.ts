@@ -44,7 +44,7 @@ const browsers: [string, () => void][] = [
 ];
 const writes = kinds.filter((kind) => !kind.startsWith('safe'));
 
-test.each(browsers)('in %s writes are refused, and nothing is sent', async (_, pretend) => {
+test.each(browsers)('in %s every write is refused, and nothing is sent', async (_, pretend) => {
   const server = await rawServer(answer(201, transferCreated));
   const payments = clientAt(server);
   pretend();
@@ -57,14 +57,14 @@ test.each(browsers)('in %s writes are refused, and nothing is sent', async (_, p
   expect(server.connections).toHaveLength(0);
 });
 
-test.each(browsers)('in %s reads are sent', async (_, pretend) => {
+test.each(browsers)('in %s a read is sent', async (_, pretend) => {
   const server = await rawServer(answer(200, { data: [], hasMore: false, nextCursor: null }));
   const payments = clientAt(server);
   pretend();
   expect((await payments.transfers.list()).data).toEqual([]);
 });
 
-test('the message says why and names the ways out', async () => {
+test('the refusal of a write in a browser says why, and names the ways out', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   const messages: string[] = [];
@@ -110,7 +110,7 @@ test.each<[string, () => void]>([
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
 });
 
-test('a fetch of the user is theirs to judge; the global one under its own name is not', async () => {
+test('over a fetch of the user’s a write is sent in a browser, over the global one by its own name it is not', async () => {
   const server = await rawServer(answer(201, transferCreated));
   browsers[0]?.[1]();
   const own = clientAt(server, { fetch: (request, init) => fetch(request, init) });
@@ -122,7 +122,7 @@ test('a fetch of the user is theirs to judge; the global one under its own name 
   await failureOf(clientAt(server).transfers.create(newTransfer), ConfigurationError);
 });
 
-test('with a key that the platform honours a repeat cannot take effect twice', async () => {
+test('with idempotencyHeader a write is sent in a browser', async () => {
   const server = await rawServer(answer(201, transferCreated));
   browsers[0]?.[1]();
   const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
@@ -131,7 +131,7 @@ test('with a key that the platform honours a repeat cannot take effect twice', a
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 
-test('the sandbox is no network, so writes to it work in a browser', async () => {
+test('a write to the sandbox is sent in a browser', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect((await payments.entities.create({ email: 'ada@example.com' })).id).toMatch(/^ent_/);

@@ -87,7 +87,7 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("nor does one that is made of Node's own: it may do more than its dispatch() shows", async () => {
+test("a dispatcher of a class derived from Node's own proves nothing", async () => {
   replace((inner) => {
     const Own = inner.constructor as new () => Dispatcher;
     return new (class extends Own {})();
@@ -96,7 +96,7 @@ test("nor does one that is made of Node's own: it may do more than its dispatch(
   expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
 });
 
-test('nor does it after an answer', async () => {
+test('a dispatcher that hides the beginning of requests proves nothing after an answer, either', async () => {
   silence();
   const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
     reset();
@@ -108,7 +108,7 @@ test('nor does it after an answer', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('one that tells of it with the answer proves nothing, however often it did', async () => {
+test('a dispatcher that tells of the beginning with the answer proves nothing', async () => {
   replace((inner) => ({
     dispatch(options, handler) {
       const held: Call[] = [];
@@ -130,7 +130,7 @@ test('one that tells of it with the answer proves nothing, however often it did'
   expect(server.arrivals).toHaveLength(2);
 });
 
-test("nor does one whose dispatch() reads like Node's", async () => {
+test("a dispatcher whose dispatch() reads like Node's proves nothing", async () => {
   const kDispatch = Symbol('dispatch');
   replace((inner) => {
     class Agent implements Dispatcher {
@@ -150,7 +150,7 @@ test("nor does one whose dispatch() reads like Node's", async () => {
   expect(error.outcome).toBe('unknown');
 });
 
-test("nor does Node's own with an interceptor in it", async () => {
+test("Node's own dispatcher with an interceptor in it proves nothing", async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -169,7 +169,7 @@ test("nor does Node's own with an interceptor in it", async () => {
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("nor does Node's own once its dispatch() was replaced, believed before or not", async () => {
+test("Node's own dispatcher whose dispatch() was replaced proves nothing, believed before or not", async () => {
   const server = await rawServer(answer(201, transferCreated), ({ reset }) => {
     reset();
   });
@@ -188,7 +188,7 @@ test("nor does Node's own once its dispatch() was replaced, believed before or n
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('one that turns to another address behind our back proves nothing by its last error', async () => {
+test('a dispatcher that turns to another address behind our back proves nothing by its last error', async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -237,7 +237,7 @@ test('what was reported as failed does not begin afterwards', async () => {
   expect(server.arrivals).toHaveLength(0);
 });
 
-test("nor does an installed undici whose names a bundler has kept, as Node's are", async () => {
+test("an installed undici with Node's names proves nothing", async () => {
   const make = runInThisContext(`(__name, kDispatch, inner, silent) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
@@ -252,7 +252,7 @@ test("nor does an installed undici whose names a bundler has kept, as Node's are
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("nor does one that reads like Node's and puts up with anything", async () => {
+test("a dispatcher that reads like Node's and puts up with anything proves nothing", async () => {
   const make = runInThisContext(`(__name, kDispatch, send) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
@@ -336,7 +336,7 @@ test.each<[string, object, readonly Uint8Array[], end?: true]>([
   expect(abort).toHaveBeenCalledOnce();
 });
 
-test("nor does Node's fetch over one, given as an option", async () => {
+test("Node's fetch over another dispatcher, given as an option, proves nothing", async () => {
   // What it sends again, and what becomes of that, is all that its caller hears of.
   replace((inner) => ({
     dispatch: (options, handler) =>
@@ -361,7 +361,7 @@ test("nor does Node's fetch over one, given as an option", async () => {
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("Node's own proves it from its first call on", async () => {
+test("Node's own dispatcher proves from the first call on that nothing was sent", async () => {
   let met = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

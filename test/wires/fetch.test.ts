@@ -127,7 +127,7 @@ test('a fetch of one’s own gets every request, ready to go', async () => {
   expect(server.connections).toHaveLength(0);
 });
 
-test('a global fetch that was replaced after the client was made is used', async () => {
+test('a global fetch that is put in place after the client was made is used', async () => {
   const server = await rawServer(answer(500));
   const payments = clientAt(server);
   const stub = vi
@@ -389,7 +389,7 @@ test.each<[string, object]>([
   }
 });
 
-test('a failure without a code is told by its words', async () => {
+test('the message of a failure without a code tells its words', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -405,7 +405,7 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('of a fetch that %s, nothing is believed', async (_, given, says) => {
+])('a fetch that %s proves nothing', async (_, given, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {

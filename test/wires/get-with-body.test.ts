@@ -278,7 +278,7 @@ describe.each(wires)('over $wire', (wire) => {
     expect(error.outcome).toBe('unknown');
   });
 
-  test('204 is an empty answer', async () => {
+  test('a 204 to a GET with a body is an empty answer', async () => {
     const server = await rawServer('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
     const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'empty', status: 204 });
@@ -297,7 +297,7 @@ describe.each(wires)('over $wire', (wire) => {
     expect(elsewhere.connections).toHaveLength(0);
   });
 
-  test('nobody listening proves that nothing was sent', async () => {
+  test('a refused connection proves that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(nobody)), ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
@@ -313,7 +313,7 @@ describe.each(wires)('over $wire', (wire) => {
       'a runtime without node:http',
       () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined),
     ],
-  ])('%s is told so, and nothing is sent', async (_, pretend) => {
+  ])('on %s a GET with a body is refused, and nothing is sent', async (_, pretend) => {
     const server = await rawServer(answer(200, [instruction]));
     const payments = clientAt(server);
     pretend();

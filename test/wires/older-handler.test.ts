@@ -89,7 +89,7 @@ test('headers that no Headers can hold are left out, and the payment is not lost
   expect([...response.headers]).toEqual([['x-ok', 'yes']]);
 });
 
-test('two lines of codings are one list', async () => {
+test('two content-encoding headers are one list', async () => {
   const lines = [...raw({ 'Content-Encoding': 'gzip' }), ...raw({ 'content-encoding': 'br' })];
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
