@@ -103,7 +103,7 @@ export class VirtualClock implements Clock {
   }
 
   #fireNext(until: number): boolean {
-    const [due] = [...this.#timers].sort(([, one], [, other]) => one.at - other.at);
+    const [due] = [...this.#timers].toSorted(([, one], [, other]) => one.at - other.at);
     if (due === undefined || due[1].at > until) return false;
     this.#passed = Math.max(this.#passed, due[1].at);
     this.#fire(due[0]);
