@@ -10,7 +10,7 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { observed } from '../support/recorder.ts';
+import { observed } from '../support/clients.ts';
 
 // Answers are read openly: what the platform may add must not break a reader.
 

@@ -5,26 +5,21 @@ import {
   type RequestOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { clientAt, failureOf } from '../support/clients.ts';
+import { endpoints } from '../support/interface.ts';
+import { answer, type Step } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { account, entity, instruction, settings, transactionNumber } from '../support/records.ts';
 import {
-  account,
   address,
-  answer,
   built,
-  clientAt,
-  entity,
   errorBody,
-  failureOf,
-  instruction,
   newInstruction,
   newTransfer,
   page,
-  settings,
-  transactionNumber,
   transfer,
   transferCreated,
-} from '../support/answers.ts';
-import { endpoints } from '../support/interface.ts';
-import { rawServer, type Step } from '../support/raw-server.ts';
+} from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
@@ -342,14 +337,7 @@ test.each(withId)(
   '$operation is unknown, and not sent again, when it is accepted without an id',
   async ({ good, usable = '', call }) => {
     const objects = noIds.map((id) => ({ ...Object(good), id }));
-    const bodies = [
-      ...objects,
-      { ...Object(good), id: usable },
-      [],
-      null,
-      'accepted',
-      [good],
-    ];
+    const bodies = [...objects, { ...Object(good), id: usable }, [], null, 'accepted', [good]];
     const wrong: unknown[] = [];
     for (const body of bodies) {
       const json = answer(200, body === undefined ? undefined : Buffer.from(JSON.stringify(body)));

@@ -19,8 +19,8 @@ import { expect, test, vi } from 'vitest';
 import { clientAt, failureOf } from '../support/clients.ts';
 import { calls, kinds, type KindName } from '../support/kinds.ts';
 import { answer, type Exchange } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/nobody.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

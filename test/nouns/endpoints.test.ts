@@ -5,10 +5,10 @@ import * as z from 'zod/mini';
 import { observed, type Sent } from '../support/clients.ts';
 import {
   argumentsOf,
-  endpoints,
-  invoke,
   type Endpoint,
+  endpoints,
   type Example,
+  invoke,
 } from '../support/interface.ts';
 import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';

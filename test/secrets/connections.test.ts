@@ -7,9 +7,9 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { clientAt, clientOf, failureOf } from '../support/clients.ts';
-import { type Step } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
+import type { Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/nobody.ts';
 import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';

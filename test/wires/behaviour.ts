@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ClientOptions, PaymentsClient, PaymentsError } from '../../src/index.ts';
 import { successBody } from '../full/bodies.ts';
-import { answer, listen, type Exchange, type RawServer, type Step } from '../support/loopback.ts';
+import { answer, type Exchange, listen, type RawServer, type Step } from '../support/loopback.ts';
 import { nobody } from '../support/nobody.ts';
 import { leftBy, type Coding, type Sdk, type Way } from './ways.ts';
 

@@ -12,8 +12,8 @@ import {
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, failureOf } from '../support/clients.ts';
 import { answer } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/nobody.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher

@@ -15,8 +15,8 @@ import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
 import { answer } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
 import { rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/nobody.ts';
 import { newTransfer, transfer, transferCreated } from '../support/values.ts';
 
 const ways = [

@@ -15,8 +15,8 @@ import {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientAt, failureOf, jwt, respond } from '../support/clients.ts';
 import { answer, type Exchange } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/nobody.ts';
 import { instruction, transactionNumber } from '../support/records.ts';
 import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
