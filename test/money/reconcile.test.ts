@@ -41,7 +41,9 @@ function platform(): Sandbox {
   sandbox.entities.approve(entityId);
   for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
   sandbox.accounts.fund('acc_000001', '1000');
-  for (const amount of ['1.00', '2.00']) sandbox.transfers.create({ ...input, amount });
+  for (const amount of ['1.00', '2.00']) {
+    sandbox.transfers.create({ ...input, amount, description: `Rent ${amount}` });
+  }
   return sandbox;
 }
 const input: TransferCreateInput = {
