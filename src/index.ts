@@ -18,6 +18,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  WaitEvent,
 } from './calls/hooks.ts';
 export type { Fetch, GetWithBody } from './wires/wire.ts';
 export type { ApiCall, WithResponse } from './calls/transport.ts';

@@ -88,6 +88,13 @@ export interface ClientOptions {
    * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
    */
   idempotencyHeader?: string | null | undefined;
+  /**
+   * Whether the JSON of a refusal is one that the platform writes. A write that is answered 403, 404,
+   * 409, 422 or another 4xx in any other form is `unknown`, because a proxy may have answered in
+   * the platform's place. Set it if your platform's Error bodies look different.
+   * @default an object whose `error` and `code` are strings
+   */
+  isErrorBody?: ((body: unknown) => boolean) | undefined;
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
@@ -114,10 +121,12 @@ const optionsSchema = lazily((): Schema<ClientOptions> =>
           onRequest: callable(),
           onResponse: callable(),
           onRetry: callable(),
+          onWait: callable(),
           onDrift: callable(),
         } satisfies Record<keyof Hooks, unknown>),
       ),
       idempotencyHeader: z.nullish(judged(keyHeaderProblem)),
+      isErrorBody: callable(),
       clock: ruled(
         'expected an object with the functions now, setTimeout and clearTimeout',
         isClock,
@@ -231,9 +240,16 @@ export function resolveOptions(options: ClientOptions) {
     validation: options.validation ?? 'strict',
     hooks: options.hooks ?? {},
     idempotencyHeader: idempotencyHeader ?? undefined,
+    isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     clock: clockFrom(clock),
   };
 }
+
+/** As the document has it: a message and a code. */
+const isDocumentedErrorBody = (body: unknown): boolean =>
+  isObject(body) &&
+  typeof Reflect.get(body, 'error') === 'string' &&
+  typeof Reflect.get(body, 'code') === 'string';
 
 const refusal = (sentences: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])(sentences.join('\n')), { outcome: 'not_sent' });

@@ -3,7 +3,7 @@ import type { Answer, AttemptResult } from './attempt.ts';
 import type { CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import type { Clock } from './clock.ts';
-import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
+import type { InvalidResponseReason, Issue, Outcome } from '../errors/errors.ts';
 import { refused, requestIdOf, timedOut, unusable, type Failure } from '../errors/failure.ts';
 import { statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
@@ -18,6 +18,8 @@ interface Reading {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly clock: Required<Clock>;
+  /** Whether the body of a refusal is one that the platform writes. */
+  readonly isErrorBody: (body: unknown) => boolean;
 }
 
 /** What a call resolves to, and the answer that it was made of. */
@@ -34,7 +36,7 @@ export type Ending<T> = Success<T> | { readonly ok: false; readonly failure: Fai
 export function readAnswer<T, A>(
   state: CallState<Call<T, A>>,
   { answer, repeated }: Extract<AttemptResult, { ok: true }>,
-  { validation, hooks, clock }: Reading,
+  { validation, hooks, clock, isErrorBody }: Reading,
 ): Ending<T> {
   const { call, redact } = state;
   const { status, headers, text, fault } = answer;
@@ -42,8 +44,12 @@ export function readAnswer<T, A>(
   if (status < 200 || status > 299) {
     const transient = isTransientStatus(status) && !forbidsRetry(headers);
     const retryAfterMs = retryAfter(headers, clock.now());
-    const outcome = statusOutcome(status, call.kind, repeated);
-    return failed(refused(answer, jsonOf(text), { outcome, transient, retryAfterMs }, redact));
+    const body = jsonOf(text);
+    const outcomeIf = (isPlatforms: boolean): Outcome =>
+      statusOutcome(status, call.kind, { repeated, isPlatforms });
+    const outcome = outcomeIf(isErrorBody(body));
+    const isForeign = outcome !== outcomeIf(true);
+    return failed(refused(answer, body, { outcome, transient, retryAfterMs, isForeign }, redact));
   }
   call.onHeaders?.(headers);
   // The type of such a call is void.

@@ -7,6 +7,7 @@ import type { Outcome } from '../errors/errors.ts';
 import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
 import { sealedBody } from '../wires/fetch.ts';
+import { proxyFor } from '../wires/proxy.ts';
 import type { Body, BodyFault, Trace, WireAnswer } from '../wires/wire.ts';
 
 const mebibyte = 2 ** 20;
@@ -88,14 +89,19 @@ export async function sendOnce(
       const unsent = trace.started === false;
       const before = unsent ? 'not_sent' : 'unknown';
       const outcome =
-        status === undefined ? before : statusOutcome(status, call.kind, trace.repeated);
+        status === undefined
+          ? before
+          : statusOutcome(status, call.kind, { repeated: trace.repeated, isPlatforms: false });
       const phase = unsent ? 'connect' : 'headers';
       return { ok: false, failure: stopped(error.why, state, phase, outcome, status) };
     }
     // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
     const cause = wireError ?? error;
     const verdict = connectionOutcome(cause, wire, trace);
-    return { ok: false, failure: disconnected(cause, verdict, dispatched, state.redact) };
+    return {
+      ok: false,
+      failure: disconnected(cause, verdict, dispatched, state.redact, proxyFor(url)),
+    };
   } finally {
     stop.close();
   }
@@ -198,7 +204,7 @@ async function drain(
         return undefined;
       }
       // No timer fires while chunks come at once, however small.
-      deadline.check();
+      deadline.checkReading();
       chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
       room -= value.byteLength;
       if (room < 0) return 'too_large';

@@ -33,6 +33,11 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   );
 }
 
+/** A timer that is late by so many milliseconds tells of a pause. */
+const pause = 25;
+/** How long what has arrived meanwhile may take to be read. */
+const grace = 250;
+
 /** What may end a {@link Deadline} before its time. */
 interface Ends {
   readonly outer?: Deadline;
@@ -48,7 +53,9 @@ export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #by: 'attempt' | 'total';
-  readonly #timer: unknown;
+  /** Until when an answer may be read: later than `#endsAt` after a pause. */
+  #readUntil: number;
+  #timer: unknown;
   readonly #outer: Deadline | undefined;
   readonly #forgetOuter: (() => void) | undefined;
   /** Takes the listeners off the caller's signals again. */
@@ -68,8 +75,15 @@ export class Deadline {
     this.#by = by;
     this.#outer = outer;
     this.#endsAt = clock.elapsed() + ms;
+    this.#readUntil = this.#endsAt;
     this.#timer = clock.setTimeout(() => {
-      this.#stop({ by });
+      if (this.#mayReadOn()) {
+        this.#timer = clock.setTimeout(() => {
+          this.#stop({ by });
+        }, grace);
+      } else {
+        this.#stop({ by });
+      }
     }, ms);
     this.#forgetSignals =
       signals.length === 0
@@ -129,6 +143,32 @@ export class Deadline {
       this.#stop({ by: this.#by });
     }
     if (this.#stopped !== undefined) throw this.#stopped;
+  }
+
+  /** The same for whoever reads an answer: what has arrived in a pause of the process may be read. */
+  checkReading(): void {
+    this.#outer?.checkReading();
+    if (
+      this.#stopped === undefined &&
+      this.#endsAt <= this.#clock.elapsed() &&
+      !this.#mayReadOn()
+    ) {
+      this.#stop({ by: this.#by });
+    }
+    if (this.#stopped !== undefined) throw this.#stopped;
+  }
+
+  /**
+   * Whether time is up only because the process stood still (a frozen Lambda, the lid of a laptop, a
+   * busy event loop). An answer may lie in the socket then; once, there is a moment to read it.
+   */
+  #mayReadOn(): boolean {
+    const now = this.#clock.elapsed();
+    if (this.#readUntil === this.#endsAt) {
+      if (now - this.#endsAt < pause) return false;
+      this.#readUntil = now + grace;
+    }
+    return now < this.#readUntil;
   }
 
   /** The promise's result, or {@link Stopped} if that comes first. */

@@ -1,169 +1,136 @@
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
+import type { Refusal } from '../errors/failure.ts';
 import { longestWait } from './retry.ts';
 
-/** Thrown when a call would stand at the gate for longer than it may, or than is any use. */
+/** Thrown when a call would stand at the gate for longer than it may. */
 export class GateTooLong extends Error {
   /** When to come again. */
   readonly ms: number;
-  constructor(ms: number) {
+  /** The 429 that has closed the gate. */
+  readonly refusal: Refusal;
+  constructor(ms: number, refusal: Refusal) {
     super('gate');
     this.ms = ms;
+    this.refusal = refusal;
   }
 }
 
-/**
- * Tells the gate how the attempt that it let through went: whether it was answered at all, and for
- * a 429 how long to send nothing.
- */
-export type Release = (answered: boolean, throttledForMs?: number) => void;
-
-/** A call that stands at the closed gate. */
 interface Waiter {
-  readonly deadline: Deadline;
-  readonly admit: (release: Release) => void;
+  readonly admit: () => void;
   readonly refuse: (reason: GateTooLong) => void;
-  release?: Release;
+  /** When this call has no more time, by the clock of elapsed time. */
+  readonly leavesAt: number;
 }
 
-/** The line holds at most so many times the number of calls that are let out at once. */
-const pausesInLine = 3;
+/** Between two requests after the first 429. Each further one makes it half as long again. */
+const firstGap = 10;
+const growth = 1.5;
+/** How long it takes for the gap to become half as long while no 429 comes. */
+const halfLife = 2_000;
+/** Below this, nobody is held. */
+const noGap = 2;
 
 /**
- * After a 429, one client sends nothing until the platform's time has come, then lets one call
- * through as a probe. Only an answer opens the gate: a probe that was aborted, or got none, proves
- * nothing, and the next in line takes its place.
- *
- * The others then follow together. If more of them are refused than answered, fewer follow the next
- * time: one more for each answer, one less for each refusal. And nobody stands in line who, at that
- * pace, would still be there after three more pauses. No limit is documented: docs/gaps.md, row 52.
+ * Holds a client back that a 429 has told to slow down. `Retry-After` stops all until then; without
+ * one, calls are spaced. Each 429 to a request that was sent at the present pace makes the gap
+ * longer, and time makes it shorter, so the pace settles around what the platform takes. Its rate is
+ * not documented: docs/gaps.md, row 52.
  */
 export class Gate {
   readonly #clock: Required<Clock>;
-  /** Undefined while the gate stands open. */
-  #closedUntil: number | undefined;
-  #isProbing = false;
-  /** How many may be in flight at once after the probe. */
-  #limit = Number.POSITIVE_INFINITY;
-  /** How many are in flight that were let through since the last 429. */
-  #inFlight = 0;
-  /** Counts the 429s: what was let through before the last one belongs to an earlier epoch. */
-  #epoch = 0;
-  #lastPause = 0;
+  #closedUntil = Number.NEGATIVE_INFINITY;
+  #lastOut = Number.NEGATIVE_INFINITY;
+  /** The gap at the time of the last 429 that counted. */
+  #gap = 0;
+  #slowedAt = Number.NEGATIVE_INFINITY;
+  #refusal: Refusal | undefined;
   readonly #line = new Set<Waiter>();
   #timer: unknown;
-  readonly #noteThrottle: Release = (_, ms) => {
-    if (ms !== undefined) this.#close(ms);
-  };
 
   constructor(clock: Required<Clock>) {
     this.#clock = clock;
   }
 
-  /** Lets a call through at once; undefined while the gate is closed, when it has to `acquire`. */
-  tryAcquire(deadline: Deadline): Release | undefined {
-    if (this.#closedUntil !== undefined) return undefined;
-    deadline.check();
-    return this.#noteThrottle;
+  /** Lets a call out at once; false while calls are held back, when it has to `enter`. */
+  tryEnter(): boolean {
+    if (this.#refusal === undefined) return true;
+    const isFree = this.#line.size === 0 && this.#nextAt <= this.#clock.elapsed();
+    if (isFree) this.#lastOut = this.#clock.elapsed();
+    return isFree;
   }
 
-  /** Waits until a call may go out. The returned function must be called when the attempt has ended. */
-  async acquire(deadline: Deadline): Promise<Release> {
-    deadline.check();
-    if (this.#closedUntil === undefined) return this.#noteThrottle;
-    const wait = this.#closedUntil - this.#clock.elapsed();
-    if (wait > deadline.remaining || this.#line.size >= this.#room) throw this.#tooLong();
+  /** Waits for the turn of a call that may not wait for longer than `patience`; tells how long that is. */
+  async enter(deadline: Deadline, patience: number, tell: (ms: number) => void): Promise<void> {
+    const refusal = this.#refusal;
+    if (refusal === undefined || this.tryEnter()) return;
+    const now = this.#clock.elapsed();
+    const wait = this.#nextAt + this.#line.size * this.#pace - now;
+    const most = Math.min(patience, deadline.remaining);
+    if (wait > most) throw new GateTooLong(wait, refusal);
+    tell(wait);
     let waiter: Waiter | undefined;
     try {
-      const turn = new Promise<Release>((resolve, reject) => {
-        waiter = { deadline, admit: resolve, refuse: reject };
+      const turn = new Promise<void>((admit, refuse) => {
+        waiter = { admit, refuse, leavesAt: now + most };
         this.#line.add(waiter);
       });
-      this.#admitNext();
-      const release = await deadline.race(turn);
+      this.#admit();
+      await deadline.race(turn);
       deadline.check();
-      return release;
-    } catch (error) {
-      if (waiter !== undefined) this.#line.delete(waiter);
-      // Its turn and its end may have come in one moment; then the next one has to hear of it.
-      waiter?.release?.(false);
-      if (this.#line.size === 0) this.#clock.clearTimeout(this.#timer);
-      throw error;
+    } finally {
+      // One that has left before its turn: the next one may be earlier.
+      if (waiter !== undefined && this.#line.delete(waiter)) this.#admit();
     }
   }
 
-  get #room(): number {
-    return pausesInLine * this.#limit;
-  }
-
-  #tooLong(): GateTooLong {
-    const wait = (this.#closedUntil ?? 0) - this.#clock.elapsed();
-    return new GateTooLong(wait > 0 ? wait : this.#lastPause);
-  }
-
-  #admitNext(): void {
-    this.#clock.clearTimeout(this.#timer);
-    if (this.#closedUntil === undefined) return;
-    const wait = this.#closedUntil - this.#clock.elapsed();
-    if (wait > 0) {
-      if (this.#line.size > 0) {
-        this.#timer = this.#clock.setTimeout(() => {
-          this.#admitNext();
-        }, wait);
-      }
-      return;
+  /** A 429 has come to a request that was sent at that time. */
+  close(sentAt: number, refusal: Refusal): void {
+    const now = this.#clock.elapsed();
+    this.#refusal = refusal;
+    if (sentAt >= this.#slowedAt) {
+      this.#gap = Math.min(longestWait, Math.max(firstGap, this.#pace * growth));
+      this.#slowedAt = now;
     }
-    const most = this.#isProbing ? 1 : this.#limit;
+    const { retryAfterMs } = refusal;
+    if (retryAfterMs !== undefined) {
+      this.#closedUntil = Math.max(this.#closedUntil, now + Math.min(retryAfterMs, longestWait));
+    }
+    let at = this.#nextAt;
     for (const waiter of this.#line) {
-      if (this.#inFlight >= most) return;
-      this.#line.delete(waiter);
-      waiter.release = this.#start();
-      waiter.admit(waiter.release);
+      if (at > waiter.leavesAt) {
+        this.#line.delete(waiter);
+        waiter.refuse(new GateTooLong(at - now, refusal));
+      } else {
+        at += this.#pace;
+      }
     }
-    if (this.#isProbing) return;
-    if (this.#inFlight === 0) {
-      this.#closedUntil = undefined;
-      this.#limit = Number.POSITIVE_INFINITY;
-    } else if (this.#limit === Number.POSITIVE_INFINITY) {
-      this.#limit = this.#inFlight;
-    }
+    this.#admit();
   }
 
-  #start(): Release {
-    const epoch = this.#epoch;
-    this.#inFlight += 1;
-    return (answered, ms) => {
-      // What was sent before the last 429 says nothing of the time after it.
-      const isRecent = epoch === this.#epoch;
-      if (isRecent) this.#inFlight -= 1;
-      if (ms !== undefined) {
-        this.#limit = Math.max(1, this.#limit - 1);
-        this.#close(ms);
+  get #pace(): number {
+    const quiet = Math.max(0, this.#clock.elapsed() - this.#slowedAt);
+    const pace = this.#gap * 2 ** (-quiet / halfLife);
+    return pace >= noGap ? pace : 0;
+  }
+
+  get #nextAt(): number {
+    return Math.max(this.#closedUntil, this.#lastOut + this.#pace);
+  }
+
+  #admit(): void {
+    this.#clock.clearTimeout(this.#timer);
+    for (const waiter of this.#line) {
+      const wait = this.#nextAt - this.#clock.elapsed();
+      if (wait > 0) {
+        this.#timer = this.#clock.setTimeout(() => {
+          this.#admit();
+        }, wait);
         return;
       }
-      if (answered) {
-        this.#limit += 1;
-        if (isRecent) this.#isProbing = false;
-      }
-      this.#admitNext();
-    };
-  }
-
-  #close(ms: number): void {
-    const now = this.#clock.elapsed();
-    this.#lastPause = Math.min(ms, longestWait);
-    this.#closedUntil = Math.max(this.#closedUntil ?? 0, now + this.#lastPause);
-    this.#isProbing = true;
-    this.#epoch += 1;
-    this.#inFlight = 0;
-    let place = 0;
-    for (const waiter of this.#line) {
-      place += 1;
-      if (place > this.#room || waiter.deadline.remaining < this.#closedUntil - now) {
-        this.#line.delete(waiter);
-        waiter.refuse(this.#tooLong());
-      }
+      this.#line.delete(waiter);
+      this.#lastOut = this.#clock.elapsed();
+      waiter.admit();
     }
-    this.#admitNext();
   }
 }

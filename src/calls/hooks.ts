@@ -49,6 +49,14 @@ export interface RetryEvent extends HookCall {
   readonly reason: string;
 }
 
+/** A call is held back before it goes out; it ends at once if it may not wait for so long. */
+export interface WaitEvent extends HookCall {
+  /** Milliseconds that it will probably wait. */
+  readonly delayMs: number;
+  /** Why: `the platform answered 429`. */
+  readonly reason: string;
+}
+
 /**
  * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
  */
@@ -69,6 +77,8 @@ export interface Hooks {
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
   /** Before the wait that precedes a repeated request. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
+  /** When a call is held back, because the platform has asked this client to slow down (429). */
+  onWait?: ((event: WaitEvent) => unknown) | undefined;
   /** When a response with an undocumented shape was returned anyway. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }

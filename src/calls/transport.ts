@@ -13,13 +13,13 @@ import {
 } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf, requestIdOf, timedOut, unexpected, type Failure } from '../errors/failure.ts';
+import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
-import { GateTooLong, type Gate, type Release } from './gate.ts';
+import { GateTooLong, type Gate } from './gate.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
-import { delayBefore, planRetry, type RetryBudget } from './retry.ts';
+import { planRetry, type RetryBudget } from './retry.ts';
 import type { Fetch, GetWithBody } from '../wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
@@ -53,6 +53,7 @@ export interface TransportSetup {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly idempotencyHeader: string | undefined;
+  readonly isErrorBody: (body: unknown) => boolean;
   readonly clock: Required<Clock>;
   readonly budget: RetryBudget;
   readonly gate: Gate;
@@ -150,8 +151,13 @@ export class Transport {
       total.check();
       const token = credential.fixed ?? (await tokenFor(state, clock));
       // An open gate must not cost a turn of the event loop.
-      const release = gate.tryAcquire(total) ?? (await gate.acquire(total));
-      const ending = await this.#attempt(state, token, release, retries + 1);
+      if (!gate.tryEnter()) {
+        await gate.enter(total, state.timeout, (ms) => {
+          const reason = 'the platform answered 429';
+          notify(hooks.onWait, () => ({ ...hookCallOf(state), delayMs: Math.round(ms), reason }));
+        });
+      }
+      const ending = await this.#attempt(state, token);
       if (ending.ok) {
         budget.refund(lastCost);
         return ending;
@@ -181,43 +187,29 @@ export class Transport {
   }
 
   /** One request and its answer, and what the hooks, the gate and the log of attempts hear of it. */
-  async #attempt<T, A>(
-    state: CallState<Call<T, A>>,
-    token: string,
-    release: Release,
-    retry: number,
-  ): Promise<Ending<T>> {
-    const { clock, hooks } = this.#setup;
+  async #attempt<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
+    const { clock, gate, hooks } = this.#setup;
     const { call, prepared, redact, wire } = state;
     const event = hookCallOf(state);
     state.tokens.push(token);
-    let begun = 0;
-    let ending: Ending<T> | undefined;
-    // Others may be waiting behind this call, so the gate hears of it whatever becomes of it.
-    try {
-      state.startedAt ??= new Date(clock.now());
-      notify(hooks.onRequest, () => ({
-        ...event,
-        url: redact(prepared.url),
-        headers: Object.fromEntries(
-          Object.entries(prepared.headers).map(([name, value]) => [
-            redact(name),
-            redactHeader(name, value, redact),
-          ]),
-        ),
-      }));
-      begun = clock.elapsed();
-      const result = await sendOnce(state, token, clock);
-      if (result.ok && result.answer.status === 200 && wire.flush !== undefined) {
-        // Otherwise the platform would stand idle while this answer is read.
-        if (call.askAhead?.(result.answer.text) === true) await wire.flush();
-      }
-      ending = result.ok ? readAnswer(state, result, this.#setup) : result;
-    } finally {
-      const failed = ending?.ok === false ? ending.failure : undefined;
-      const answered = ending?.ok === true || failed?.status !== undefined;
-      release(answered, failed?.status === 429 ? holdBack(failed, retry) : undefined);
+    state.startedAt ??= new Date(clock.now());
+    notify(hooks.onRequest, () => ({
+      ...event,
+      url: redact(prepared.url),
+      headers: Object.fromEntries(
+        Object.entries(prepared.headers).map(([name, value]) => [
+          redact(name),
+          redactHeader(name, value, redact),
+        ]),
+      ),
+    }));
+    const begun = clock.elapsed();
+    const result = await sendOnce(state, token, clock);
+    if (result.ok && result.answer.status === 200 && wire.flush !== undefined) {
+      // Otherwise the platform would stand idle while this answer is read.
+      if (call.askAhead?.(result.answer.text) === true) await wire.flush();
     }
+    const ending = result.ok ? readAnswer(state, result, this.#setup) : result;
     const durationMs = Math.round(clock.elapsed() - begun);
     if (ending.ok) {
       const { status, headers } = ending.answer;
@@ -231,7 +223,9 @@ export class Transport {
       }));
       return ending;
     }
-    const { outcome, status, requestId, reason } = ending.failure;
+    const { failure } = ending;
+    if (failure.type === 'refused' && failure.status === 429) gate.close(begun, failure);
+    const { outcome, status, requestId, reason } = failure;
     notify(hooks.onResponse, () => ({ ...event, status, requestId, durationMs, outcome, reason }));
     state.attempts.push({
       outcome,
@@ -244,15 +238,11 @@ export class Transport {
   }
 }
 
-/** How long a 429 holds the client back. */
-const holdBack = (failed: Failure, retry: number): number =>
-  failed.retryAfterMs ?? delayBefore(retry, 429, undefined);
-
 /** The error of a call, whatever has ended it between its attempts or before the first. */
 function errorOfAny(error: unknown, state: CallState): PaymentsError {
   if (error instanceof PaymentsError) return error;
   if (error instanceof Stopped) return errorOf(stopped(error.why, state), state);
   return error instanceof GateTooLong
-    ? errorOf(timedOut('gate', error.ms, { retryAfterMs: Math.ceil(error.ms) }), state)
+    ? errorOf(heldBack(error.refusal, error.ms), state)
     : errorOf(unexpected(error, state.startedAt !== undefined), state);
 }

@@ -229,7 +229,7 @@ export class ConnectionError extends PaymentsError {
 }
 
 /** What a call was doing when its time ran out. */
-export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
+export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total';
 
 /** A call or attempt timed out; `phase` says during what. */
 export class TimeoutError extends ConnectionError {

@@ -33,6 +33,7 @@ interface Proof {
 export type Failure = Proof &
   ReturnType<
     | typeof refused
+    | typeof heldBack
     | typeof unusable
     | typeof disconnected
     | typeof timedOut
@@ -52,7 +53,10 @@ interface FailedAnswer {
 export const refused = (
   answer: FailedAnswer,
   body: unknown,
-  proof: Pick<Proof, 'outcome' | 'transient' | 'retryAfterMs'>,
+  proof: Pick<Proof, 'outcome' | 'transient' | 'retryAfterMs'> & {
+    /** Whether a refusal is not in the platform's own form, so that it proves nothing. */
+    readonly isForeign: boolean;
+  },
   redact: Redact,
 ) => ({
   ...proof,
@@ -62,6 +66,19 @@ export const refused = (
   reason: `status ${answer.status}`,
   answer,
   body,
+});
+
+/** An answer by which the platform, or something in front of it, has refused a request. */
+export type Refusal = ReturnType<typeof refused>;
+
+/** Not sent at all, because the platform has asked this client to slow down. */
+export const heldBack = (refusal: Refusal, ms: number) => ({
+  type: 'heldBack' as const,
+  outcome: 'not_sent' as const,
+  reason: 'held back after a 429',
+  transient: true,
+  retryAfterMs: Math.ceil(ms),
+  refusal,
 });
 
 /** A success whose answer cannot be used. */
@@ -91,15 +108,23 @@ export function disconnected(
   verdict: Verdict,
   wasDispatched: boolean,
   redact: Redact,
+  proxy: { readonly address: string; readonly variable: string } | undefined,
 ) {
   const code = verdict.code === undefined ? undefined : oneLine(redact(verdict.code));
-  const said = error instanceof Error ? oneLine(redactAndCut(innermost(error), redact)) : '';
+  const said =
+    verdict.obstacle === 'no_tls'
+      ? 'the port does not speak TLS'
+      : error instanceof Error
+        ? oneLine(redactAndCut(innermost(error), redact))
+        : '';
   return {
     type: 'disconnected' as const,
     outcome: verdict.outcome,
     reason: code ?? `connection failed${said === '' ? '' : `: ${said}`}`,
     transient: verdict.transient && wasDispatched,
     connectTimedOut: verdict.connectTimedOut,
+    obstacle: verdict.obstacle,
+    proxy: proxy && `the proxy ${redact(proxy.address)} (environment variable ${proxy.variable})`,
     code,
     said,
     error,
@@ -199,16 +224,25 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     return parts.filter((part) => part !== '').join('\n');
   };
   switch (failure.type) {
+    case 'heldBack':
     case 'refused': {
-      const { status, headers, text } = failure.answer;
+      const isHeldBack = failure.type === 'heldBack';
+      const { answer, body: parsed } = isHeldBack ? failure.refusal : failure;
+      const { status, headers, text } = answer;
       const body = redactAndCut(text, redact);
-      const { message, code, details } = errorBody(failure.body, redact);
+      const { message, code, details } = errorBody(parsed, redact);
       const said = message === undefined ? excerpt(body) : oneLine(message);
-      const sentence = `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`;
-      const known = { status, code, details, requestId, body, retryAfterMs };
-      return new (apiErrorClass(status))(say(sentence, statusRemedy(status, retryAfterMs)), {
+      const answered = `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`;
+      const sentence = isHeldBack
+        ? `The platform has asked this client to slow down (429), and this call may not wait so long. Call again in ${failure.retryAfterMs} ms.`
+        : failure.isForeign
+          ? `A ${status} came back, but not in the platform's form: a proxy may have answered.${said === '' ? '' : ` It says: ${said}`}`
+          : answered;
+      const remedy = isHeldBack ? '' : statusRemedy(status, retryAfterMs);
+      return new (apiErrorClass(status))(say(sentence, remedy), {
         ...facts,
-        ...known,
+        ...{ status, code, details, body, retryAfterMs },
+        requestId: requestId ?? requestIdOf(headers, redact),
         headers: headerRecord(headers, redact),
       });
     }
@@ -227,7 +261,7 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     case 'disconnected': {
       const { code, said } = failure;
       const sentence = `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${said === '' || said === code ? '' : `: ${said}`}.`;
-      const message = say(sentence, connectionRemedy(failure.transient, code));
+      const message = say(sentence, connectionRemedy(failure));
       const known = { ...facts, code, cause: redactError(failure.error, redact) };
       return failure.connectTimedOut
         ? new TimeoutError(message, { ...known, phase: 'connect' })
@@ -284,15 +318,28 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
   body: (ms) =>
     `The platform started to answer but did not finish within ${ms} ms (option timeout).`,
   total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout).`,
-  gate: (ms) =>
-    `The platform asked this client to slow down (429), and this call would have had to wait too long; try again in ${ms} ms.`,
 };
 
-function connectionRemedy(transient: boolean, code: string | undefined): string {
-  if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
-  return code === 'ENOTFOUND' || code === 'ECONNREFUSED'
-    ? 'Check the option baseUrl (for instructions and transactions: rootUrl), and that the host is up.'
-    : '';
+function connectionRemedy({
+  transient,
+  obstacle,
+  proxy,
+  code,
+}: ReturnType<typeof disconnected>): string {
+  const theOption = 'the option baseUrl (for instructions and transactions: rootUrl)';
+  switch (obstacle) {
+    case 'proxy':
+      return `Check ${proxy ?? 'the proxy of the environment'}: its address, its credentials, and what it lets through.`;
+    case 'no_tls':
+      return `Check the port in ${theOption}${proxy === undefined ? '' : `, and ${proxy}`}.`;
+    case 'certificate':
+    case undefined:
+      if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
+      if (code !== 'ENOTFOUND' && code !== 'ECONNREFUSED') return '';
+      return proxy === undefined
+        ? `Check ${theOption}, and that the host is up.`
+        : `Check ${proxy}, and that it is up.`;
+  }
 }
 
 function statusRemedy(status: number, retryAfterMs: number | undefined): string {

@@ -15,21 +15,46 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
   );
 
 /**
+ * Statuses that say of themselves that nobody has worked on the request: wrong framing, method, size or
+ * credential, and limits. Hardly anything gives one after it has passed a request on.
+ */
+const beforeWork = [400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431];
+
+/** Whether a status refuses a write by itself, whoever has written the body. */
+export const refusesByItself = (status: number): boolean => beforeWork.includes(status);
+
+/** What else there is to know of an answer. */
+interface AnswerFacts {
+  /** Whether the request was begun again behind our back: the answer is then that to the last. */
+  readonly repeated?: boolean | undefined;
+  /** Whether its body is an Error body, which the platform has written itself. */
+  readonly isPlatforms: boolean;
+}
+
+/**
  * What a status proves.
  *
- * A 4xx is a refusal, but for two: 408 also answers a request that was processed while an idle
- * connection timed out, and 499 is a proxy's word for a client that left. 501 and 505 refuse the
- * request as such. 307 and 308 ask for the request to be made elsewhere; 301, 302 and 303 are what
- * a server sends after it has processed a POST. Everything else in 5xx comes from servers and
- * proxies that may have passed the request on: docs/gaps.md, row 50.
+ * A proxy may put an answer of its own in the place of the platform's after the platform has acted: a
+ * missing error page makes a 404 of a 504, a filter a 403 of a 201. So a 4xx refuses a write only in
+ * the platform's own form, or if it is one that is given before a request is worked on. 408 never
+ * does, because it also answers a request that was processed while an idle connection timed out, nor does
+ * 499, a proxy's word for a client that left. 501 and 505 refuse the request as such. 307 and 308 ask for
+ * the request to be made elsewhere; 301, 302 and 303 are what a server sends after it has processed a
+ * POST. Everything else in 5xx comes from servers and proxies that may have passed the request on:
+ * docs/gaps.md, row 50.
  */
-export function statusOutcome(status: number, kind: Kind, repeated = false): Outcome {
+export function statusOutcome(
+  status: number,
+  kind: Kind,
+  { repeated = false, isPlatforms }: AnswerFacts,
+): Outcome {
   // A status answers one request. Where a write was begun again behind our back, it says nothing of the
   // first one.
   if (repeated && kind !== 'safe') return 'unknown';
   if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';
   if (status >= 400 && status < 500) {
-    return status === 408 || status === 499 ? 'unknown' : 'rejected';
+    if (status === 408 || status === 499) return 'unknown';
+    return kind === 'safe' || isPlatforms || refusesByItself(status) ? 'rejected' : 'unknown';
   }
   if (status >= 300 && status < 400 && kind === 'safe') return 'rejected';
   return 'unknown';
@@ -54,6 +79,9 @@ export interface Evidence {
   foreign?: boolean;
 }
 
+/** The server's certificate; a port without TLS; a proxy that does not let the request through. */
+export type Obstacle = 'certificate' | 'no_tls' | 'proxy';
+
 /** What a connection failure says. */
 export interface Verdict {
   readonly outcome: 'not_sent' | 'unknown';
@@ -63,6 +91,8 @@ export interface Verdict {
   readonly transient: boolean;
   /** Whether no connection came about in the time that the runtime or the system allows. */
   readonly connectTimedOut: boolean;
+  /** What is in the way, where the error says it. */
+  readonly obstacle: Obstacle | undefined;
 }
 
 /** Codes of a connect() that never led to a connection. */
@@ -100,10 +130,16 @@ const bunConnectCodes = new Set([
   'ConnectionRefused',
   'ENETUNREACH',
   'EHOSTUNREACH',
+  // The proxy has refused CONNECT, so there was nobody to send anything to.
+  'ERR_PROXY_TUNNEL',
 ]);
 
 const isLookup = (code: string, syscall: unknown): boolean =>
   syscall === 'getaddrinfo' || code === 'ENOTFOUND' || code.startsWith('EAI_');
+
+const refusedByProxy =
+  /^Proxy response \(|^Proxy refused|: proxy authentication required|: unsuccessful tunnel/;
+const wrongVersion = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
  * What a failed connection proves: a whitelist. An error that is not on it proves nothing, and an
@@ -116,7 +152,6 @@ export function connectionOutcome(
 ): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((found) => found !== undefined);
-  const refusedCertificate = leaves.some((leaf) => isCertificateRefusal(leaf, wire.runtime));
   const proven =
     evidence.started === undefined
       ? wire.runtime !== 'other' &&
@@ -124,10 +159,25 @@ export function connectionOutcome(
         evidence.foreign !== true &&
         leaves.every((leaf) => provesNothingSent(leaf, wire.runtime))
       : !evidence.started;
+  const texts = leaves.map((leaf) => (leaf instanceof Error ? messageOf(leaf) : ''));
+  const says = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
+  const obstacle = leaves.some((leaf) => isCertificateRefusal(leaf, wire.runtime))
+    ? 'certificate'
+    : !proven
+      ? undefined
+      : says(refusedByProxy)
+        ? 'proxy'
+        : wrongVersion.test(code ?? '') || says(/InvalidContentType/)
+          ? 'no_tls'
+          : undefined;
   return {
     outcome: proven ? 'not_sent' : 'unknown',
     code,
-    transient: !refusedCertificate,
+    // What a proxy refuses with a 4xx, it will refuse again.
+    transient:
+      obstacle === undefined ||
+      (obstacle === 'proxy' && !says(/\(4\d\d\)|tunnel: 4\d\d|authentication required/)),
+    obstacle,
     connectTimedOut: leaves.every(isConnectTimeout),
   };
 }

@@ -3,6 +3,7 @@ import { builtin, isNativeFetch, runtime } from './runtime.ts';
 import { Reply } from './reply.ts';
 import {
   currentDispatcher,
+  dispatcherForWrites,
   isNodesOwn,
   type Controller,
   type Handler,
@@ -92,11 +93,13 @@ class Exchange implements Handler {
     try {
       const dispatcher = currentDispatcher();
       if (dispatcher === undefined) throw new Error('the dispatcher of fetch is gone');
-      if (!isNodesOwn(dispatcher)) {
+      const isOwn = isNodesOwn(dispatcher);
+      if (!isOwn) {
         trace.started = undefined;
         trace.foreign = true;
       }
-      dispatcher.dispatch(
+      const chosen = isOwn && !this.#mayRepeat ? dispatcherForWrites(dispatcher) : dispatcher;
+      chosen.dispatch(
         {
           origin: request.url.slice(0, pathAt),
           path: request.url.slice(pathAt),

@@ -6,6 +6,7 @@ interface DenoGlobal {
 }
 interface ProcessGlobal {
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly execArgv?: readonly string[];
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** Electron's word for the kind of process. */
   readonly type?: string;

@@ -100,6 +100,28 @@ export function isNodesOwn(dispatcher: Dispatcher): boolean {
   return found;
 }
 
+/** How long a connection may have been idle when a write takes it, in milliseconds. */
+const freshFor = 300;
+
+const forWrites = new WeakMap<Dispatcher, Dispatcher>();
+
+/**
+ * Where writes go that would go to Node's own dispatcher: to one like it that keeps idle connections for
+ * a moment only. A server that closes an idle connection just when a write goes out on it leaves that
+ * write in doubt. A proxy of the environment keeps its connections as they are.
+ */
+export function dispatcherForWrites(own: Dispatcher): Dispatcher {
+  let found = forWrites.get(own);
+  if (found === undefined) {
+    const constructor = Reflect.get(own, 'constructor') as new (options: object) => Dispatcher;
+    found = /__name\(this, "Agent"\)/.test(sourceOf(constructor))
+      ? new constructor({ keepAliveTimeout: freshFor, keepAliveMaxTimeout: freshFor })
+      : own;
+    forWrites.set(own, found);
+  }
+  return found;
+}
+
 /** Whether it is Node's copy of undici that refuses to dispatch nothing. */
 function isInsideNode(dispatcher: object): boolean {
   try {

@@ -1,5 +1,6 @@
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
 import { Gate, GateTooLong } from '../../src/calls/gate.ts';
+import { refused } from '../../src/errors/failure.ts';
 import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';
 import {
   delayBefore,
@@ -19,6 +20,13 @@ export interface Policy {
   readonly client: (world: World, timeline: Timeline, random: () => number) => Caller;
 }
 
+const refusal = refused(
+  { status: 429, headers: new Headers(), text: '' },
+  undefined,
+  { outcome: 'rejected', transient: true, retryAfterMs: undefined, isForeign: false },
+  (text) => text,
+);
+
 const isOk = ({ status }: Attempted): boolean => status === 200;
 
 /** The loop of transport.ts around the real policy: its gate, its budget, its delays, its refusals. */
@@ -30,22 +38,21 @@ const ours: Policy = {
     const attempts = async (kind: Kind, total: Deadline): Promise<boolean> => {
       let lastCost: number | undefined;
       for (let retries = 0; ; retries += 1) {
-        const release = gate.tryAcquire(total) ?? (await gate.acquire(total));
+        await gate.enter(total, 30_000, () => undefined);
+        const sentAt = timeline.elapsed();
         const attempted = await world.request();
         const { retryAfterMs } = attempted;
         const status = attempted.status === 'timeout' ? undefined : attempted.status;
-        release(
-          status !== undefined,
-          status === 429
-            ? (retryAfterMs ?? delayBefore(retries + 1, 429, undefined, random))
-            : undefined,
-        );
+        if (status === 429) gate.close(sentAt, { ...refusal, retryAfterMs });
         if (isOk(attempted)) {
           budget.refund(lastCost);
           return true;
         }
         const failed = {
-          outcome: status === undefined ? ('unknown' as const) : statusOutcome(status, kind),
+          outcome:
+            status === undefined
+              ? ('unknown' as const)
+              : statusOutcome(status, kind, { isPlatforms: true }),
           status,
           transient: status === undefined || isTransientStatus(status),
         };

@@ -281,6 +281,7 @@ describe('an option', () => {
     validation: [null, 'lax', true],
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
+    isErrorBody: [true, {}, 'error'],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };
 

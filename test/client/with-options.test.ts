@@ -57,6 +57,7 @@ interface Effect {
 const plain = named('plain');
 const failing = named('failing', () => new Response('{}', { status: 503 }));
 const listing = named('listing', () => Response.json([]));
+const missing = named('missing', () => Response.json({}, { status: 404 }));
 const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
@@ -161,6 +162,15 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       plain.sent.length = 0;
       await payments.transfers.create(newTransfer).catch(() => undefined);
       return Object.keys(plain.sent[0]?.headers ?? {}).filter((name) => /idem|once/.test(name));
+    },
+  },
+  isErrorBody: {
+    one: { isErrorBody: () => true },
+    other: { isErrorBody: () => false },
+    besides: missing.options,
+    shows: async (payments) => {
+      const { outcome } = await failureOf(payments.transfers.create(newTransfer));
+      return outcome;
     },
   },
   clock: {

@@ -22,7 +22,7 @@ import { errorBody, html, newTransfer } from '../support/values.ts';
 /** The error that a creation ends in when it is answered with 422 and this body. */
 const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>
   failureOf(
-    clientOf(() => respond(422, body, headers)).payments.transfers.create(newTransfer),
+    clientOf(() => respond(422, body, headers)).payments.transfers.get('txfr_1'),
     UnprocessableEntityError,
   );
 

@@ -229,15 +229,15 @@ describe('the message of', () => {
   `);
   });
 
-  test('TimeoutError: gate', async () => {
+  test('RateLimitError: a call that is held back', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
       maxRetries: 0,
       clock: new VirtualClock(),
     });
     await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
     const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
-    expect((await failureOf(call, TimeoutError)).message).toMatchInlineSnapshot(`
-    "The platform asked this client to slow down (429), and this call would have had to wait too long; try again in 50000 ms.
+    expect((await failureOf(call, RateLimitError)).message).toMatchInlineSnapshot(`
+    "The platform has asked this client to slow down (429), and this call may not wait so long. Call again in 50000 ms.
     Request: POST /transfers (transfers.create).
     Nothing was sent."
   `);

@@ -17,7 +17,7 @@ import { calls, kinds } from '../support/kinds.ts';
 import { answer, type RawServer } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
 import { nobody } from '../support/nobody.ts';
-import { address, errorBody, newTransfer, transfer } from '../support/values.ts';
+import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
@@ -510,4 +510,32 @@ test('nothing is waited for once a deadline is over', async () => {
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
   await expect(deadline.sleep(1)).rejects.toBeInstanceOf(Stopped);
   deadline.close();
+});
+
+test('an answer that came while the process stood still is read before its deadline is judged', async () => {
+  const clock = new VirtualClock();
+  const answer = Promise.withResolvers<Response>();
+  const { payments } = clientOf(() => answer.promise, { clock, timeout: 1_000, maxRetries: 0 });
+  const call = payments.transfers.create(newTransfer);
+  await settle();
+  clock.jump(60_000);
+  const passing = clock.advance(100);
+  await settle();
+  answer.resolve(respond(201, transferCreated));
+  await passing;
+  expect(await call).toEqual(transferCreated);
+});
+
+test('a process that stood still and finds no answer gives up soon, and a write is unknown', async () => {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(() => new Promise(() => undefined), {
+    clock,
+    timeout: 1_000,
+    maxRetries: 0,
+  });
+  const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  await settle();
+  clock.jump(60_000);
+  await clock.advance(300);
+  expect(await failed).toMatchObject({ phase: 'headers', outcome: 'unknown' });
 });

@@ -1,530 +1,355 @@
+import fc from 'fast-check';
 import {
   AbortError,
   RateLimitError,
-  TimeoutError,
   type ClientOptions,
   type PaymentsClient,
+  type WaitEvent,
 } from 'payments-platform-sdk';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
-import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
+import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+// What a 429 does to the other calls of the client. Time is virtual: `clock.passed` counts from 0.
 
 const throttled = (retryAfter?: string): Response =>
   respond(429, errorBody, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+const good = (request: Request): Response =>
+  request.method === 'POST' ? respond(201, transferCreated) : respond(200, transfer);
+
+interface Platform {
+  readonly clock: VirtualClock;
+  readonly payments: PaymentsClient;
+  /** When each request arrived. */
+  readonly arrivals: number[];
+}
+
+/** A client whose n-th request, from 1, is answered by `answer`, or well if that gives nothing. */
+function platform(
+  answer: (count: number, now: number) => Response | undefined,
+  options: ClientOptions = {},
+): Platform {
+  const clock = new VirtualClock();
+  const arrivals: number[] = [];
+  const { payments } = clientOf(
+    (request) => {
+      arrivals.push(clock.passed);
+      return answer(arrivals.length, clock.passed) ?? good(request);
+    },
+    { clock, ...options },
+  );
+  return { clock, payments, arrivals };
+}
+const once = (answer: Response) => (count: number) => (count === 1 ? answer : undefined);
+const read = (payments: PaymentsClient) => payments.transfers.get('txfr_1');
 
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-/** A client in virtual time whose requests wait until the test answers them. */
-function heldClient(options: ClientOptions = {}): {
-  clock: VirtualClock;
-  payments: PaymentsClient;
-  /** When each request arrived. */
-  arrivals: number[];
-  /** Answers the oldest request that waits. */
-  answerNext: (response: Response) => Promise<void>;
-  /** Answers every request that waits, and those to come, with success. */
-  open: () => Promise<void>;
-} {
-  const clock = new VirtualClock();
-  const arrivals: number[] = [];
-  const waiting: { request: Request; resolve: (response: Response) => void }[] = [];
-  let isOpen = false;
-  const good = (request: Request): Response =>
-    request.url.includes('/transfers') ? respond(200, transfer) : respond(200, []);
-  const { payments } = clientOf(
-    (request) => {
-      arrivals.push(clock.passed);
-      if (isOpen) return good(request);
-      return new Promise((resolve) => {
-        waiting.push({ request, resolve });
-      });
-    },
-    { clock, ...options },
-  );
-  return {
-    clock,
-    payments,
-    arrivals,
-    answerNext: async (response) => {
-      waiting.shift()?.resolve(response);
-      await settle();
-    },
-    open: async () => {
-      isOpen = true;
-      for (const { request, resolve } of waiting.splice(0)) resolve(good(request));
-      await settle();
-    },
-  };
-}
-
-const get = (payments: PaymentsClient): Promise<unknown> => payments.transfers.get('txfr_1');
-
-/** Closes the gate of a client with one call that is not sent again. */
-async function close(
-  { payments, answerNext }: ReturnType<typeof heldClient>,
-  retryAfter: string,
-): Promise<void> {
-  const first = failureOf(payments.transfers.get('txfr_1', { maxRetries: 0 }), RateLimitError);
-  await settle();
-  await answerNext(throttled(retryAfter));
-  await first;
-}
-
-test('after a 429 a hundred callers wait for its time, then one goes first', async () => {
-  const held = heldClient();
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const callers = Array.from({ length: 100 }, () => get(payments));
-  await clock.advance(9_999);
-  expect(arrivals).toEqual([0]);
-  await clock.advance(1);
-  expect(arrivals).toEqual([0, 10_000]);
-  // The probe is on its way, and nobody follows before it has been answered.
-  await clock.advance(3_000);
-  expect(arrivals).toHaveLength(2);
-  await answerNext(respond(200, transfer));
-  expect(arrivals).toHaveLength(101);
-  await open();
-  expect(await Promise.all(callers)).toHaveLength(100);
-  expect(clock.pending).toBe(0);
-});
-
-test('a probe that is refused closes the gate again', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const probe = failureOf(get(payments), RateLimitError);
-  const callers = Array.from({ length: 20 }, () => get(payments));
-  await clock.advance(10_000);
-  await answerNext(throttled('5'));
-  await probe;
-  await clock.advance(4_999);
-  expect(arrivals).toEqual([0, 10_000]);
-  await clock.advance(1);
-  expect(arrivals).toEqual([0, 10_000, 15_000]);
-  await open();
-  expect(await Promise.all(callers)).toHaveLength(20);
-});
-
-test('a hundred callers who are refused together come back one first', async () => {
-  const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 1 });
-  const callers = Array.from({ length: 100 }, () => get(payments));
-  await settle();
-  expect(arrivals).toHaveLength(100);
-  for (let caller = 0; caller < 100; caller += 1) await answerNext(throttled('2'));
-  await clock.advance(1_999);
-  expect(arrivals).toHaveLength(100);
-  await clock.advance(1);
-  expect(arrivals).toHaveLength(101);
-  await open();
-  expect(await Promise.all(callers)).toHaveLength(100);
-  expect(arrivals).toHaveLength(200);
-});
-
-test('a probe that succeeds does not undercut what another call was told meanwhile', async () => {
-  const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });
-  const first = failureOf(get(payments), RateLimitError);
-  const slow = failureOf(get(payments), RateLimitError);
-  await settle();
-  await answerNext(throttled('1'));
-  await first;
-  const probe = get(payments);
-  await clock.advance(1_000);
-  expect(arrivals).toEqual([0, 0, 1_000]);
-  await answerNext(throttled('30'));
-  await slow;
-  await answerNext(respond(200, transfer));
-  await probe;
-  const later = get(payments);
-  await clock.advance(29_999);
-  expect(arrivals).toHaveLength(3);
-  await clock.advance(1);
-  expect(arrivals).toEqual([0, 0, 1_000, 31_000]);
-  await open();
-  await later;
-});
-
-test('of two 429s the longer wait counts, whichever comes last', async () => {
-  for (const [one, other] of [
-    ['30', '1'],
-    ['1', '30'],
-  ] as const) {
-    const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });
-    const refused = [get(payments), get(payments)].map((call) => failureOf(call, RateLimitError));
+describe('a 429 with Retry-After', () => {
+  test('holds every later call back until then', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')));
+    const first = read(payments);
     await settle();
-    await answerNext(throttled(one));
-    await answerNext(throttled(other));
-    await Promise.all(refused);
-    const later = get(payments);
-    await clock.advance(29_999);
-    expect(arrivals).toHaveLength(2);
-    await clock.advance(1);
-    expect(arrivals).toHaveLength(3);
-    await open();
-    await later;
-  }
-});
-
-test('a 429 without a Retry-After holds back for a second at most', async () => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.999);
-  const { clock, payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });
-  const first = failureOf(get(payments), RateLimitError);
-  await settle();
-  await answerNext(throttled());
-  await first;
-  const second = get(payments);
-  await clock.advance(998);
-  expect(arrivals).toEqual([0]);
-  await clock.advance(1);
-  expect(arrivals).toEqual([0, 999]);
-  await open();
-  await second;
-});
-
-test('a Retry-After beyond a minute holds back for a minute', async () => {
-  const held = heldClient();
-  await close(held, '3600');
-  const call = get(held.payments);
-  await held.clock.advance(60_000);
-  expect(held.arrivals).toEqual([0, 60_000]);
-  await held.open();
-  await call;
-});
-
-test('a call that may not last until the gate opens is told so at once', async () => {
-  const held = heldClient({ totalTimeout: 9_000 });
-  await close(held, '10');
-  const error = await failureOf(held.payments.transfers.create(newTransfer), TimeoutError);
-  expect(error).toMatchObject({
-    phase: 'gate',
-    outcome: 'not_sent',
-    retryAfterMs: 10_000,
-    retryable: true,
-    attempts: [],
+    const others = Array.from({ length: 20 }, () => read(payments));
+    await clock.advance(4_999);
+    expect(arrivals).toEqual([0]);
+    await clock.advance(5_000);
+    await Promise.all([first, ...others]);
+    expect(arrivals).toHaveLength(22);
+    expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
-  expect(held.clock.passed).toBe(0);
-  expect(held.clock.pending).toBe(0);
-  expect(held.arrivals).toHaveLength(1);
-});
 
-test('a call whose time runs out behind a slow probe was not sent', async () => {
-  const held = heldClient();
-  await close(held, '10');
-  const probe = get(held.payments);
-  const waiting = failureOf(
-    held.payments.transfers.create(newTransfer, { totalTimeout: 12_000 }),
-    TimeoutError,
-  );
-  await held.clock.advance(12_000);
-  expect(await waiting).toMatchObject({ phase: 'total', outcome: 'not_sent', attempts: [] });
-  await held.open();
-  await probe;
-  expect(held.arrivals).toHaveLength(2);
-});
-
-test('a wait at the gate can be aborted', async () => {
-  const held = heldClient();
-  await close(held, '10');
-  const controller = new AbortController();
-  const probe = get(held.payments);
-  const options = { signal: controller.signal };
-  const call = failureOf(held.payments.transfers.create(newTransfer, options), AbortError);
-  await settle();
-  controller.abort('enough');
-  expect(await call).toMatchObject({ outcome: 'not_sent', cause: 'enough', attempts: [] });
-
-  // The same behind the probe.
-  await held.clock.advance(10_000);
-  const second = new AbortController();
-  const behind = failureOf(
-    held.payments.transfers.create(newTransfer, { signal: second.signal }),
-    AbortError,
-  );
-  await settle();
-  second.abort();
-  expect(await behind).toMatchObject({ outcome: 'not_sent', attempts: [] });
-  await held.open();
-  await probe;
-  expect(held.arrivals).toHaveLength(2);
-});
-
-test('other failures do not close the gate', async () => {
-  const { payments, arrivals, answerNext, open } = heldClient({ maxRetries: 0 });
-  for (const status of [408, 425, 500, 503]) {
-    const failed = failureOf(get(payments));
+  test('lets calls go one after the other behind the pause', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('1')), { maxRetries: 0 });
+    void read(payments).catch(() => undefined);
     await settle();
-    await answerNext(respond(status, errorBody, { 'retry-after': '30' }));
-    await failed;
-  }
-  const call = get(payments);
-  await settle();
-  expect(arrivals).toEqual([0, 0, 0, 0, 0]);
-  await open();
-  await call;
+    const others = Array.from({ length: 5 }, () => read(payments));
+    await clock.advance(2_000);
+    await Promise.all(others);
+    const gaps = arrivals.slice(2).map((at, index) => at - (arrivals[index + 1] ?? 0));
+    expect(gaps).toHaveLength(4);
+    for (const gap of gaps) expect(gap).toBeGreaterThan(2);
+  });
+
+  test('counts if it is the longer of two, whichever comes last', async () => {
+    for (const waits of [
+      ['3', '1'],
+      ['1', '3'],
+    ]) {
+      const { clock, payments, arrivals } = platform((count) => {
+        const wait = waits[count - 1];
+        return wait === undefined ? undefined : throttled(wait);
+      });
+      const calls = [read(payments), read(payments)];
+      await settle();
+      const third = read(payments);
+      await clock.advance(2_999);
+      // The one that was told to wait for one second is held back, too.
+      expect(arrivals).toEqual([0, 0]);
+      await clock.advance(3_000);
+      await Promise.all([...calls, third]);
+    }
+  });
+
+  test('holds back for a minute at most', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('3600')), {
+      timeout: 90_000,
+    });
+    await failureOf(read(payments), RateLimitError);
+    const next = read(payments);
+    await clock.advance(60_000);
+    await next;
+    expect(arrivals).toEqual([0, 60_000]);
+  });
 });
 
-test('a probe that fails in another way opens the gate', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  await close(held, '10');
-  const probe = failureOf(get(held.payments));
-  const callers = [get(held.payments), get(held.payments)];
-  await held.clock.advance(10_000);
-  await held.answerNext(respond(500, errorBody));
-  await probe;
-  expect(held.arrivals).toHaveLength(4);
-  await held.open();
-  await Promise.all(callers);
+describe('a call that is held back', () => {
+  test('ends at once as a RateLimitError if its time is too short', async () => {
+    const { payments, arrivals } = platform(once(throttled('30')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const error = await failureOf(
+      payments.transfers.create(newTransfer, { totalTimeout: 10_000 }),
+      RateLimitError,
+    );
+    expect(error).toMatchObject({
+      outcome: 'not_sent',
+      retryable: true,
+      retryAfterMs: 30_000,
+      status: 429,
+      code: errorBody.code,
+      operation: 'transfers.create',
+      attempts: [],
+    });
+    expect(error.message).toBe(
+      [
+        'The platform has asked this client to slow down (429), and this call may not wait so long. Call again in 30000 ms.',
+        'Request: POST /transfers (transfers.create).',
+        'Nothing was sent.',
+      ].join('\n'),
+    );
+    expect(arrivals).toHaveLength(1);
+  });
+
+  test('never waits for longer than its own timeout', async () => {
+    const { payments } = platform(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
+    await failureOf(read(payments), RateLimitError);
+    await failureOf(read(payments), RateLimitError);
+  });
+
+  test('ends when a further 429 makes its wait too long', async () => {
+    const held = Promise.withResolvers<Response>();
+    const clock = new VirtualClock();
+    let count = 0;
+    const { payments } = clientOf(
+      (request) => {
+        count += 1;
+        return count === 1 ? held.promise : count === 2 ? throttled('2') : good(request);
+      },
+      { clock, maxRetries: 0 },
+    );
+    const slow = failureOf(read(payments), RateLimitError);
+    await settle();
+    await failureOf(read(payments), RateLimitError);
+    const waiting = failureOf(
+      payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
+      RateLimitError,
+    );
+    await settle();
+    held.resolve(throttled('20'));
+    expect(await waiting).toMatchObject({ outcome: 'not_sent', retryAfterMs: 20_000 });
+    await slow;
+  });
+
+  test('is told of through onWait, with how long and why', async () => {
+    const events: WaitEvent[] = [];
+    const { clock, payments } = platform(once(throttled('5')), {
+      maxRetries: 0,
+      hooks: { onWait: (event) => events.push(event) },
+    });
+    await failureOf(read(payments), RateLimitError);
+    const next = read(payments);
+    await clock.advance(5_000);
+    await next;
+    expect(events).toEqual([
+      {
+        operation: 'transfers.get',
+        method: 'GET',
+        path: '/transfers/{id}',
+        call: expect.any(Number),
+        attempt: 1,
+        delayMs: 5_000,
+        reason: 'the platform answered 429',
+      },
+    ]);
+  });
+
+  test('can be aborted, leaves no timer, and was not sent', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const caller = new AbortController();
+    const waiting = failureOf(
+      payments.transfers.create(newTransfer, { signal: caller.signal }),
+      AbortError,
+    );
+    await settle();
+    caller.abort();
+    expect(await waiting).toMatchObject({ outcome: 'not_sent' });
+    expect(clock.pending).toBe(0);
+    expect(arrivals).toHaveLength(1);
+  });
+
+  test('is not sent by a machine that slept past its deadline', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const waiting = failureOf(payments.transfers.create(newTransfer));
+    await settle();
+    clock.jump(200_000);
+    await clock.advance(1_000);
+    expect(await waiting).toMatchObject({ outcome: 'not_sent' });
+    expect(arrivals).toHaveLength(1);
+  });
+});
+
+test('a call that has left the line leaves its turn to the next', async () => {
+  const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  await failureOf(read(payments), RateLimitError);
+  const caller = new AbortController();
+  const first = failureOf(payments.transfers.get('txfr_1', { signal: caller.signal }), AbortError);
+  const second = read(payments);
+  await settle();
+  caller.abort();
+  await first;
+  await clock.advance(5_000);
+  await second;
+  expect(arrivals).toEqual([0, 5_000]);
+});
+
+test('other failures hold nobody back', async () => {
+  const { payments, arrivals } = platform(once(respond(503, errorBody)), { maxRetries: 0 });
+  await failureOf(read(payments));
+  await read(payments);
+  expect(arrivals).toEqual([0, 0]);
 });
 
 test('the pause belongs to the credential and the address it was told to', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  await close(held, '10');
-  const { payments, arrivals } = held;
-  const calls = [
-    get(payments.withOptions({ apiKey: 'sk_another_tenant' })),
-    get(payments.withOptions({ baseUrl: 'https://eu.example.com/v0' })),
-    payments.instructions.list({ address }),
-  ];
-  await settle();
-  expect(arrivals).toHaveLength(4);
-
-  const held10s = [
-    get(payments),
-    get(payments.withOptions({})),
-    get(payments.withOptions({ timeout: 5_000, maxRetries: 1, headers: { 'x-tenant': '1' } })),
-    get(payments.withOptions({ jwt: 'another.jwt.x' })),
-    get(payments.withOptions({}).withOptions({ validation: 'report' })),
-  ];
-  await settle();
-  expect(arrivals).toHaveLength(4);
-  await held.open();
-  await held.clock.advance(10_000);
-  await Promise.all([...calls, ...held10s]);
-  expect(arrivals).toHaveLength(9);
+  const { payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  await failureOf(read(payments), RateLimitError);
+  await read(payments.withOptions({ apiKey: 'sk_another' }));
+  await read(payments.withOptions({ baseUrl: 'https://elsewhere.example.com/v0' }));
+  expect(arrivals).toEqual([0, 0, 0]);
+  const same = payments.withOptions({ timeout: 1_000 });
+  await failureOf(read(same), RateLimitError);
+  expect(arrivals).toEqual([0, 0, 0]);
 });
 
-test('a refused creation is sent again at the gate’s time, once', async () => {
-  const { clock, payments, arrivals, answerNext } = heldClient();
-  const call = payments.transfers.create(newTransfer);
-  await settle();
-  await answerNext(throttled('10'));
-  await clock.advance(10_000);
-  expect(arrivals).toEqual([0, 10_000]);
-  await answerNext(respond(201, transferCreated));
-  expect(await call).toEqual(transferCreated);
+test('a refused creation is sent again behind the pause, once', async () => {
+  const { clock, payments, arrivals } = platform(once(throttled('5')));
+  const created = payments.transfers.create(newTransfer);
+  await clock.advance(6_000);
+  expect(await created).toEqual(transferCreated);
+  expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('a probe without an answer opens nothing: the next in line takes its place', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const caller = new AbortController();
-  const aborted = failureOf(
-    payments.transfers.get('txfr_1', { signal: caller.signal }),
-    AbortError,
+test('the pace is forgotten while no 429 comes', async () => {
+  const { clock, payments, arrivals } = platform(
+    (count) => (count <= 3 ? throttled() : undefined),
+    {
+      maxRetries: 0,
+    },
   );
-  const late = failureOf(payments.transfers.get('txfr_1', { timeout: 5_000 }), TimeoutError);
-  const callers = Array.from({ length: 20 }, () => get(payments));
-  await clock.advance(10_000);
-  expect(arrivals).toEqual([0, 10_000]);
-  caller.abort();
-  await aborted;
-  await settle();
-  expect(arrivals).toEqual([0, 10_000, 10_000]);
-  await clock.advance(5_000);
-  expect(await late).toMatchObject({ phase: 'headers' });
-  expect(arrivals).toEqual([0, 10_000, 10_000, 15_000]);
-  // Somebody who comes now stands behind the others.
-  const last = get(payments);
-  await settle();
-  expect(arrivals).toHaveLength(4);
-  // Those two are still held by the test.
-  await answerNext(respond(200, transfer));
-  await answerNext(respond(200, transfer));
-  expect(arrivals).toHaveLength(4);
-  await answerNext(respond(200, transfer));
-  expect(arrivals).toHaveLength(24);
-  await open();
-  await Promise.all([...callers, last]);
-  expect(clock.pending).toBe(0);
-});
-
-test('without anybody in line, the next call after an aborted probe is the probe', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  await close(held, '10');
-  await held.clock.advance(10_000);
-  const caller = new AbortController();
-  const probe = failureOf(held.payments.transfers.get('txfr_1', { signal: caller.signal }));
-  await settle();
-  caller.abort();
-  await probe;
-  const calls = [get(held.payments), get(held.payments)];
-  await settle();
-  expect(held.arrivals).toHaveLength(3);
-  await held.open();
-  await Promise.all(calls);
-  expect(held.arrivals).toHaveLength(4);
-});
-
-test('when more are refused than answered, fewer follow the next time, and few stand in line', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const first = Array.from({ length: 10 }, () => get(payments).catch((error: unknown) => error));
-  await clock.advance(10_000);
-  await answerNext(respond(200, transfer));
-  expect(arrivals).toHaveLength(11);
-  await answerNext(respond(200, transfer));
-  for (let refused = 0; refused < 8; refused += 1) await answerNext(throttled('10'));
-  await Promise.all(first);
-
-  // Nine followed the probe; one was answered, eight were refused: two may follow, six may wait.
-  const next = Array.from({ length: 20 }, () => get(payments).catch((error: unknown) => error));
-  await settle();
-  const turnedAway = (await Promise.all(next.slice(6))) as TimeoutError[];
-  expect(turnedAway).toHaveLength(14);
-  for (const error of turnedAway) {
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({
-      phase: 'gate',
-      outcome: 'not_sent',
-      retryable: true,
-      retryAfterMs: 10_000,
-      attempts: [],
-    });
+  for (let call = 0; call < 3; call += 1) {
+    const refused = failureOf(read(payments), RateLimitError);
+    await clock.advance(100);
+    await refused;
   }
-  await clock.advance(10_000);
-  expect(arrivals).toHaveLength(12);
-  await answerNext(respond(200, transfer));
-  // The probe was answered, too: three.
-  expect(arrivals).toHaveLength(15);
-  for (let waiting = 0; waiting < 5; waiting += 1) await answerNext(respond(200, transfer));
-  expect(await Promise.all(next.slice(0, 6))).toEqual(Array(6).fill(transfer));
-  expect(arrivals).toHaveLength(17);
-
-  // All is well again, and what was is forgotten.
-  await close(held, '10');
-  const again = Array.from({ length: 50 }, () => get(payments));
-  await clock.advance(10_000);
-  await open();
-  expect(await Promise.all(again)).toHaveLength(50);
-  expect(clock.pending).toBe(0);
+  await clock.advance(60_000);
+  await Promise.all(Array.from({ length: 50 }, () => read(payments)));
+  expect(new Set(arrivals.slice(3)).size).toBe(1);
 });
 
-test('a line that has become too long for the pace is cut from its end', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const refused = Array.from({ length: 10 }, () => get(payments).catch((error: unknown) => error));
-  await clock.advance(10_000);
-  await answerNext(respond(200, transfer));
-  const outcomes: string[] = [];
-  const behind = Array.from({ length: 10 }, (_, place) =>
-    get(payments).then(
-      () => outcomes.push(`${place} served`),
-      (error: unknown) => outcomes.push(`${place} ${(error as TimeoutError).phase}`),
-    ),
-  );
-  await settle();
-  expect(arrivals).toHaveLength(11);
-  for (let count = 0; count < 9; count += 1) await answerNext(throttled('10'));
-  await Promise.all(refused);
-  expect(outcomes.toSorted()).toEqual([3, 4, 5, 6, 7, 8, 9].map((place) => `${place} gate`));
-  await clock.advance(10_000);
-  await open();
-  await Promise.all(behind);
-  expect(outcomes.slice(7)).toEqual(['0 served', '1 served', '2 served']);
-});
-
-test('who turns up while the gate is ajar and the line is full is told the last pause', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, answerNext, open } = held;
-  await close(held, '10');
-  const first = Array.from({ length: 3 }, () => get(payments).catch((error: unknown) => error));
-  await clock.advance(10_000);
-  await answerNext(respond(200, transfer));
-  await answerNext(throttled('10'));
-  await answerNext(throttled('10'));
-  await Promise.all(first);
-  // Room for one at a time, and three in line.
-  const next = Array.from({ length: 3 }, () => get(payments));
-  await clock.advance(10_000);
-  const fourth = get(payments);
-  await settle();
-  expect(arrivals).toHaveLength(5);
-  expect(await failureOf(payments.transfers.get('txfr_1'), TimeoutError)).toMatchObject({
-    phase: 'gate',
-    retryAfterMs: 10_000,
-  });
-  await open();
-  await Promise.all([...next, fourth]);
-});
-
-test.each([0, 3_600_000])(
-  'those who cannot wait for a second pause are told when it begins, after %i ms of life',
-  async (age) => {
-    const held = heldClient({ maxRetries: 0 });
-    const { clock, payments, answerNext, open } = held;
-    await clock.advance(age);
-    await close(held, '10');
-    const probe = failureOf(get(payments), RateLimitError);
-    const hasty = failureOf(
-      payments.transfers.get('txfr_1', { totalTimeout: 15_000 }),
-      TimeoutError,
-    );
-    const patient = get(payments);
+// nginx limit_req without burst: what comes sooner than its rate allows after the last that was let
+// through is refused, without a word on when to come again.
+test.each([
+  [20, 16],
+  [20, 64],
+  [5, 16],
+  [100, 16],
+])(
+  'behind a limiter of %d a second, %d workers get half of it, with little in vain',
+  async (rate, workers) => {
+    vi.mocked(Math.random).mockRestore();
+    let accepted = 0;
+    let last = Number.NEGATIVE_INFINITY;
+    const { clock, payments, arrivals } = platform((_, now) => {
+      if (now - last < 1_000 / rate) return throttled();
+      last = now;
+      accepted += 1;
+      return undefined;
+    });
+    let isOver = false;
+    const work = async (): Promise<void> => {
+      while (!isOver) {
+        // A round trip takes time, too.
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 4));
+        await payments.transfers.create(newTransfer).catch(() => undefined);
+      }
+    };
+    const working = Array.from({ length: workers }, work);
     await clock.advance(10_000);
-    await answerNext(throttled('10'));
-    await probe;
-    expect(await hasty).toMatchObject({ phase: 'gate', retryAfterMs: 10_000, outcome: 'not_sent' });
-    expect(clock.passed).toBe(age + 10_000);
-    await clock.advance(10_000);
-    await open();
-    await patient;
-    expect(clock.pending).toBe(0);
+    isOver = true;
+    expect(accepted / 10).toBeGreaterThanOrEqual(rate / 2);
+    expect(arrivals.length / accepted).toBeLessThan(2);
+    await clock.advance(60_000);
+    await Promise.all(working);
   },
 );
 
-test('a machine that slept past a deadline does not send what stood at the gate', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, open } = held;
-  await close(held, '10');
-  const stale = failureOf(
-    payments.transfers.create(newTransfer, { totalTimeout: 20_000 }),
-    TimeoutError,
-  );
-  const fresh = get(payments);
-  await settle();
-  clock.jump(60_000);
-  await clock.advance(0);
-  expect(await stale).toMatchObject({ phase: 'total', outcome: 'not_sent', attempts: [] });
-  expect(arrivals).toEqual([0, 60_000]);
-  await open();
-  await fresh;
-});
-
-test('a probe that breaks on the caller’s own clock does not leave the gate shut', async () => {
-  const held = heldClient({ maxRetries: 0 });
-  const { clock, payments, arrivals, open } = held;
-  await close(held, '10');
-  await clock.advance(10_000);
-  const now = vi.spyOn(clock, 'now').mockImplementation(() => {
-    throw new Error('no clock');
+test('whatever calls come to, none is let out in a pause, and every one comes to an end', async () => {
+  const plan = fc.record({
+    comes: fc.nat(400),
+    // A 429 that asks to wait for so many seconds, one that does not say, or success.
+    ends: fc.oneof(fc.constantFrom('0', '1', '2'), fc.constant(undefined), fc.constant('ok')),
+    totalTimeout: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.constant(100_000)),
+    leaves: fc.option(fc.nat(1_500), { nil: undefined, freq: 4 }),
   });
-  await expect(get(payments)).rejects.toThrow();
-  now.mockRestore();
-  const next = get(payments);
-  await settle();
-  expect(arrivals).toHaveLength(2);
-  await open();
-  await next;
-});
-
-test('a 429 on a write is a refusal, also for a clock that minds what it is given', async () => {
-  const { payments } = clientOf(() => throttled('1'), { clock: new VirtualClock(), maxRetries: 0 });
-  const failed = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
-  expect(failed.outcome).toBe('rejected');
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 10 }), async (plans) => {
+      let closedUntil = 0;
+      const early: number[] = [];
+      const ends = [...plans];
+      const { clock, payments } = platform((_, now) => {
+        if (now < closedUntil) early.push(now);
+        const { ends: end = '' } = ends.shift() ?? {};
+        if (end === 'ok') return undefined;
+        if (end !== '') closedUntil = Math.max(closedUntil, now + Number(end) * 1_000);
+        return throttled(end === '' ? undefined : end);
+      });
+      let open = plans.length;
+      for (const { comes, totalTimeout, leaves } of plans) {
+        clock.setTimeout(() => {
+          const caller = new AbortController();
+          if (leaves !== undefined) clock.setTimeout(() => caller.abort(), leaves);
+          void payments.transfers
+            .get('txfr_1', { totalTimeout, signal: caller.signal })
+            .then(
+              () => 'ok',
+              (error: unknown) => (error as Error).name,
+            )
+            .then((end) => {
+              seen.add(end);
+              open -= 1;
+            });
+        }, comes);
+      }
+      await clock.advance(200_000);
+      expect([open, early, clock.pending]).toEqual([0, [], 0]);
+    }),
+    { numRuns: 60 },
+  );
+  // A run in which nobody is held back would prove nothing.
+  expect([...seen]).toEqual(expect.arrayContaining(['AbortError', 'RateLimitError', 'ok']));
 });

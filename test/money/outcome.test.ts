@@ -13,21 +13,35 @@ const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
 const span = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test('every status proves what it should, for every kind of call', () => {
+test('every status in the platform’s own form proves what it should, for every kind of call', () => {
   const refusals = new Set([307, 308, 501, 505, ...span(400, 498)]);
   refusals.delete(408);
   for (const status of span(300, 599)) {
     for (const kind of kinds) {
       const redirectedRead = kind === 'safe' && status < 400;
       const expected = refusals.has(status) || redirectedRead ? 'rejected' : 'unknown';
-      expect([status, kind, statusOutcome(status, kind)]).toEqual([status, kind, expected]);
+      const outcome = statusOutcome(status, kind, { isPlatforms: true });
+      expect([status, kind, outcome]).toEqual([status, kind, expected]);
     }
   }
 });
 
+test('in another form, only a status that comes before the work refuses a write', () => {
+  const before = [400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431];
+  for (const kind of ['idempotent', 'once'] as const) {
+    const refusing = span(400, 499).filter(
+      (status) => statusOutcome(status, kind, { isPlatforms: false }) === 'rejected',
+    );
+    expect(refusing).toEqual(before);
+  }
+  expect(statusOutcome(404, 'safe', { isPlatforms: false })).toBe('rejected');
+});
+
 test('a status outside the classes proves nothing', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
-    for (const kind of kinds) expect(statusOutcome(status, kind)).toBe('unknown');
+    for (const kind of kinds) {
+      expect(statusOutcome(status, kind, { isPlatforms: true })).toBe('unknown');
+    }
   }
 });
 
@@ -141,6 +155,7 @@ test.each(['node', 'bun'] as const)(
         code,
         transient: false,
         connectTimedOut: false,
+        obstacle: 'certificate',
       });
       // A fetch of the user's own, or another's dispatcher, may have sent it elsewhere before.
       expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
@@ -170,9 +185,8 @@ test('a 425 or 429 lets a write go again only if it refused the only request', (
     for (const kind of ['once', 'idempotent'] as const) {
       const failed = { status, transient: true };
       expect(mayResend(kind, { ...failed, outcome: 'rejected' })).toBe(true);
-      expect(mayResend(kind, { ...failed, outcome: statusOutcome(status, kind, true) })).toBe(
-        false,
-      );
+      const outcome = statusOutcome(status, kind, { repeated: true, isPlatforms: true });
+      expect(mayResend(kind, { ...failed, outcome })).toBe(false);
     }
   }
 });
@@ -347,4 +361,27 @@ test('a chain deeper than anybody looks proves nothing', () => {
     error = Object.assign(connect('ECONNREFUSED'), { cause: error });
   }
   expect(connectionOutcome(error, departure('node')).outcome).toBe('unknown');
+});
+
+test('a refused CONNECT proves that nothing was sent, and a 4xx of the proxy is final', () => {
+  const node = (status: number): Error =>
+    Object.assign(new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`), {
+      code: 'UND_ERR_ABORTED',
+    });
+  const unsent = { started: false };
+  expect(connectionOutcome(wrapped(node(407)), departure('node'), unsent)).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+    obstacle: 'proxy',
+  });
+  expect(connectionOutcome(wrapped(node(502)), departure('node'), unsent).transient).toBe(true);
+  const bun = Object.assign(new Error('Proxy refused to open a tunnel: 403 Forbidden'), {
+    code: 'ERR_PROXY_TUNNEL',
+  });
+  expect(connectionOutcome(bun, departure('bun'))).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+    obstacle: 'proxy',
+  });
+  expect(connectionOutcome(bun, departure('other')).outcome).toBe('unknown');
 });

@@ -3,6 +3,7 @@ import {
   AbortError,
   ConnectionError,
   PaymentsError,
+  RateLimitError,
   TimeoutError,
   type ClientOptions,
 } from 'payments-platform-sdk';
@@ -174,8 +175,8 @@ test('the error of a call that an earlier 429 holds back shows no credential', a
     { ...credentials, totalTimeout: 1_000, clock },
   );
   await failureOf(payments.transfers.get('txfr_1'));
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
-  expect(error.phase).toBe('gate');
+  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), RateLimitError));
+  expect(error.outcome).toBe('not_sent');
   expect(leaksOf(error)).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 
 /** Hooks that keep what they are told. */
 function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
-  const events = { onRequest: [], onResponse: [], onRetry: [], onDrift: [] } as Record<
+  const events = { onRequest: [], onResponse: [], onRetry: [], onWait: [], onDrift: [] } as Record<
     keyof Hooks,
     unknown[]
   >;
@@ -16,12 +16,13 @@ function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unkn
     onRequest: keep('onRequest'),
     onResponse: keep('onResponse'),
     onRetry: keep('onRetry'),
+    onWait: keep('onWait'),
     onDrift: keep('onDrift'),
   };
   return { hooks, events };
 }
 
-/** What all four hooks were told while a client did something, failures included. */
+/** What all hooks were told while a client did something, failures included. */
 async function told(
   answer: () => Response | Promise<Response>,
   act: (payments: PaymentsClient) => PromiseLike<unknown>,

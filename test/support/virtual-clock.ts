@@ -86,6 +86,17 @@ export class VirtualClock implements Clock {
     this.#passed = Math.max(this.#passed, until);
   }
 
+  /** Lets time pass in small steps for as long as the promise is pending: for tests on real sockets. */
+  async passDuring<T>(promise: Promise<T>): Promise<T> {
+    let isPending = true;
+    const done = (): void => {
+      isPending = false;
+    };
+    promise.then(done, done);
+    while (isPending) await this.advance(10);
+    return promise;
+  }
+
   /** Lets time pass from timer to timer until the promise has settled. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false;

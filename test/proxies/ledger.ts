@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/*
+ * A platform behind a proxy that knows one thing: which payments it has made. How it answers is in the
+ * description of each transfer, before the first space.
+ */
+
+/** `answers`; `hangs` after it has paid; `refuses` in the platform's own form, or with another status. */
+export type Manner = 'answers' | 'hangs' | `refuses-${number}`;
+
+export interface Ledger {
+  readonly port: number;
+  /** The description of every payment that was made, in order. */
+  readonly payments: string[];
+  /** How many requests have arrived. */
+  readonly arrived: () => number;
+  close(): void;
+}
+
+export interface LedgerOptions {
+  /** Closes connections that were idle for so long, in milliseconds. */
+  readonly idle?: number;
+  /** How long an answer takes. */
+  readonly delay?: number;
+}
+
+export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Promise<Ledger> {
+  const payments: string[] = [];
+  let arrived = 0;
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    arrived += 1;
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    if (request.method !== 'POST') {
+      answer(response, 200, { data: [], hasMore: false, nextCursor: null });
+      return;
+    }
+    const { description } = JSON.parse(text) as { description: string };
+    const [manner = ''] = description.split(' ');
+    if (manner.startsWith('refuses-')) {
+      answer(response, Number(manner.slice(8)), { error: 'No.', code: 'refused', details: null });
+      return;
+    }
+    payments.push(description);
+    if (manner === 'hangs') return;
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+    const id = `txfr_${payments.length}`;
+    answer(response, 201, {
+      id,
+      status: 'pending',
+      type: 'wire',
+      createdAt: '2026-01-01T00:00:00Z',
+    });
+  };
+  const server = createServer((request, response) => {
+    void handle(request, response);
+  });
+  // By hand, because Node's own limit is announced in a header, which clients heed.
+  server.keepAliveTimeout = 60_000;
+  if (idle !== undefined) {
+    server.on('connection', (socket) => {
+      let timer: NodeJS.Timeout | undefined;
+      socket.on('data', () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => socket.end(), idle + delay);
+      });
+      socket.on('close', () => clearTimeout(timer));
+    });
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    payments,
+    arrived: () => arrived,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length });
+  response.end(text);
+}
