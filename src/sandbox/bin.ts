@@ -1,70 +1,40 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
+import { version } from '../version.ts';
+import { readFlags, usage, type Flags } from './command/flags.ts';
+import { readState, StateFile } from './command/state-file.ts';
+import { banner, showLog } from './command/terminal.ts';
 import { seedDemo } from './control/demo.ts';
+import { failureRules } from './faults/faults.ts';
 import { wordsOf } from './platform/problem.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 
-const usage = `Usage: payments-sandbox [options]
-
-Starts a payments Platform in memory and keeps it up until it is interrupted.
-
-Options:
-  --port <number>  port to listen on; 0 takes any free one (default: 4010)
-  --host <name>    address to listen on (default: 127.0.0.1)
-  --seed demo      start with a small demo world instead of an empty Platform
-  --help           print this text and exit
-`;
-
-/** What the command line asks for. */
-interface CommandLine {
-  port: number;
-  host: string;
-  demo: boolean;
-  help: boolean;
-}
-
-/** @throws Error with a sentence for the user. */
-function readCommandLine(args: string[]): CommandLine {
-  const { values } = parseArgs({
-    args,
-    options: {
-      port: { type: 'string', default: '4010' },
-      host: { type: 'string', default: '127.0.0.1' },
-      seed: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
+async function run(flags: Flags): Promise<void> {
+  const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
+  const sandbox = new Sandbox({ autoAdvance, latency });
+  const furnish = () => {
+    if (seed === 'demo') seedDemo(sandbox);
+    else if (seed !== undefined) readState(sandbox, seed);
+  };
+  if (state === undefined) furnish();
+  const file = state === undefined ? undefined : new StateFile(sandbox, state, furnish);
+  if (flags.failures > 0) {
+    for (const rule of failureRules(flags.failures, flags.failuresSeed)) sandbox.faults.add(rule);
+  }
+  const server = await listen(sandbox, { port, host, allowHosts }).catch((cause: unknown) => {
+    file?.close();
+    throw cause;
   });
-  const { host, help, seed } = values;
-  const port = Number(values.port);
-  if (!/^\d{1,5}$/.test(values.port) || port > 65_535) {
-    throw new Error(`--port takes a number from 0 to 65535, not "${values.port}".`);
-  }
-  if (seed !== undefined && seed !== 'demo') {
-    throw new Error(`--seed takes "demo", not "${seed}".`);
-  }
-  return { port, host, demo: seed === 'demo', help };
-}
-
-async function run({ port, host, demo }: CommandLine): Promise<void> {
-  const sandbox = new Sandbox();
-  if (demo) seedDemo(sandbox);
-  const server = await listen(sandbox, { port, host });
   // With its server closed, nothing keeps the process alive, and it ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void server.close());
+    process.once(signal, () => void server.close().then(() => file?.close()));
   }
-  const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
-  process.stdout
-    .write(`The payments sandbox is up. Paste these lines into the shell that is to use it:
-
-export PAYMENTS_BASE_URL=${baseUrl}
-export PAYMENTS_ROOT_URL=${rootUrl}
-export PAYMENTS_API_KEY=${apiKey}
-export PAYMENTS_JWT=${jwt}
-
-Everything is kept in memory. Stop it with Ctrl+C.
-`);
+  const kept =
+    state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
+  // Whoever reads the lines may leave before the sandbox does: `| head`.
+  process.stdout.on('error', () => {});
+  process.stdout.write(banner(sandbox, server, kept));
+  if (!flags.quiet) showLog(sandbox, process.stdout);
 }
 
 function fail(status: number, message: string): void {
@@ -73,17 +43,19 @@ function fail(status: number, message: string): void {
 }
 
 function main(args: string[]): void {
-  let options: CommandLine;
+  let flags: Flags;
   try {
-    options = readCommandLine(args);
+    flags = readFlags(args);
   } catch (cause) {
     fail(2, `${wordsOf(cause)}\n\n${usage}`);
     return;
   }
-  if (options.help) {
+  if (flags.help) {
     process.stdout.write(usage);
+  } else if (flags.version) {
+    process.stdout.write(`${version}\n`);
   } else {
-    run(options).catch((cause: unknown) => {
+    run(flags).catch((cause: unknown) => {
       fail(1, `${wordsOf(cause)}\n`);
     });
   }

@@ -30,6 +30,8 @@ export type {
   SandboxInstructions,
 } from './platform/instructions.ts';
 export type { SandboxLogEntry } from './faults/log.ts';
+export type { SandboxState } from './faults/state.ts';
+export type { SandboxRecords } from './platform/state.ts';
 export type { SandboxOperation } from './api/calls.ts';
 export type { SandboxSettings } from './platform/settings.ts';
 export type { SandboxTransactions } from './platform/transactions.ts';

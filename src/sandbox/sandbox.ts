@@ -8,18 +8,22 @@ import {
 } from './api/answer.ts';
 import { readBody, type Call } from './api/calls.ts';
 import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
-import { noRoute, routesTo, type Route } from './api/routes.ts';
+import { noRoute, routesTo, wrongBase, type Route } from './api/routes.ts';
 import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults/faults.ts';
-import { Log, type SandboxLogEntry } from './faults/log.ts';
+import { isLong, Log, type SandboxLogEntry } from './faults/log.ts';
+import { checkedState, type SandboxState } from './faults/state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
 import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
+import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
+import { live } from './platform/life.ts';
 import { Platform } from './platform/platform.ts';
 import { SandboxError } from './platform/problem.ts';
 import { SandboxSettings } from './platform/settings.ts';
+import { emptyState, longestAdvance, platformState, restore } from './platform/state.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
 
@@ -33,6 +37,24 @@ export interface SandboxOptions {
   apiKey?: string | undefined;
   /** The JWT that is accepted. Default: a fixed one. */
   jwt?: string | undefined;
+  /**
+   * Milliseconds after which Transfers and the verification of Entities move one step on by
+   * themselves, by the `clock`. Default: nothing moves until it is told to.
+   */
+  autoAdvance?: number | undefined;
+  /** Milliseconds that every answer takes. @default 0 */
+  latency?: number | undefined;
+}
+
+/**
+ * Whoever keeps the state of a sandbox when its process ends
+ * @internal
+ */
+export interface Keeper {
+  /** Something that is part of the state may have changed. */
+  changed(): void;
+  /** A number is about to be given to an id; see ids.ts. */
+  reserve(name: IdName, number: number): void;
 }
 
 /** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
@@ -41,6 +63,8 @@ const optionNames = Object.keys({
   pageSize: true,
   apiKey: true,
   jwt: true,
+  autoAdvance: true,
+  latency: true,
 } satisfies Record<keyof SandboxOptions, true>);
 
 /** A request, whichever entry point has received it. */
@@ -51,6 +75,8 @@ export interface SandboxRequest {
   url: string;
   /** Only `authorization` is looked at. */
   headers: Headers;
+  /** Whether to refuse what precedes the path of the API, as a server does. @default false */
+  atRoot?: boolean | undefined;
   /** Undefined or empty: none. */
   body?: string | undefined;
   /** Ends the wait of a `delay` fault. */
@@ -112,21 +138,24 @@ export class Sandbox {
 
   readonly #platform: Platform;
   readonly #faults = new FaultQueue();
-  readonly #log = new Log();
-  #requests = 0;
+  readonly #log: Log;
+  readonly #latency: number;
 
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
     checkNames(options);
-    const { clock, pageSize = 50 } = options;
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100) {
-      throw new TypeError('The pageSize of a sandbox must be a whole number from 1 to 100.');
-    }
+    const { clock, pageSize = 50, autoAdvance, latency = 0 } = options;
+    checkWhole('pageSize', pageSize, 1, 100);
+    if (autoAdvance !== undefined) checkWhole('autoAdvance', autoAdvance, 1, longestTimer);
+    checkWhole('latency', latency, 0, longestTimer);
     const { apiKey, jwt } = credentialsOf(options);
     this.apiKey = apiKey;
     this.jwt = jwt;
-    const platform = new Platform(clock, pageSize);
+    const platform = new Platform(clock, pageSize, autoAdvance);
+    live(platform);
     this.#platform = platform;
+    this.#log = new Log(() => platform.ids.next('log'));
+    this.#latency = latency;
     this.entities = new SandboxEntities(platform);
     this.accounts = new SandboxAccounts(platform);
     this.transfers = new SandboxTransfers(platform);
@@ -149,6 +178,91 @@ export class Sandbox {
   /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
   get log(): readonly SandboxLogEntry[] {
     return this.#log.entries;
+  }
+
+  /**
+   * Calls back for every request that was answered, or that a fault has left without an answer.
+   * Returns a function that ends this.
+   */
+  onLog(listener: (entry: SandboxLogEntry) => void): () => void {
+    return this.#log.onEntry(listener);
+  }
+
+  /**
+   * Sets the clock on, and takes every step that is due by then when `autoAdvance` is on.
+   * @param ms milliseconds, 0 or more.
+   * @throws TypeError for anything else.
+   */
+  advanceClock(ms: number): void {
+    checkWhole('advanceClock', ms, 0, longestAdvance);
+    this.#platform.clock.offset += ms;
+    this.#platform.schedule.clockMoved();
+  }
+
+  /** The present moment of the clock, and how far it was set on. */
+  get time(): { now: string; offsetMs: number } {
+    const { clock } = this.#platform;
+    return { now: clock.iso(), offsetMs: clock.offset };
+  }
+
+  /**
+   * Forgets everything: records, Settings, faults, the log, and how far the clock was set on. Only
+   * ids count on, so that none ever means two things.
+   */
+  reset(): void {
+    this.#faults.clear();
+    this.#log.clear();
+    restore(this.#platform, emptyState());
+    this.#platform.changed();
+  }
+
+  /** Everything that the sandbox remembers but its log, as values that JSON can carry. */
+  exportState(): SandboxState {
+    const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
+    return { ...platformState(this.#platform), faults };
+  }
+
+  /**
+   * Takes a state in place of everything that the sandbox remembers; the log stays. Ids go on after
+   * the highest that was ever given, here or there.
+   * @throws SandboxError that names what is wrong and where; nothing has changed then.
+   */
+  importState(state: unknown): void {
+    const { faults, ...rest } = checkedState(state);
+    const byChance = this.#faults.list().filter(({ percent }) => percent !== undefined);
+    this.#faults.clear();
+    for (const rule of [...byChance, ...faults]) this.#faults.add(rule);
+    restore(this.#platform, rest);
+    this.#platform.changed();
+  }
+
+  /**
+   * Says whom to tell what is to outlive this object.
+   * @internal
+   */
+  keepWith(keeper: Keeper): void {
+    this.#platform.changed = () => {
+      keeper.changed();
+    };
+    this.#platform.ids.reserve = (name, number) => {
+      keeper.reserve(name, number);
+    };
+  }
+
+  /**
+   * Takes the steps that are due before somebody looks from outside.
+   * @internal
+   */
+  settle(): void {
+    this.#platform.schedule.run();
+  }
+
+  /**
+   * Says that somebody outside may have changed something.
+   * @internal
+   */
+  changed(): void {
+    this.#platform.changed();
   }
 
   /**
@@ -178,43 +292,59 @@ export class Sandbox {
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+    const platform = this.#platform;
+    platform.schedule.run();
+    const started = platform.clock.now();
     const url = new URL(request.url);
-    const { found, id } = routesTo(url.pathname);
-    const route = found.find(({ method }) => method === request.method);
+    const { found, prefix, id } = routesTo(url.pathname);
+    const isMisplaced = request.atRoot === true && prefix !== '';
+    const route = isMisplaced ? undefined : found.find(({ method }) => method === request.method);
     const fault = this.#faults.take(route, url.searchParams.has('cursor'));
     const token = presented(request.headers.get('authorization'));
     const body = readBody(request.body);
-    this.#requests += 1;
-    const requestId = `req_${String(this.#requests).padStart(6, '0')}`;
+    const requestId = `req_${String(platform.ids.next('requests')).padStart(6, '0')}`;
     const note = this.#log.add(
       {
+        time: started.toISOString(),
         method: request.method,
         path: url.pathname,
         query: Object.fromEntries(url.searchParams),
-        body: body && ('value' in body ? body.value : request.body),
+        body: body && ('value' in body && !isLong(request.body) ? body.value : request.body),
         operation: route?.operation,
+        requestId,
         fault: fault?.kind,
       },
       [this.apiKey, this.jwt, token],
     );
-    const act = () =>
-      route === undefined
+    const act = () => {
+      if (isMisplaced) return wrongBase(url.pathname, prefix);
+      return route === undefined
         ? noRoute(request.method, url.pathname, found)
         : this.#perform(route, token, {
-            platform: this.#platform,
+            platform,
             operation: route.operation,
             id,
             params: url.searchParams,
             body,
             pageFault: pageFaultOf(fault),
           });
-    const answer: SandboxAnswer =
-      fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
-    if (fault?.kind === 'delay') await this.#platform.clock.wait(fault.ms, request.signal);
-    if (!('status' in answer)) return answer;
-    note(answer.status);
-    const date = this.#platform.clock.now().toUTCString();
-    return { ...answer, headers: { date, 'x-request-id': requestId, ...answer.headers } };
+    };
+    let status: number | undefined;
+    try {
+      const answer: SandboxAnswer =
+        fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
+      if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
+        platform.changed();
+      }
+      const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
+      if (wait > 0) await platform.clock.wait(wait, request.signal);
+      if (!('status' in answer)) return answer;
+      ({ status } = answer);
+      const date = platform.clock.now().toUTCString();
+      return { ...answer, headers: { date, 'x-request-id': requestId, ...answer.headers } };
+    } finally {
+      note(platform.clock.now().getTime() - started.getTime(), status);
+    }
   }
 
   #perform(route: Route, token: string | undefined, call: Call): Reply {
@@ -242,6 +372,15 @@ function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Timers of JavaScript hold no more. */
+const longestTimer = 2_147_483_647;
+
+function checkWhole(name: string, value: unknown, least: number, most: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+    return;
+  throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
 }
 
 /** A misspelt option would be a test that tests something else. */

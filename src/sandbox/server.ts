@@ -3,15 +3,29 @@
  *
  * @module payments-platform-sdk/sandbox/server
  */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { stringifyJson } from '../wires/json.ts';
 import { problemReply, type Reply, type SandboxAnswer } from './api/answer.ts';
 import type { SandboxCredentials } from './api/credentials.ts';
+import {
+  crossOrigin,
+  nameIn,
+  preflight,
+  refusedHost,
+  refusedOrigin,
+  type Callers,
+} from './control/callers.ts';
+import { control, controlPath, logAfter } from './control/endpoints.ts';
+import type { SandboxLogEntry } from './faults/log.ts';
 import { SandboxError, wordsOf } from './platform/problem.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** More than any documented request needs. */
-const mostBytes = 1024 * 1024;
+const mebibyte = 1024 * 1024;
+/** The most that a body may hold: more than any documented request needs, but for a whole state. */
+const mebibytesOf = (method: string | undefined, path: string): number =>
+  method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
 
 /** Where a sandbox is to listen. */
 export interface ListenOptions {
@@ -19,6 +33,12 @@ export interface ListenOptions {
   port?: number | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
+  /**
+   * Names under which the sandbox may be called, beside `host`, `localhost` and the addresses of the
+   * loopback interface: that of a container, for instance. Any other is refused, because a page of
+   * somebody else's could bring a browser here by it.
+   */
+  allowHosts?: readonly string[] | undefined;
 }
 
 /** A sandbox that listens on a port. */
@@ -61,11 +81,13 @@ export async function listen(
   sandbox: Sandbox,
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
-  const { port: wanted = 0, host = '127.0.0.1' } = options;
+  const { port: wanted = 0, host = '127.0.0.1', allowHosts = [] } = options;
   // Node would take a text for the path of a socket.
   if (typeof wanted !== 'number') throw new RangeError('The port has to be a number.');
+  const names = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
+  const callers: Callers = { hosts: new Set(names.map((name) => nameIn(name) ?? name)) };
   const server = createServer((request, response) => {
-    void serve(sandbox, request, response);
+    void serve(sandbox, callers, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -92,6 +114,7 @@ export async function listen(
 
 async function serve(
   sandbox: Sandbox,
+  callers: Callers,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -100,23 +123,137 @@ async function serve(
     gone.abort();
   });
   try {
-    const body = await bodyOf(request);
-    if (body === undefined) {
-      send(response, tooLarge());
-      return;
+    const url = new URL(urlOf(request));
+    const most = mebibytesOf(request.method, url.pathname);
+    const body = await bodyOf(request, most * mebibyte);
+    const refusal =
+      refusedHost(request.headers.host, callers) ??
+      (body === undefined ? tooLarge(most) : undefined);
+    if (refusal !== undefined || body === undefined) {
+      send(response, refusal ?? tooLarge(most));
+    } else if (url.pathname.startsWith(controlPath)) {
+      serveControl(sandbox, request, response, { url, body });
+    } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
+      send(response, page);
+    } else {
+      await serveApi(sandbox, request, response, { url, body, signal: gone.signal, callers });
     }
-    const answer = await sandbox.handle({
-      method: request.method ?? '',
-      url: urlOf(request),
-      headers: new Headers({ authorization: request.headers.authorization ?? '' }),
-      body,
-      signal: gone.signal,
-    });
-    show(response, answer);
   } catch (cause) {
     // If the caller has left, which ends a delay, this goes nowhere.
     send(response, defect(cause));
   }
+}
+
+function serveControl(
+  sandbox: Sandbox,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, body }: { url: URL; body: string },
+): void {
+  const { method = '', headers } = request;
+  const refusal = refusedOrigin(headers.origin, headers.host);
+  if (refusal !== undefined) {
+    send(response, refusal);
+  } else if (
+    method === 'GET' &&
+    url.pathname === `${controlPath}log` &&
+    headers.accept?.includes('text/event-stream') === true
+  ) {
+    const last = request.headers['last-event-id'];
+    follow(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
+  } else {
+    const reply = control(sandbox, { method, url, body });
+    send(response, { ...reply, headers: { ...reply.headers, ...never } });
+  }
+}
+
+async function serveApi(
+  sandbox: Sandbox,
+  { method = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  call: { url: URL; body: string; signal: AbortSignal; callers: Callers },
+): Promise<void> {
+  const { url, body, signal, callers } = call;
+  const readable = crossOrigin(headers.origin, callers);
+  if (method === 'OPTIONS') {
+    send(response, preflight(readable, headers['access-control-request-headers']));
+    return;
+  }
+  const answer = await sandbox.handle({
+    method,
+    url: url.href,
+    headers: new Headers({ authorization: headers.authorization ?? '' }),
+    atRoot: true,
+    body,
+    signal,
+  });
+  show(
+    response,
+    'status' in answer ? { ...answer, headers: { ...answer.headers, ...readable } } : answer,
+  );
+}
+
+const never = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** The page at `/`. It loads nothing from elsewhere, and no other page may show it as its own. */
+const pageHtml =
+  '<!doctype html><title>payments sandbox</title><p>The payments sandbox is up.</p>\n';
+/** Its scripts stand in it, and only these run: a text of somebody else's never is one. */
+const scripts = [...pageHtml.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(
+  ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+);
+const page: Reply = {
+  status: 200,
+  headers: {
+    ...never,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [
+      "default-src 'none'",
+      `script-src ${scripts.join(' ') || "'none'"}`,
+      "style-src 'unsafe-inline'",
+      "img-src 'self' data: blob:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+  },
+  body: pageHtml,
+};
+
+/** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
+const mostUnread = 8 * mebibyte;
+
+/** Sends the log as events: what there is after an id, then each entry as it comes to its end. */
+function follow(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
+  let entries: SandboxLogEntry[];
+  try {
+    entries = logAfter(sandbox, after);
+  } catch (problem) {
+    if (!(problem instanceof SandboxError)) throw problem;
+    send(response, problemReply(problem));
+    return;
+  }
+  response.writeHead(200, { ...never, 'content-type': 'text/event-stream' });
+  const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
+  response.flushHeaders();
+  response.write(entries.map(eventOf).join(''));
+  // What there was may be more than that by itself.
+  const most = mostUnread + response.writableLength;
+  const write = (text: string) => {
+    response.write(text);
+    if (response.writableLength > most) response.destroy();
+  };
+  const stop = sandbox.onLog((entry) => {
+    write(eventOf(entry));
+  });
+  const beat = setInterval(write, 15_000, ':\n\n');
+  response.once('close', () => {
+    stop();
+    clearInterval(beat);
+  });
 }
 
 function show(response: ServerResponse, answer: SandboxAnswer): void {
@@ -154,7 +291,7 @@ function sendHalf(
 }
 
 /** The body as text, or undefined when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+async function bodyOf(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -171,9 +308,12 @@ const urlOf = ({ url = '' }: IncomingMessage) =>
     ? `http://sandbox.invalid/${url.replace(/^\/+/, '')}`
     : url;
 
-const tooLarge = () =>
+const tooLarge = (most: number) =>
   problemReply(
-    new SandboxError('The body is larger than 1 MiB.', { code: 'body_too_large', status: 413 }),
+    new SandboxError(`The body is larger than ${most} MiB.`, {
+      code: 'body_too_large',
+      status: 413,
+    }),
   );
 
 const defect = (cause: unknown) =>

@@ -42,7 +42,7 @@ function run(...args: string[]) {
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'serves a demo world until %s, with open connections, and ends with status 0',
   async (signal) => {
-    const sandbox = run('--port', '0', '--seed', 'demo');
+    const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
     // Each line is one for a shell: pasted, it sets what the client reads.
     const variables = await sandbox.variables();
     expect(Object.keys(variables)).toEqual([
@@ -83,13 +83,22 @@ test('--help prints the usage and ends with status 0', async () => {
   expect(out).toMatchInlineSnapshot(`
     "Usage: payments-sandbox [options]
 
-    Starts a payments Platform in memory and keeps it up until it is interrupted.
+    Starts a payments Platform in memory and keeps it up until it is interrupted. A page at its
+    address shows what happens; /_sandbox/ drives it from any language: docs/sandbox.md.
 
     Options:
-      --port <number>  port to listen on; 0 takes any free one (default: 4010)
-      --host <name>    address to listen on (default: 127.0.0.1)
-      --seed demo      start with a small demo world instead of an empty Platform
-      --help           print this text and exit
+      --port <number>          port to listen on; 0 takes any free one (default: 4010)
+      --host <name>            address to listen on (default: 127.0.0.1)
+      --allow-host <name>      another name that it is called by, such as a container's; repeatable
+      --seed demo|<file.json>  start with a small demo world, or with a state from a file
+      --state <file.json>      keep everything in this file, and go on from it; it wins over --seed
+      --auto <ms>|off          how long until something moves by itself (default: 1000)
+      --latency <ms>           how long every answer takes (default: 0)
+      --failures <percent>     let so many of a hundred requests fail
+      --failures-seed <n>      other failures, which are the same in every run (default: 1)
+      --quiet                  no line for each request
+      --version                print the version and exit
+      --help                   print this text and exit
     "
   `);
 });
@@ -99,7 +108,12 @@ test.each([
   [['--port'], '--port'],
   [['--port', 'x'], '--port takes a number from 0 to 65535, not "x".'],
   [['--port', '65536'], '--port takes a number from 0 to 65535, not "65536".'],
-  [['--seed', 'world'], '--seed takes "demo", not "world".'],
+  [['--seed', 'world'], '--seed takes "demo" or the name of a .json file, not "world".'],
+  [['--auto', 'on'], '--auto takes a number from 1 to 2147483647, or "off", not "on".'],
+  [['--latency', '1.5'], '--latency takes a number from 0 to 2147483647, not "1.5".'],
+  [['--failures', '101'], '--failures takes a number from 0 to 100, not "101".'],
+  [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to'],
+  [['--state', ''], '--state takes the name of a file'],
   [['extra'], 'extra'],
 ])('%o is answered with the usage and status 2', async (args, words) => {
   const { code, out, err } = await run(...args).ended;

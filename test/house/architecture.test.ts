@@ -44,9 +44,13 @@ const imports = files.flatMap((from) =>
 /** The rooms of the client, from the ground up: each may use itself and what is below it. */
 const rooms = ['schemas', 'errors', 'wires', 'calls', 'lists', 'resources', '.'];
 /** Those of the sandbox. Its door has a floor for each file: a page has no use for a server. */
-const sandboxRooms = ['platform', 'api', 'faults', 'sandbox.ts', 'control'].concat(
-  ['index', 'msw', 'server', 'bin'].map((door) => `${door}.ts`),
-);
+const sandboxRooms = ['platform', 'api', 'faults', 'sandbox.ts', 'control'].concat([
+  'index.ts',
+  'msw.ts',
+  'server.ts',
+  'command',
+  'bin.ts',
+]);
 const roomOf = (file: string): string => dirname(file).split('/')[0] ?? '';
 const isSandbox = (file: string) => file.startsWith('sandbox/');
 const floorOf = (file: string): number => {
@@ -109,6 +113,9 @@ test('schemas use zod and each other, nothing else', () => {
   expect(others).toEqual([]);
 });
 
+/** The server and the command; everything else runs wherever web standards do. */
+const ofNodeAlone = /^sandbox\/(server\.ts|bin\.ts|command\/)/;
+
 test('the sandbox knows the schemas and never the client', () => {
   const allowed = (from: string, to: string): boolean =>
     isSandbox(to) ||
@@ -116,13 +123,13 @@ test('the sandbox knows the schemas and never the client', () => {
     to === 'wires/json.ts' ||
     to === 'errors/redact.ts' ||
     to === 'zod/mini' ||
-    (to.startsWith('node:') && ['sandbox/server.ts', 'sandbox/bin.ts'].includes(from)) ||
+    to === 'version.ts' ||
+    (to.startsWith('node:') && ofNodeAlone.test(from)) ||
     (/^msw(\/|$)/.test(to) && from === 'sandbox/msw.ts');
   expect(imports.filter(({ from, to }) => isSandbox(from) && !allowed(from, to))).toEqual([]);
   expect(imports.filter(({ from, to }) => !isSandbox(from) && isSandbox(to))).toEqual([]);
-  // It runs wherever web standards do.
   const ofNode = /\b(process|Buffer|setImmediate|require)[.(]/;
-  const standard = files.filter((file) => isSandbox(file) && !/(server|bin)\.ts$/.test(file));
+  const standard = files.filter((file) => isSandbox(file) && !ofNodeAlone.test(file));
   expect(standard.filter((file) => ofNode.test(sourceOf(file)))).toEqual([]);
 });
 

@@ -3,13 +3,18 @@ import { expect, test } from 'vitest';
 import { call } from './calls.ts';
 
 test('keeps what arrived, in order', async () => {
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ clock: () => 0 });
+  const time = '1970-01-01T00:00:00.000Z';
   await call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
   await call(sandbox, 'GET', '/entities?limit=2');
   await call(sandbox, 'PUT', '/entities/ent_000001', { a: 1 });
   await call(sandbox, 'GET', '/transactions', { address: '0x1', take: 2n ** 70n });
   expect(sandbox.log).toEqual([
     {
+      id: 1,
+      time,
+      ms: 0,
+      requestId: 'req_000001',
       method: 'POST',
       path: '/v0/entities',
       query: {},
@@ -19,6 +24,10 @@ test('keeps what arrived, in order', async () => {
       status: 201,
     },
     {
+      id: 2,
+      time,
+      ms: 0,
+      requestId: 'req_000002',
       method: 'GET',
       path: '/v0/entities',
       query: { limit: '2' },
@@ -28,6 +37,10 @@ test('keeps what arrived, in order', async () => {
       status: 200,
     },
     {
+      id: 3,
+      time,
+      ms: 0,
+      requestId: 'req_000003',
       method: 'PUT',
       path: '/v0/entities/ent_000001',
       query: {},
@@ -37,6 +50,10 @@ test('keeps what arrived, in order', async () => {
       status: 405,
     },
     {
+      id: 4,
+      time,
+      ms: 0,
+      requestId: 'req_000004',
       method: 'GET',
       path: '/transactions',
       query: {},
@@ -118,4 +135,38 @@ test('keeps the latest ten thousand requests', async () => {
   expect(sandbox.log).toHaveLength(10_000);
   expect(sandbox.log[0]?.path).toBe('/5');
   expect(sandbox.log.at(-1)?.path).toBe('/10004');
+});
+
+test('ids go by the ends, so that whoever asks for what came after one misses nothing', async () => {
+  const timers: (() => void)[] = [];
+  const sandbox = new Sandbox({ clock: { now: () => 0, setTimeout: (run) => timers.push(run) } });
+  const heard: unknown[] = [];
+  const stop = sandbox.onLog(({ id, requestId, status }) => heard.push([id, requestId, status]));
+  sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 50 } });
+  sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'before_commit' } });
+  const slow = call(sandbox, 'GET', '/entities');
+  await expect.poll(() => timers.length).toBe(1);
+  await expect(call(sandbox, 'GET', '/entities')).rejects.toThrow('fetch failed');
+  expect(sandbox.log.map(({ id }) => id)).toEqual([undefined, 1]);
+  timers[0]?.();
+  await slow;
+  expect(heard).toEqual([
+    [1, 'req_000002', undefined],
+    [2, 'req_000001', 200],
+  ]);
+  stop();
+  await call(sandbox, 'GET', '/entities');
+  expect(heard).toHaveLength(2);
+});
+
+test('of a long body it keeps the beginning, and no half of a credential', async () => {
+  const sandbox = new Sandbox();
+  const text = `${'x'.repeat(65_530)} ${sandbox.apiKey} ${'y'.repeat(1000)}`;
+  await call(sandbox, 'POST', '/entities', { email: text });
+  const { body } = sandbox.log[0] ?? {};
+  expect(String(body).length).toBeLessThan(65_600);
+  expect(body).toMatch(/^\{"email":"x+ .*… \(\d+ characters\)$/);
+  expect(body).not.toContain('sk_sandbox');
+  await call(sandbox, 'POST', '/entities', { email: 'x'.repeat(60_000) });
+  expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
 });

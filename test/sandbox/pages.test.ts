@@ -55,7 +55,7 @@ test('an option that a sandbox does not have is refused by name', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
-    'A sandbox has no option called pagesize; there are clock, pageSize, apiKey, jwt.',
+    'A sandbox has no option called pagesize; there are clock, pageSize, apiKey, jwt, autoAdvance, latency.',
   );
   expect(made({ clock: undefined, seed: 'demo' })).toThrow('no option called seed');
 });

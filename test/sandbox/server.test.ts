@@ -80,7 +80,7 @@ test('answers 204 without a body and without a content type', async () => {
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
   const answer = await byHand(
     server,
-    `DELETE /v0/counterparties/${id} HTTP/1.1\r\nhost: x\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
+    `DELETE /v0/counterparties/${id} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
   );
   expect(answer).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
   expect(answer).not.toMatch(/content-type|content-length|transfer-encoding/i);
@@ -95,7 +95,7 @@ test.each([
   const { server, headers } = await world();
   const answer = await byHand(
     server,
-    `GET ${target} HTTP/1.1\r\nhost: x\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
+    `GET ${target} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
   );
   expect(answer).toContain(`HTTP/1.1 ${status} `);
 });
@@ -118,7 +118,7 @@ test('refuses a body of more than 1 MiB, and takes one of exactly that', async (
 
 test('a body that is too large is read to its end, so its connection stays of use', async () => {
   const { server, headers } = await world();
-  const head = `authorization: ${headers.authorization}\r\nhost: x\r\n`;
+  const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
   const answers = text(socket);
   const half = 'x'.repeat(1_500_000);
@@ -163,7 +163,7 @@ test('a truncated body announces all of itself and then ends', async () => {
   inject({ kind: 'truncated_body' });
   const raw = await byHand(
     server,
-    `GET /v0/entities HTTP/1.1\r\nhost: x\r\nauthorization: ${headers.authorization}\r\n\r\n`,
+    `GET /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\n\r\n`,
   );
   const [head = '', body = ''] = raw.split('\r\n\r\n');
   expect(head).toContain('200 OK');
@@ -197,7 +197,7 @@ test.each([
   socket.on('data', (chunk: Buffer) => received.push(chunk));
   const body = '{"email":"a@b.example"}';
   socket.write(
-    `POST /v0/entities HTTP/1.1\r\nhost: x\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   await expect.poll(() => sandbox.log.length).toBe(1);
   await settle();
@@ -262,7 +262,7 @@ test('a caller who leaves in the middle of an upload does no harm', async () => 
   const { server, headers, sandbox, list } = await world();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
-    `POST /v0/entities HTTP/1.1\r\nhost: x\r\nauthorization: ${headers.authorization}\r\ncontent-length: 100\r\n\r\n{"em`,
+    `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: 100\r\n\r\n{"em`,
   );
   await settle();
   socket.resetAndDestroy();
@@ -351,7 +351,7 @@ test.each([
 test('two requests on one connection are two requests', async () => {
   const { sandbox, server, headers } = await world();
   const socket: Socket = connect(server.port, '127.0.0.1');
-  const head = `authorization: ${headers.authorization}\r\nhost: x\r\n`;
+  const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   socket.write(
     `GET /v0/entities HTTP/1.1\r\n${head}\r\nGET /v0/accounts HTTP/1.1\r\n${head}connection: close\r\n\r\n`,
   );

@@ -39,7 +39,7 @@ export interface Route {
   readonly method: string;
   /** Versioned paths begin with /v0 and want the API key; root paths want the JWT. */
   readonly api: 'versioned' | 'root';
-  /** Matches a whole path and captures the id in it. */
+  /** Matches a whole path and captures what precedes that of the API, and the id in it. */
   readonly pattern: RegExp;
   /** The status of a success; 204 comes without a body. */
   readonly status: number;
@@ -56,7 +56,7 @@ function route(
   const [method = '', path = ''] = place.split(' ');
   const versioned = path.startsWith('/v0/');
   // Whatever comes before is the caller's own prefix, but a root path has no version in front.
-  const prefix = versioned ? '^.*' : '^(?!.*/v0/).*';
+  const prefix = versioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     operation,
     method,
@@ -222,11 +222,21 @@ export const routes: readonly Route[] = [
   ),
 ];
 
-/** The routes that a path leads to, one for each method, and the id in it. */
-export function routesTo(pathname: string): { found: Route[]; id: string } {
+/** The routes that a path leads to, one for each method; what precedes it, and the id in it. */
+export function routesTo(pathname: string): { found: Route[]; prefix: string; id: string } {
   const found = routes.filter(({ pattern }) => pattern.test(pathname));
-  return { found, id: decoded(found[0]?.pattern.exec(pathname)?.[1] ?? '') };
+  const [, prefix = '', id = ''] = found[0]?.pattern.exec(pathname) ?? [];
+  return { found, prefix, id: decoded(id) };
 }
+
+/** What a path is answered with that would be right without what precedes it. */
+export const wrongBase = (path: string, prefix: string): Reply =>
+  problemReply(
+    new SandboxError(
+      `No operation has the path ${path.slice(0, 200)}. The right one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
+      { code: 'not_found', status: 404 },
+    ),
+  );
 
 /** What a path or a method that belongs to no operation is answered with. */
 export function noRoute(method: string, path: string, found: readonly Route[]): Reply {
@@ -248,7 +258,8 @@ export function noRoute(method: string, path: string, found: readonly Route[]): 
   return { ...reply, headers: { ...reply.headers, allow } };
 }
 
-function decoded(segment: string): string {
+/** A segment of a path as it reads; as it is, when it is no encoding of anything. */
+export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,6 +1,7 @@
 import { problemReply, type Reply, type SandboxAnswer } from '../api/answer.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
+import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/problem.ts';
 import {
   bodyless,
@@ -25,12 +26,16 @@ export interface SandboxFaults {
    * ```
    */
   add(rule: SandboxFaultRule): void;
+  /** The rules that are not used up, oldest first: `times` and `after` say how much is left. */
+  list(): SandboxFaultRule[];
   /** Forgets every rule. */
   clear(): void;
 }
 
 interface Pending {
   readonly rule: SandboxFaultRule;
+  /** Requests that it has seen; with the seed, they make chance repeatable. */
+  seen: number;
   /** Requests that still pass. */
   toPass: number;
   /** Requests that are still struck. */
@@ -44,8 +49,17 @@ export class FaultQueue implements SandboxFaults {
   add(rule: SandboxFaultRule): void {
     checkFaultRule(rule);
     const { times = 1, after = 0 } = rule;
+    const toStrike = times === 'always' ? Infinity : times;
     // The caller may use the object for its next rule.
-    this.#pending.push({ rule: structuredClone(rule), toPass: after, toStrike: times });
+    this.#pending.push({ rule: structuredClone(rule), seen: 0, toPass: after, toStrike });
+  }
+
+  list(): SandboxFaultRule[] {
+    return this.#pending.map(({ rule, toPass, toStrike }) => ({
+      ...structuredClone(rule),
+      times: toStrike === Infinity ? 'always' : toStrike,
+      after: Math.min(toPass, Number.MAX_SAFE_INTEGER),
+    }));
   }
 
   clear(): void {
@@ -61,7 +75,7 @@ export class FaultQueue implements SandboxFaults {
       if (!suits(fault, route)) continue;
       if (pending.toPass > 0) {
         pending.toPass -= 1;
-      } else if (met === undefined) {
+      } else if (met === undefined && isStruck(pending)) {
         met = fault;
         // A first page repeats nothing yet: it only leads to a page that will.
         if (fault.kind !== 'repeated_cursor' || hasCursor) pending.toStrike -= 1;
@@ -70,6 +84,34 @@ export class FaultQueue implements SandboxFaults {
     this.#pending = this.#pending.filter(({ toStrike }) => toStrike > 0);
     return met;
   }
+}
+
+/** Whether chance lets a rule strike: always, if the rule leaves nothing to it. */
+function isStruck(pending: Pending): boolean {
+  const { percent = 100, seed = 1 } = pending.rule;
+  pending.seen += 1;
+  return Number(`0x${fingerprint(`${seed} ${pending.seen}`, 8)}`) / 2 ** 32 < percent / 100;
+}
+
+/**
+ * Rules that let so many in a hundred requests fail, in the same order in every run: refused or lost,
+ * before the commit and after it alike.
+ */
+export function failureRules(percent: number, seed: number): SandboxFaultRule[] {
+  const faults: SandboxFault[] = [
+    { kind: 'status', status: 503, when: 'before_commit' },
+    { kind: 'status', status: 502, when: 'after_commit' },
+    { kind: 'reset', when: 'before_commit' },
+    { kind: 'reset', when: 'after_commit' },
+  ];
+  // A request that passes one rule meets the next, so each takes its share of what is left.
+  return faults.map((fault, at) => ({
+    operation: '*',
+    times: 'always',
+    percent: percent / (faults.length - (percent / 100) * at),
+    seed: seed * faults.length + at,
+    fault,
+  }));
 }
 
 /** Whether the platform does what was asked, although the caller may never hear of it. */

@@ -79,10 +79,14 @@ export type SandboxFault =
 export interface SandboxFaultRule {
   /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
   operation: SandboxOperation | '*';
-  /** How many requests are affected; `Infinity` for all. @default 1 */
-  times?: number | undefined;
+  /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1 */
+  times?: number | 'always' | undefined;
   /** How many matching requests to let through first. @default 0 */
   after?: number | undefined;
+  /** How many of a hundred matching requests are affected, by chance. @default 100 */
+  percent?: number | undefined;
+  /** A whole number that chance begins with: the same one strikes the same requests. @default 1 */
+  seed?: number | undefined;
   /** What happens to them. */
   fault: SandboxFault;
 }
@@ -108,6 +112,8 @@ const countOrInfinity = (least: number) =>
       (Number.isInteger(value) || value === Infinity),
     `expected a whole number, ${least} or more, or Infinity`,
   );
+
+const percentRule = 'expected a number above 0, up to 100';
 
 const headersRule = 'expected names and texts of headers';
 const retryAfterRule = 'expected seconds, or the text of a header';
@@ -172,8 +178,15 @@ const faults = [
 
 const FaultRuleSchema = z.strictObject({
   operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
-  times: z.optional(countOrInfinity(1)),
+  times: z.optional(
+    z.union(
+      [countOrInfinity(1), z.literal('always')],
+      'expected a whole number, 1 or more, or "always"',
+    ),
+  ),
   after: z.optional(countOrInfinity(0)),
+  percent: z.optional(z.number(percentRule).check(z.gt(0, percentRule), z.lte(100, percentRule))),
+  seed: z.optional(z.int('expected a whole number')),
   fault: z.discriminatedUnion(
     'kind',
     faults,

@@ -16,6 +16,8 @@ export type SandboxClock =
 /** The sandbox's own view of its {@link SandboxClock}. */
 export class Clock {
   readonly #source: SandboxClock;
+  /** How far this clock was set on from its source. */
+  offset = 0;
 
   constructor(source: SandboxClock = Date) {
     this.#source = source;
@@ -26,7 +28,7 @@ export class Clock {
   now(): Date {
     // `Date` is a function and has `now`, so the object form is looked for first.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();
-    const date = new Date(now);
+    const date = new Date(new Date(now).getTime() + this.offset);
     if (Number.isNaN(date.getTime())) {
       throw new TypeError('The clock of the sandbox must return a valid Date or milliseconds.');
     }
@@ -54,14 +56,23 @@ export class Clock {
     });
   }
 
-  #schedule(run: () => void, ms: number): () => void {
+  /** Calls back once, unless it is taken back; keeps no process alive. */
+  later(run: () => void, ms: number): () => void {
+    return this.#schedule(run, ms, true);
+  }
+
+  #schedule(run: () => void, ms: number, idle = false): () => void {
     const source = this.#source;
     if ('now' in source && source.setTimeout !== undefined) {
       const timer = source.setTimeout(run, ms);
       return () => source.clearTimeout?.(timer);
     }
     // Read at this moment, so that fake timers installed later are honoured.
-    const timer = globalThis.setTimeout(run, ms);
-    return () => globalThis.clearTimeout(timer);
+    const timer: unknown = globalThis.setTimeout(run, ms);
+    // In a browser a timer is a number.
+    if (idle && typeof timer === 'object' && timer !== null && 'unref' in timer) {
+      (timer as { unref(): void }).unref();
+    }
+    return () => globalThis.clearTimeout(timer as number);
   }
 }

@@ -35,7 +35,7 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
 /** What POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.iso();
-  return platform.entities.add((id) => ({
+  const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,
     type: input.businessName === undefined ? 'individual' : 'business',
@@ -46,6 +46,27 @@ export function createEntity(platform: Platform, input: EntityCreateInput): Enti
     tosLink: `https://verify.sandbox.invalid/tos/${id}`,
     createdAt,
   }));
+  countEntity(platform, row);
+  return row;
+}
+
+/** The statuses from which verification goes on by itself; the others are somebody's decision. */
+const goesOn = (status: string): boolean =>
+  status === 'not_started' || status === 'pending' || status === 'under_review';
+
+const stepped = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
+
+/** Starts the count to the next step of verification, if there is one. */
+export function countEntity(platform: Platform, row: Entity): void {
+  if (goesOn(row.kycStatus) || goesOn(row.tosStatus)) platform.schedule.count(row.id);
+  else platform.schedule.forget(row.id);
+}
+
+/** Takes the next step of verification: KYC and terms both, from `pending` to `approved`. */
+export function stepEntity(platform: Platform, row: Entity): void {
+  if (goesOn(row.kycStatus)) row.kycStatus = stepped(row.kycStatus);
+  if (goesOn(row.tosStatus)) row.tosStatus = stepped(row.tosStatus);
+  countEntity(platform, row);
 }
 
 /** An Entity as the create call answers it. */
@@ -132,6 +153,7 @@ export class SandboxEntities {
     row.status = status ?? row.status;
     row.kycStatus = kycStatus ?? row.kycStatus;
     row.tosStatus = tosStatus ?? row.tosStatus;
+    countEntity(this.#platform, row);
     return entityView(row);
   }
 }

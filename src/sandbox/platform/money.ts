@@ -18,10 +18,15 @@ export function parsePositive(text: string): bigint {
       `Expected a decimal amount as a string, such as "12.50" (digits, at most 18 of them after the point), got ${typeof text === 'string' ? JSON.stringify(text.slice(0, 80)) : typeof text}.`,
     );
   }
-  const [whole = '', fraction = ''] = text.split('.');
-  const units = BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
+  const units = unitsOf(text);
   if (units === 0n) throw refused('invalid_amount', 'Expected an amount above zero.');
   return units;
+}
+
+/** Reads digits with at most 18 decimals, exactly. */
+export function unitsOf(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
 }
 
 /** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */

@@ -8,6 +8,8 @@ import type { Chain, Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
 import type { KnownTransferStatus, Transfer } from '../../schemas/transfer.ts';
 import { Clock, type SandboxClock } from './clock.ts';
+import { Ids } from './ids.ts';
+import { Schedule } from './schedule.ts';
 import { Table } from './table.ts';
 
 /** An Account with its balances as exact units; see money.ts. */
@@ -41,7 +43,7 @@ export interface InstructionRow {
 }
 
 /** The Settings of a new Platform; the document gives no defaults. */
-const initialSettings = (updatedAt: string): Settings => ({
+export const initialSettings = (updatedAt: string): Settings => ({
   autoEarnEnabled: false,
   autoEarnVault: 'sandbox_usdc',
   defaultChain: 'base',
@@ -54,19 +56,31 @@ export class Platform {
   readonly clock: Clock;
   /** Items a page when a request names no `limit`. */
   readonly pageSize: number;
-  readonly entities = new Table<'ent_', Entity>('ent_', 'entity');
-  readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account');
-  readonly transfers = new Table<'txfr_', TransferRow>('txfr_', 'transfer');
-  readonly counterparties = new Table<'cpty_', Counterparty>('cpty_', 'counterparty');
-  readonly ibans = new Table<'iban_', Iban>('iban_', 'iban');
+  readonly ids = new Ids();
+  /** What moves by itself; see life.ts. */
+  readonly schedule: Schedule;
+  readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
+  readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>
+    this.ids.next('accounts'),
+  );
+  readonly transfers = new Table<'txfr_', TransferRow>('txfr_', 'transfer', () =>
+    this.ids.next('transfers'),
+  );
+  readonly counterparties = new Table<'cpty_', Counterparty>('cpty_', 'counterparty', () =>
+    this.ids.next('counterparties'),
+  );
+  readonly ibans = new Table<'iban_', Iban>('iban_', 'iban', () => this.ids.next('ibans'));
   /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
-  readonly transactions: Transaction[] = [];
+  transactions: Transaction[] = [];
   settings: Settings;
+  /** Called after something may have changed that is to outlive the object. */
+  changed: () => void = () => {};
 
-  constructor(clock: SandboxClock | undefined, pageSize: number) {
+  constructor(clock: SandboxClock | undefined, pageSize: number, autoAdvance?: number) {
     this.clock = new Clock(clock);
+    this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;
     this.settings = initialSettings(this.clock.iso());
   }

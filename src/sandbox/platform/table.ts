@@ -1,32 +1,54 @@
 import { notFound } from './problem.ts';
 
 /**
- * The rows of one noun in the order of their creation. A row's position never changes and is never
- * given away again, which is what makes cursors stable under insertion and deletion.
+ * The rows of one noun in the order of their creation. A row's position is the number in its id, so
+ * it never changes and is never given away again, which is what makes cursors stable under
+ * insertion, deletion and a restart.
  */
 export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}${string}` }> {
   readonly #prefix: Prefix;
   readonly #noun: string;
-  readonly #rows: (Row | undefined)[] = [];
-  readonly #positions = new Map<string, number>();
+  readonly #next: () => number;
+  #rows: (Row | undefined)[] = [];
+  /** The position of each row, in the same order. */
+  #positions: number[] = [];
+  readonly #places = new Map<string, number>();
 
-  constructor(prefix: Prefix, noun: string) {
+  constructor(prefix: Prefix, noun: string, next: () => number) {
     this.#prefix = prefix;
     this.#noun = noun;
+    this.#next = next;
   }
 
   /** Adds the row that `make` returns for the next id. */
   add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made {
-    const count = this.#rows.length + 1;
-    const row = make(`${this.#prefix}${String(count).padStart(6, '0')}`);
-    this.#rows.push(row);
-    this.#positions.set(row.id, count);
+    const position = this.#next();
+    const row = make(`${this.#prefix}${String(position).padStart(6, '0')}`);
+    this.#put(row, position);
     return row;
   }
 
+  #put(row: Row, position: number): void {
+    this.#places.set(row.id, this.#rows.length);
+    this.#rows.push(row);
+    this.#positions.push(position);
+  }
+
+  /** Takes these rows in place of its own. Their ids are the prefix and a number. */
+  replace(rows: readonly Row[]): void {
+    this.#rows = [];
+    this.#positions = [];
+    this.#places.clear();
+    const positioned = rows.map((row): [Row, number] => [
+      row,
+      Number(row.id.slice(this.#prefix.length)),
+    ]);
+    for (const each of positioned.toSorted(([, one], [, other]) => one - other)) this.#put(...each);
+  }
+
   find(id: string): Row | undefined {
-    const position = this.#positions.get(id);
-    return position === undefined ? undefined : this.#rows[position - 1];
+    const place = this.#places.get(id);
+    return place === undefined ? undefined : this.#rows[place];
   }
 
   /** @throws SandboxError with status 404 when there is no such row. */
@@ -39,17 +61,29 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   /** @throws SandboxError with status 404 when there is no such row. */
   remove(id: string): Row {
     const row = this.get(id);
-    this.#rows[Number(this.#positions.get(id)) - 1] = undefined;
-    this.#positions.delete(id);
+    this.#rows[Number(this.#places.get(id))] = undefined;
+    this.#places.delete(id);
     return row;
   }
 
   /** Positions and rows after a position, oldest first. */
   *after(position: number): Generator<[position: number, row: Row]> {
-    for (let at = position; at < this.#rows.length; at += 1) {
+    for (let at = this.#placeAfter(position); at < this.#rows.length; at += 1) {
       const row = this.#rows[at];
-      if (row !== undefined) yield [at + 1, row];
+      if (row !== undefined) yield [this.#positions[at] ?? 0, row];
     }
+  }
+
+  /** Where the first row after a position is: they are in order, so halving finds it. */
+  #placeAfter(position: number): number {
+    let low = 0;
+    let high = this.#positions.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#positions[middle] ?? 0) > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** Every row, oldest first. */

@@ -35,11 +35,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
     );
   }
   const createdAt = platform.clock.iso();
-  source.available -= units;
-  source.locked += units;
-  if (account !== undefined) account.pending += units;
-  touch(createdAt, source, account);
-  return platform.transfers.add((id) => ({
+  const row = platform.transfers.add((id): TransferRow => ({
     id,
     sourceAccountId: source.id,
     ...target,
@@ -51,6 +47,35 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
     ...(input.description === undefined ? {} : { description: input.description }),
     createdAt,
   }));
+  source.available -= units;
+  source.locked += units;
+  if (account !== undefined) account.pending += units;
+  touch(createdAt, source, account);
+  countTransfer(platform, row);
+  return row;
+}
+
+/** A description that begins so names the end that the transfer is to come to. */
+const endingOf = ({ description }: TransferRow): string | undefined =>
+  /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
+
+/** Starts the count to the next step of a transfer that was brought in from elsewhere. */
+export function countTransfer(platform: Platform, row: TransferRow): void {
+  const isOpen = row.status === 'pending' || row.status === 'processing';
+  if (isOpen && endingOf(row) !== 'hang') platform.schedule.count(row.id);
+}
+
+/** Takes the next step towards the end of an open transfer; the money arrives with the last. */
+export function stepTransfer(platform: Platform, row: TransferRow): void {
+  const ending = endingOf(row);
+  if (row.status === 'pending' && ending !== 'cancel') {
+    row.status = 'processing';
+    countTransfer(platform, row);
+  } else if (ending === 'cancel' || ending === 'fail') {
+    giveBack(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
+  } else {
+    complete(platform, row);
+  }
 }
 
 /** A Transfer as the create call answers it. */
@@ -124,6 +149,7 @@ function giveBack(platform: Platform, row: TransferRow, status: 'failed' | 'canc
   source.available += units;
   if (destination !== undefined) destination.pending -= units;
   row.status = status;
+  platform.schedule.forget(row.id);
   touch(platform.clock.iso(), source, destination);
 }
 
@@ -136,6 +162,7 @@ function complete(platform: Platform, row: TransferRow): void {
     destination.available += units;
   }
   row.status = 'completed';
+  platform.schedule.forget(row.id);
   touch(platform.clock.iso(), source, destination);
 }
 
@@ -184,13 +211,13 @@ export class SandboxTransfers {
 
   /**
    * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
-   * money arrives with the second step.
+   * money arrives with the second step. A description that begins with `sandbox:fail` or
+   * `sandbox:cancel` leads to that end instead.
    * @throws SandboxError when it does not exist, or has ended already.
    */
   advance(id: string): Transfer {
     const row = this.#openTransfer(id, 'advanced');
-    if (row.status === 'pending') row.status = 'processing';
-    else complete(this.#platform, row);
+    stepTransfer(this.#platform, row);
     return transferView(row);
   }
 

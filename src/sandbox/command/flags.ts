@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+
+export const usage = `Usage: payments-sandbox [options]
+
+Starts a payments Platform in memory and keeps it up until it is interrupted. A page at its
+address shows what happens; /_sandbox/ drives it from any language: docs/sandbox.md.
+
+Options:
+  --port <number>          port to listen on; 0 takes any free one (default: 4010)
+  --host <name>            address to listen on (default: 127.0.0.1)
+  --allow-host <name>      another name that it is called by, such as a container's; repeatable
+  --seed demo|<file.json>  start with a small demo world, or with a state from a file
+  --state <file.json>      keep everything in this file, and go on from it; it wins over --seed
+  --auto <ms>|off          how long until something moves by itself (default: 1000)
+  --latency <ms>           how long every answer takes (default: 0)
+  --failures <percent>     let so many of a hundred requests fail
+  --failures-seed <n>      other failures, which are the same in every run (default: 1)
+  --quiet                  no line for each request
+  --version                print the version and exit
+  --help                   print this text and exit
+`;
+
+/** What the command line asks for. */
+export interface Flags {
+  port: number;
+  host: string;
+  allowHosts: string[];
+  /** Undefined: an empty Platform. */
+  seed: string | undefined;
+  state: string | undefined;
+  autoAdvance: number | undefined;
+  latency: number;
+  failures: number;
+  failuresSeed: number;
+  quiet: boolean;
+  version: boolean;
+  help: boolean;
+}
+
+/** @throws Error with a sentence for the user. */
+export function readFlags(args: string[]): Flags {
+  const { values } = parseArgs({
+    args,
+    options: {
+      port: { type: 'string', default: '4010' },
+      host: { type: 'string', default: '127.0.0.1' },
+      'allow-host': { type: 'string', multiple: true, default: [] },
+      seed: { type: 'string' },
+      state: { type: 'string' },
+      auto: { type: 'string', default: '1000' },
+      latency: { type: 'string', default: '0' },
+      failures: { type: 'string', default: '0' },
+      'failures-seed': { type: 'string', default: '1' },
+      quiet: { type: 'boolean', default: false },
+      version: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { seed, state, quiet, version, help } = values;
+  if (seed !== undefined && seed !== 'demo' && !seed.endsWith('.json')) {
+    throw new Error(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
+  }
+  if (state === '') throw new Error('--state takes the name of a file, not "".');
+  return {
+    port: whole('--port', values.port, 0, 65_535),
+    host: values.host,
+    allowHosts: values['allow-host'],
+    seed,
+    state,
+    autoAdvance:
+      values.auto === 'off' ? undefined : whole('--auto', values.auto, 1, longest, ', or "off"'),
+    latency: whole('--latency', values.latency, 0, longest),
+    failures: percentOf(values.failures),
+    failuresSeed: whole('--failures-seed', values['failures-seed'], 0, longest),
+    quiet,
+    version,
+    help,
+  };
+}
+
+/** Timers of JavaScript hold no more. */
+const longest = 2_147_483_647;
+
+function whole(flag: string, text: string, least: number, most: number, or = ''): number {
+  const value = Number(text);
+  if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
+  throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
+}
+
+function percentOf(text: string): number {
+  if (/^\d{1,3}(\.\d{1,6})?$/.test(text) && Number(text) <= 100) return Number(text);
+  throw new Error(`--failures takes a number from 0 to 100, not "${text}".`);
+}

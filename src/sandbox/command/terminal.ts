@@ -1,0 +1,76 @@
+import type { SandboxLogEntry } from '../faults/log.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { SandboxServer } from '../server.ts';
+
+/** Where lines go. */
+interface Terminal {
+  write(text: string): unknown;
+  /** Of terminals only; it knows NO_COLOR and FORCE_COLOR. */
+  hasColors?(): boolean;
+}
+
+const red = 31;
+const green = 32;
+const yellow = 33;
+const dim = 2;
+
+/** Writes a line for every request that comes to its end. */
+export function showLog(sandbox: Sandbox, terminal: Terminal): void {
+  const paint = (colour: number, text: string) =>
+    terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
+  sandbox.onLog((entry) => {
+    terminal.write(`${lineOf(entry, paint)}\n`);
+  });
+}
+
+function lineOf(entry: SandboxLogEntry, paint: (colour: number, text: string) => string): string {
+  const { time, method, path, status, ms, operation, requestId, fault } = entry;
+  const colour = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green;
+  return [
+    paint(dim, time.slice(11, 23)),
+    method.padEnd(6),
+    path,
+    paint(colour, String(status ?? '---')),
+    `${ms} ms`,
+    operation ?? '(no operation)',
+    paint(dim, requestId),
+    ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
+  ].join('  ');
+}
+
+/** A world may be large; its beginning is enough to try things on. */
+const mostShown = 8;
+
+/** What to paste, where to look, and who has money to send to whom. */
+export function banner(sandbox: Sandbox, server: SandboxServer, kept: string): string {
+  const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
+  return `The payments sandbox is up. Paste these lines into the shell that is to use it:
+
+export PAYMENTS_BASE_URL=${baseUrl}
+export PAYMENTS_ROOT_URL=${rootUrl}
+export PAYMENTS_API_KEY=${apiKey}
+export PAYMENTS_JWT=${jwt}
+
+Watch it at ${rootUrl}/
+${world(sandbox)}${kept} Stop it with Ctrl+C.
+`;
+}
+
+function world({ accounts, counterparties }: Sandbox): string {
+  const money = accounts.list().map(({ id, name, availableBalance, currency }) => ({
+    id,
+    rest: `${availableBalance} ${currency}  ${name}`,
+  }));
+  const payees = counterparties.list().map(({ id, name, type }) => ({
+    id,
+    rest: `${type === 'wallet' ? 'a wallet' : 'a bank account'}  ${name}`,
+  }));
+  return `${section('Accounts with money:', money)}${section('Counterparties to pay:', payees)}\n`;
+}
+
+function section(title: string, rows: readonly { id: string; rest: string }[]): string {
+  if (rows.length === 0) return '';
+  const lines = rows.slice(0, mostShown).map(({ id, rest }) => `  ${id}  ${rest}\n`);
+  const more = rows.length - mostShown;
+  return `\n${title}\n${lines.join('')}${more > 0 ? `  and ${more} more\n` : ''}`;
+}

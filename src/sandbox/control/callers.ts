@@ -1,0 +1,81 @@
+import { problemReply, type Reply } from '../api/answer.ts';
+import { SandboxError } from '../platform/problem.ts';
+
+/*
+ * Control needs no key, so whoever can make a browser on this machine send a request could move the
+ * world. A page of somebody else's reaches a loopback port in two ways: under a name of its own that
+ * it lets resolve to 127.0.0.1, which the Host header tells, and by posting across origins, which the
+ * Origin header tells.
+ */
+
+/** Who may call a server. */
+export interface Callers {
+  /** Names in Host, beside those of the loopback interface; lower case, without a port. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** The name in a Host header, or in what follows the scheme of an origin. */
+export const nameIn = (host: string): string | undefined =>
+  /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
+
+const isLoopback = (name: string): boolean =>
+  name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+
+function isKnown(host: string | undefined, { hosts }: Callers): boolean {
+  const name = nameIn(host ?? '');
+  return name !== undefined && (isLoopback(name) || hosts.has(name));
+}
+
+/** The refusal of a request under a name that is not ours; undefined when it is. */
+export const refusedHost = (host: string | undefined, callers: Callers): Reply | undefined =>
+  isKnown(host, callers)
+    ? undefined
+    : refused(
+        'host_refused',
+        `This sandbox answers under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
+      );
+
+/** The refusal of control to a page of another origin; programs send none. */
+export const refusedOrigin = (
+  origin: string | undefined,
+  host: string | undefined,
+): Reply | undefined =>
+  origin === undefined || origin === `http://${host}`
+    ? undefined
+    : refused(
+        'origin_refused',
+        `A page of ${JSON.stringify(origin.slice(0, 200))} may not drive this sandbox; its own page at / may, and so may programs, which send no Origin.`,
+      );
+
+const refused = (code: string, message: string): Reply =>
+  problemReply(new SandboxError(message, { code, status: 403 }));
+
+/** What lets a page of another port of this machine read the API. */
+export function crossOrigin(origin: string | undefined, callers: Callers): Record<string, string> {
+  const host = /^https?:\/\/(.+)$/.exec(origin ?? '')?.[1];
+  if (origin === undefined || !isKnown(host, callers)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'x-request-id, retry-after, date',
+    vary: 'origin',
+  };
+}
+
+/** What a browser asks for before a request with an Authorization header. */
+export function preflight(headers: Record<string, string>, wanted: string | undefined): Reply {
+  const allow = 'GET, POST, PATCH, DELETE, OPTIONS';
+  if (headers['access-control-allow-origin'] === undefined) {
+    return { status: 204, headers: { allow }, body: null };
+  }
+  return {
+    status: 204,
+    headers: {
+      ...headers,
+      allow,
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': wanted ?? 'authorization, content-type',
+      'access-control-max-age': '600',
+    },
+    body: null,
+  };
+}

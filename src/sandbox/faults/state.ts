@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { narrowed, type Schema } from '../../schemas/primitives.ts';
+import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { wordsOf } from '../platform/problem.ts';
+import {
+  asState,
+  checkReferences,
+  platformStateShape,
+  type SandboxRecords,
+} from '../platform/state.ts';
+import { checked, validationError } from '../platform/validation.ts';
+import { checkFaultRule, type SandboxFaultRule } from './rule.ts';
+
+/** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
+export interface SandboxState extends SandboxRecords {
+  /** The rules of `sandbox.faults` that are not used up, without those that strike by chance. */
+  faults: SandboxFaultRule[];
+}
+
+const stateSchema = (): Schema<SandboxState> =>
+  z.strictObject(
+    {
+      ...platformStateShape(),
+      faults: z._default(z.array(narrowed<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
+    },
+    'expected an object',
+  );
+
+/**
+ * A state that shares nothing with the caller's object.
+ * @throws SandboxError that names what is wrong and where.
+ */
+export function checkedState(value: unknown): SandboxState {
+  const own: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
+  const state = checked(stateSchema(), own, asState);
+  for (const [at, rule] of state.faults.entries()) {
+    try {
+      checkFaultRule(rule);
+    } catch (cause) {
+      throw validationError({ [`faults[${at}]`]: wordsOf(cause) }, asState);
+    }
+  }
+  checkReferences(state);
+  return state;
+}

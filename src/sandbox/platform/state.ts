@@ -1,0 +1,256 @@
+import * as z from 'zod/mini';
+import {
+  accountShape,
+  accountStatuses,
+  accountTypes,
+  type Account,
+} from '../../schemas/account.ts';
+import { counterpartyShape, type Counterparty } from '../../schemas/counterparty.ts';
+import {
+  entityShape,
+  entityStatuses,
+  kycStatuses,
+  tosStatuses,
+  type Entity,
+} from '../../schemas/entity.ts';
+import { ibanShape, type Iban } from '../../schemas/iban.ts';
+import { instructionSchema, type Instruction } from '../../schemas/instruction.ts';
+import {
+  address,
+  integer,
+  narrowed,
+  type Hex,
+  type Integer,
+  type Schema,
+} from '../../schemas/primitives.ts';
+import { settingsShape, type Settings } from '../../schemas/settings.ts';
+import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
+import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
+import { accountView } from './accounts.ts';
+import { recount } from './life.ts';
+import { unitsOf } from './money.ts';
+import { initialSettings, type Platform, type TransferRow } from './platform.ts';
+import { asInput, validationError } from './validation.ts';
+
+/** Everything that a Platform remembers, as JSON. */
+export interface SandboxRecords {
+  /** Of this form. A later form will have another number. */
+  version: 1;
+  /** Every Entity. */
+  entities: Entity[];
+  /** Every Account; what is locked and pending follows from the open Transfers. */
+  accounts: Account[];
+  /** Every Transfer. */
+  transfers: Transfer[];
+  /** Every Counterparty that was not deleted. */
+  counterparties: Counterparty[];
+  /** Every IBAN that was not deleted. */
+  ibans: Iban[];
+  /** IBANs that were deleted: deposits to them are refused. */
+  closedIbans: Iban[];
+  /** Every Instruction, and whose it is. */
+  instructions: { address: Hex; chainId: Integer; instruction: Instruction }[];
+  /** Every transaction record, oldest first. */
+  transactions: Transaction[];
+  /** The Settings. Default: those of a new Platform. */
+  settings?: Settings | undefined;
+  /** How far the clock was set on, in milliseconds. */
+  clockOffsetMs: number;
+  /** The last number that an id was given, by noun. */
+  ids: Readonly<Record<string, number | undefined>>;
+}
+
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `expected one of ${values.join(', ')}`);
+
+/** The id of a row, which ends in its position. */
+const numbered = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
+  const rule = `expected "${prefix}" and digits`;
+  return narrowed(z.string(rule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), rule)));
+};
+
+const amountRule = 'expected a decimal amount as a string, such as "12.50"';
+const amount = () => z.string(amountRule).check(z.regex(/^\d{1,40}(\.\d{1,18})?$/, amountRule));
+/** A hundred years: beyond some more of them there are no dates. */
+export const longestAdvance = 3_155_760_000_000;
+const msRule = `expected milliseconds, from 0 to ${longestAdvance}`;
+const countRule = 'expected a whole number, 0 or more';
+const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
+const list = <T>(item: Schema<T>) => z._default(z.array(item, 'expected a list'), []);
+
+const iban = () =>
+  z.strictObject({ ...ibanShape(), id: numbered('iban_'), accountId: numbered('acc_') });
+
+/** The fields of a Platform's state; those of its faults belong beside them. */
+export const platformStateShape = () => ({
+  version: z.literal(1, 'expected 1, the one form of a state that this version reads'),
+  entities: list(
+    z.strictObject({
+      ...entityShape(),
+      id: numbered('ent_'),
+      status: oneOf(entityStatuses),
+      kycStatus: oneOf(kycStatuses),
+      tosStatus: oneOf(tosStatuses),
+    }),
+  ),
+  accounts: list(
+    z.strictObject({
+      ...accountShape(),
+      id: numbered('acc_'),
+      type: oneOf(accountTypes),
+      status: oneOf(accountStatuses),
+      availableBalance: amount(),
+    }),
+  ),
+  transfers: list(
+    z.strictObject({
+      ...transferShape(),
+      id: numbered('txfr_'),
+      status: oneOf(transferStatuses),
+      amount: amount(),
+    }),
+  ),
+  counterparties: list(z.strictObject({ ...counterpartyShape(), id: numbered('cpty_') })),
+  ibans: list(iban()),
+  closedIbans: list(iban()),
+  instructions: list(
+    z.strictObject({ address: address(), chainId: integer(), instruction: instructionSchema() }),
+  ),
+  transactions: list(transactionSchema()),
+  settings: z.optional(z.strictObject(settingsShape())),
+  clockOffsetMs: z._default(
+    z.int(msRule).check(z.gte(0, msRule), z.lte(longestAdvance, msRule)),
+    0,
+  ),
+  ids: z._default(
+    z.strictObject({
+      entities: count(),
+      accounts: count(),
+      transfers: count(),
+      counterparties: count(),
+      ibans: count(),
+      requests: count(),
+      log: count(),
+    }),
+    {},
+  ),
+});
+
+/** A snapshot: rows change in place, so they are copied; what is inside of them is replaced whole. */
+export const platformState = (platform: Platform): SandboxRecords => ({
+  version: 1,
+  entities: platform.entities.all().map(copied),
+  accounts: platform.accounts.all().map(accountView),
+  transfers: platform.transfers.all().map(copied),
+  counterparties: platform.counterparties.all().map(copied),
+  ibans: platform.ibans.all().map(copied),
+  closedIbans: [...platform.closedIbans.values()],
+  instructions: [...platform.instructions.values()].map(copied),
+  transactions: [...platform.transactions],
+  settings: platform.settings,
+  clockOffsetMs: platform.clock.offset,
+  ids: platform.ids.counts,
+});
+
+const copied = <Row extends object>(row: Row): Row => ({ ...row });
+
+export const asState = asInput('The state is');
+
+/** @throws SandboxError when the parts of a state do not fit each other. */
+export function checkReferences(state: SandboxRecords): void {
+  const fields: Record<string, string> = {};
+  const known = (noun: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans') => {
+    const ids = new Set<string>();
+    for (const [at, { id }] of state[noun].entries()) {
+      if (ids.has(id)) fields[`${noun}[${at}].id`] = `"${id}" is there twice`;
+      ids.add(id);
+    }
+    return ids;
+  };
+  const [entities, accounts] = [known('entities'), known('accounts')];
+  for (const noun of ['transfers', 'counterparties', 'ibans'] as const) known(noun);
+  const refer = (place: string, id: string, ids: ReadonlySet<string>) => {
+    if (!ids.has(id)) fields[place] = `there is no "${id}"`;
+  };
+  for (const noun of ['accounts', 'counterparties', 'ibans'] as const) {
+    for (const [at, { entityId }] of state[noun].entries()) {
+      refer(`${noun}[${at}].entityId`, entityId, entities);
+    }
+  }
+  for (const [at, { accountId }] of state.ibans.entries()) {
+    refer(`ibans[${at}].accountId`, accountId, accounts);
+  }
+  for (const [at, { sourceAccountId, destinationAccountId }] of state.transfers.entries()) {
+    refer(`transfers[${at}].sourceAccountId`, sourceAccountId, accounts);
+    if (typeof destinationAccountId === 'string') {
+      refer(`transfers[${at}].destinationAccountId`, destinationAccountId, accounts);
+    }
+  }
+  if (Object.keys(fields).length > 0) throw validationError(fields, asState);
+}
+
+/** Puts a checked state in the place of what the Platform remembers; ids only ever go on. */
+export function restore(platform: Platform, state: SandboxRecords): void {
+  platform.clock.offset = state.clockOffsetMs;
+  platform.entities.replace(state.entities);
+  platform.accounts.replace(
+    state.accounts.map((account) => ({
+      ...account,
+      type: account.type === 'bank' ? 'bank' : 'wallet',
+      status: account.status === 'active' ? 'active' : 'inactive',
+      metadata: account.metadata ?? {},
+      available: unitsOf(account.availableBalance),
+      pending: 0n,
+      locked: 0n,
+    })),
+  );
+  platform.transfers.replace(state.transfers as TransferRow[]);
+  platform.counterparties.replace(state.counterparties);
+  platform.ibans.replace(state.ibans);
+  platform.closedIbans.clear();
+  for (const closed of state.closedIbans) platform.closedIbans.set(closed.id, closed);
+  platform.instructions.clear();
+  for (const row of state.instructions) {
+    platform.instructions.set(row.instruction.instructionId, row);
+  }
+  platform.transactions = [...state.transactions];
+  platform.settings = state.settings ?? initialSettings(platform.clock.iso());
+  lockOpenTransfers(platform);
+  platform.ids.atLeast(state.ids);
+  platform.ids.atLeast({
+    entities: lastOf(state.entities),
+    accounts: lastOf(state.accounts),
+    transfers: lastOf(state.transfers),
+    counterparties: lastOf(state.counterparties),
+    ibans: lastOf([...state.ibans, ...state.closedIbans]),
+  });
+  recount(platform);
+}
+
+function lockOpenTransfers(platform: Platform): void {
+  for (const row of platform.transfers.all()) {
+    if (row.status !== 'pending' && row.status !== 'processing') continue;
+    const units = unitsOf(row.amount);
+    platform.accounts.get(row.sourceAccountId).locked += units;
+    const destination = platform.accounts.find(row.destinationAccountId ?? '');
+    if (destination !== undefined) destination.pending += units;
+  }
+}
+
+const lastOf = (rows: readonly { readonly id: string }[]): number =>
+  rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
+
+/** Nothing at all, at the time of the system. */
+export const emptyState = (): SandboxRecords => ({
+  version: 1,
+  entities: [],
+  accounts: [],
+  transfers: [],
+  counterparties: [],
+  ibans: [],
+  closedIbans: [],
+  instructions: [],
+  transactions: [],
+  clockOffsetMs: 0,
+  ids: {},
+});
