@@ -17,7 +17,7 @@ import {
   refusedOrigin,
   type Callers,
 } from './control/callers.ts';
-import { control, controlPath, logAfter } from './control/endpoints.ts';
+import { controlPath, drive, logAfter } from './control/endpoints.ts';
 import type { SandboxLogEntry } from './faults/log.ts';
 import { SandboxError, wordsOf } from './platform/problem.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -162,7 +162,7 @@ function serveControl(
     const last = request.headers['last-event-id'];
     follow(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
   } else {
-    const reply = control(sandbox, { method, url, body });
+    const reply = drive(sandbox, { method, url, body });
     send(response, { ...reply, headers: { ...reply.headers, ...never } });
   }
 }

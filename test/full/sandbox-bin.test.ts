@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { version } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
@@ -75,6 +76,72 @@ test('starts empty without --seed, on the host it is told', async () => {
   });
   expect(await response.json()).toMatchObject({ data: [] });
   await sandbox.stop('SIGTERM');
+});
+
+test('lives, lists what is in it, and says a line for each request', async () => {
+  const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
+  const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key, ...rest } = await sandbox.variables();
+  const headers = { authorization: `Bearer ${key}` };
+  const statuses = async () => {
+    const { data } = (await (await fetch(`${url}/transfers`, { headers })).json()) as {
+      data: { status: string }[];
+    };
+    return data.map(({ status }) => status);
+  };
+  await expect.poll(statuses).not.toContain('pending');
+  await fetch(`${rest['PAYMENTS_ROOT_URL']}/_sandbox/state`);
+  const fault = '{"operation":"*","fault":{"kind":"reset","when":"before_commit"}}';
+  await fetch(`${rest['PAYMENTS_ROOT_URL']}/_sandbox/faults`, { method: 'POST', body: fault });
+  await expect(fetch(`${url}/accounts`, { headers })).rejects.toThrow('fetch failed');
+  const { out } = await sandbox.stop('SIGTERM');
+  expect(out).toMatch(/^Accounts with money:\n {2}acc_000001 {2}19919\.60 USDC {2}Operating$/m);
+  expect(out).toMatch(/^ {2}cpty_000002 {2}a wallet {2}Treasury wallet$/m);
+  expect(out).toMatch(
+    /^\d\d:\d\d:\d\d\.\d{3} {2}GET {5}\/v0\/transfers {2}200 {2}\d+ ms {2}transfers\.list {2}req_000001$/m,
+  );
+  expect(out).toMatch(
+    / GET {5}\/v0\/accounts {2}--- {2}\d+ ms {2}accounts\.list {2}req_\d+ {2}fault reset$/m,
+  );
+  expect(out).not.toContain('/_sandbox');
+  // No terminal, no colours.
+  expect(out).not.toContain('\u001b');
+});
+
+test('--quiet says no line, --failures break the same requests in every run', async () => {
+  const play = async () => {
+    const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
+    const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
+    const headers = { authorization: `Bearer ${key}` };
+    const seen: (number | string)[] = [];
+    for (let call = 0; call < 40; call += 1) {
+      const answer = await fetch(`${url}/entities`, { headers }).catch(() => undefined);
+      seen.push(answer?.status ?? 'reset');
+    }
+    const { out } = await sandbox.stop('SIGTERM');
+    expect(out).toMatch(/Ctrl\+C\.\n$/);
+    return seen;
+  };
+  const seen = await play();
+  expect(await play()).toEqual(seen);
+  expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
+});
+
+test('answers under a name that it was given, and no other', async () => {
+  const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
+  const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
+  const statusUnder = async (host: string) => {
+    const request = httpRequest({ port, path: '/_sandbox/log', headers: { host } }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  expect(await Promise.all(['platform', 'other:1', 'third'].map(statusUnder))).toEqual([
+    200, 200, 403,
+  ]);
+});
+
+test('--version prints the version of the package', async () => {
+  expect(await run('--version').ended).toMatchObject({ code: 0, out: `${version}\n`, err: '' });
 });
 
 test('--help prints the usage and ends with status 0', async () => {

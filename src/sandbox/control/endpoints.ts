@@ -140,7 +140,7 @@ const endpoints: readonly Endpoint[] = [
 ];
 
 /** Does what a request to control asks for, and answers as the API does. */
-export function control(sandbox: Sandbox, request: ControlRequest): Reply {
+export function drive(sandbox: Sandbox, request: ControlRequest): Reply {
   const { pathname } = request.url;
   const found = endpoints.filter(({ pattern }) => pattern.test(pathname));
   const one = found.find(({ method }) => method === request.method);

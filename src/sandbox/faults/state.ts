@@ -21,7 +21,7 @@ const stateSchema = (): Schema<SandboxState> =>
   z.strictObject(
     {
       ...platformStateShape(),
-      faults: z._default(z.array(narrowed<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
+      faults: z.prefault(z.array(narrowed<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
     },
     'expected an object',
   );

@@ -76,7 +76,7 @@ export const longestAdvance = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${longestAdvance}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
-const list = <T>(item: Schema<T>) => z._default(z.array(item, 'expected a list'), []);
+const list = <T>(item: Schema<T>) => z.prefault(z.array(item, 'expected a list'), []);
 
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numbered('iban_'), accountId: numbered('acc_') });
@@ -118,11 +118,11 @@ export const platformStateShape = () => ({
   ),
   transactions: list(transactionSchema()),
   settings: z.optional(z.strictObject(settingsShape())),
-  clockOffsetMs: z._default(
+  clockOffsetMs: z.prefault(
     z.int(msRule).check(z.gte(0, msRule), z.lte(longestAdvance, msRule)),
     0,
   ),
-  ids: z._default(
+  ids: z.prefault(
     z.strictObject({
       entities: count(),
       accounts: count(),

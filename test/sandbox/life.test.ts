@@ -1,0 +1,201 @@
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { call, furnished } from './calls.ts';
+
+// A platform that lives: what moves by itself, when, and to which end.
+
+function world(auto: number | 'off' = 1000) {
+  const clock = new VirtualClock();
+  const sandbox = new Sandbox({ clock, autoAdvance: auto === 'off' ? undefined : auto });
+  const { source, destination } = furnished(sandbox);
+  const pay = (description?: string) =>
+    sandbox.transfers.create({
+      sourceAccountId: source.id,
+      destinationAccountId: destination.id,
+      amount: '10',
+      description,
+    }).id;
+  return {
+    clock,
+    sandbox,
+    pay,
+    status: (id: string) => sandbox.transfers.get(id).status,
+    balances: () => sandbox.accounts.list().map((account) => account.availableBalance),
+  };
+}
+
+test('nothing moves by itself unless it is told to', async () => {
+  const { clock, sandbox, pay, status } = world('off');
+  const id = pay();
+  expect(clock.pending).toBe(0);
+  await clock.advance(86_400_000);
+  await call(sandbox, 'GET', '/transfers');
+  expect(status(id)).toBe('pending');
+});
+
+test('a transfer takes a step each time the interval has passed, and the money arrives', async () => {
+  const { clock, pay, status, balances } = world();
+  const id = pay();
+  await clock.advance(999);
+  expect(status(id)).toBe('pending');
+  await clock.advance(1);
+  expect(status(id)).toBe('processing');
+  await clock.advance(999);
+  expect(status(id)).toBe('processing');
+  await clock.advance(1);
+  expect(status(id)).toBe('completed');
+  expect(balances()).toEqual(['90.00', '15.00']);
+  expect(clock.pending).toBe(0);
+});
+
+test('an entity is verified in two steps', async () => {
+  const { clock, sandbox } = world();
+  const { id } = sandbox.entities.create({ email: 'b@example.com' });
+  const statuses = () => {
+    const { kycStatus, tosStatus } = sandbox.entities.get(id);
+    return [kycStatus, tosStatus];
+  };
+  await clock.advance(1000);
+  expect(statuses()).toEqual(['pending', 'pending']);
+  await clock.advance(1000);
+  expect(statuses()).toEqual(['approved', 'approved']);
+  expect(clock.pending).toBe(0);
+});
+
+test('what somebody has decided about an entity stays', async () => {
+  const { clock, sandbox } = world();
+  const { id } = sandbox.entities.create({ email: 'b@example.com' });
+  sandbox.entities.reject(id);
+  await clock.advance(10_000);
+  expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
+});
+
+test('a step by hand starts the count again', async () => {
+  const { clock, sandbox, pay, status } = world();
+  const id = pay();
+  await clock.advance(900);
+  sandbox.transfers.advance(id);
+  await clock.advance(999);
+  expect(status(id)).toBe('processing');
+  await clock.advance(1);
+  expect(status(id)).toBe('completed');
+});
+
+test.each([
+  ['fail', ['processing', 'failed', 'failed']],
+  ['cancel', ['cancelled', 'cancelled', 'cancelled']],
+  ['hang', ['pending', 'pending', 'pending']],
+])('a description that begins with sandbox:%s names the end', async (ending, statuses) => {
+  const { clock, sandbox, pay, status, balances } = world();
+  const id = pay(`sandbox:${ending} invoice 7`);
+  const other = pay(`invoice sandbox:${ending}`);
+  const seen: string[] = [];
+  for (let step = 0; step < 3; step += 1) {
+    await clock.advance(1000);
+    seen.push(status(id));
+  }
+  expect(seen).toEqual(statuses);
+  expect(status(other)).toBe('completed');
+  const hangs = ending === 'hang';
+  expect(balances()).toEqual([hangs ? '80.00' : '90.00', '15.00']);
+  if (hangs) expect(sandbox.transfers.cancel(id).status).toBe('cancelled');
+});
+
+test('by hand, too, a transfer goes towards the end that it names', () => {
+  const { sandbox, pay } = world('off');
+  const failing = pay('sandbox:fail');
+  expect(sandbox.transfers.advance(failing).status).toBe('processing');
+  expect(sandbox.transfers.advance(failing).status).toBe('failed');
+  expect(sandbox.transfers.advance(pay('sandbox:cancel')).status).toBe('cancelled');
+  expect(sandbox.transfers.advance(pay('sandbox:hang')).status).toBe('processing');
+});
+
+test('one advance of the clock covers as many steps as fit into it', () => {
+  const { sandbox, pay, status } = world();
+  const one = pay();
+  sandbox.advanceClock(1000);
+  const other = pay();
+  expect([status(one), status(other)]).toEqual(['processing', 'pending']);
+  sandbox.advanceClock(1999);
+  expect([status(one), status(other)]).toEqual(['completed', 'processing']);
+  sandbox.advanceClock(1);
+  expect(status(other)).toBe('completed');
+});
+
+test('after the clock was set on, the timer waits for the rest only', async () => {
+  const { clock, sandbox, pay, status } = world();
+  const id = pay();
+  sandbox.advanceClock(600);
+  await clock.advance(399);
+  expect(status(id)).toBe('pending');
+  await clock.advance(1);
+  expect(status(id)).toBe('processing');
+});
+
+test('a step that is due is taken at a request, however late the timer is', async () => {
+  const { clock, sandbox, pay } = world();
+  const id = pay();
+  clock.jump(2000);
+  const { body } = await call(sandbox, 'GET', `/transfers/${id}`);
+  expect(body).toMatchObject({ status: 'completed' });
+});
+
+test('steps that come late come in their turn, each of them', async () => {
+  const { clock, sandbox, pay, status } = world();
+  const early = pay();
+  clock.jump(4500);
+  // It was due four times over when this one came, which is due later than the next step of the first.
+  const late = pay();
+  sandbox.advanceClock(0);
+  expect([status(early), status(late)]).toEqual(['completed', 'pending']);
+  await clock.advance(1000);
+  expect(status(late)).toBe('processing');
+});
+
+test('a clock that only tells the time is waited for with the timers of the runtime', async () => {
+  let now = 0;
+  const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
+  const { id } = sandbox.entities.create({ email: 'b@example.com' });
+  now = 4;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(sandbox.entities.get(id).kycStatus).toBe('not_started');
+  now = 10;
+  await expect.poll(() => sandbox.entities.get(id).kycStatus).toBe('approved');
+});
+
+test('the clock is set on and tells so, for records and answers alike', async () => {
+  const { clock, sandbox } = world('off');
+  const before = clock.now();
+  sandbox.advanceClock(3_600_000);
+  const now = new Date(before + 3_600_000).toISOString();
+  expect(sandbox.time).toEqual({ now, offsetMs: 3_600_000 });
+  expect(sandbox.entities.create({ email: 'c@example.com' }).createdAt).toBe(now);
+  expect((await call(sandbox, 'GET', '/entities')).headers.get('date')).toBe(
+    new Date(before + 3_600_000).toUTCString(),
+  );
+  for (const ms of [-1, 0.5, Number.NaN, 1e15]) {
+    expect(() => {
+      sandbox.advanceClock(ms);
+    }).toThrow(TypeError);
+  }
+});
+
+test('every answer takes as long as latency says, and the log knows', async () => {
+  const clock = new VirtualClock();
+  const sandbox = new Sandbox({ clock, latency: 250 });
+  const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
+  await clock.advance(249);
+  expect(sandbox.entities.list()).toHaveLength(1);
+  expect(sandbox.log[0]?.status).toBeUndefined();
+  await clock.advance(1);
+  expect((await pending).status).toBe(201);
+  expect(sandbox.log[0]).toMatchObject({ status: 201, ms: 250 });
+});
+
+test.each([{ autoAdvance: 0 }, { autoAdvance: 2 ** 31 }, { autoAdvance: 'off' }, { latency: -1 }])(
+  'refuses %o',
+  (options) => {
+    expect(() => new Sandbox(options as object)).toThrow(TypeError);
+  },
+);

@@ -1,0 +1,180 @@
+import { Sandbox, seedDemo, type SandboxState } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { parseJson, stringifyJson } from '../../src/wires/json.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { call, containing } from './calls.ts';
+
+function demo() {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
+  seedDemo(sandbox);
+  const spare = sandbox.ibans.create({ accountId: 'acc_000001' });
+  sandbox.ibans.delete(spare.id);
+  sandbox.instructions.create({
+    address: '0xaa',
+    chainId: 1,
+    salt: 2n ** 70n,
+    maxExecutions: 1,
+    actionArguments: { sweep: 1 },
+  });
+  sandbox.settings.update({ defaultChain: 'polygon' });
+  sandbox.faults.add({ operation: '*', times: 3, after: 100, fault: { kind: 'hang' } });
+  sandbox.advanceClock(5000);
+  return sandbox;
+}
+
+/** As a file or a wire would carry it. */
+const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
+
+test('a state that went through JSON makes the same world', async () => {
+  const one = demo();
+  const other = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
+  other.importState(carried(one.exportState()));
+  expect(other.exportState()).toEqual(one.exportState());
+  expect(other.settings.get().defaultChain).toBe('polygon');
+  expect(other.time.offsetMs).toBe(5000);
+  expect(other.faults.list()).toEqual([
+    { operation: '*', times: 3, after: 100, fault: { kind: 'hang' } },
+  ]);
+  // Deposits to a deleted IBAN are refused as such, money that was under way arrives, salts are exact.
+  expect(() => other.ibans.deposit('iban_000002', '1')).toThrow('was deleted');
+  for (const sandbox of [one, other]) {
+    sandbox.transfers.advance('txfr_000002');
+    sandbox.transfers.fail('txfr_000001');
+  }
+  expect(other.accounts.list()).toEqual(one.accounts.list());
+  expect(other.accounts.get('acc_000001')).toMatchObject({ lockedBalance: '0.00' });
+  const { body } = await call(other, 'GET', '/instructions/all', { address: '0xaa' });
+  expect(body).toMatchObject([{ salt: 2n ** 70n }]);
+});
+
+test('a snapshot does not move with the world, and a world not with its state', () => {
+  const sandbox = demo();
+  const state = sandbox.exportState();
+  sandbox.transfers.fail('txfr_000001');
+  expect(state.transfers[0]?.status).toBe('pending');
+  sandbox.importState(state);
+  sandbox.accounts.update('acc_000001', { name: 'Other' });
+  sandbox.transfers.fail('txfr_000001');
+  expect(state.accounts[0]?.name).toBe('Operating');
+  expect(state.transfers[0]?.status).toBe('pending');
+});
+
+test('cursors go on over a restart, rows that are gone or not', async () => {
+  const one = demo();
+  const page = await call(one, 'GET', '/transfers?limit=2');
+  const { nextCursor } = page.body as { nextCursor: string };
+  const other = new Sandbox();
+  other.importState(carried(one.exportState()));
+  const { body } = await call(other, 'GET', `/transfers?cursor=${nextCursor}`);
+  expect(body).toMatchObject({ data: [{ id: 'txfr_000003' }, { id: 'txfr_000004' }] });
+});
+
+test('reset forgets everything but how far ids have come', async () => {
+  const sandbox = demo();
+  await call(sandbox, 'GET', '/entities/ent_000001');
+  sandbox.reset();
+  expect(sandbox.exportState()).toEqual({
+    ...new Sandbox({ clock: () => Date.UTC(2026, 0, 1) }).exportState(),
+    ids: {
+      entities: 2,
+      accounts: 3,
+      transfers: 5,
+      counterparties: 2,
+      ibans: 2,
+      requests: 1,
+      log: 1,
+    },
+  });
+  expect(sandbox.log).toEqual([]);
+  expect(sandbox.time.offsetMs).toBe(0);
+  expect(sandbox.entities.create({ email: 'a@b.example' }).id).toBe('ent_000003');
+  await call(sandbox, 'GET', '/entities');
+  expect(sandbox.log).toMatchObject([{ id: 2, requestId: 'req_000002' }]);
+  expect((await call(sandbox, 'GET', '/entities')).body).toMatchObject({
+    data: [{ id: 'ent_000003' }],
+    hasMore: false,
+  });
+});
+
+test('ids go on after the highest, of the state, of its rows or of the world before', () => {
+  const idAfter = (state: Partial<SandboxState>) => {
+    const sandbox = new Sandbox();
+    sandbox.entities.create({ email: 'a@b.example' });
+    sandbox.entities.create({ email: 'a@b.example' });
+    sandbox.importState({ version: 1, ...state });
+    return sandbox.entities.create({ email: 'a@b.example' }).id;
+  };
+  const entity = demo().exportState().entities[0];
+  if (entity === undefined) throw new Error('the demo has no entity');
+  expect(idAfter({})).toBe('ent_000003');
+  expect(idAfter({ ids: { entities: 1 } })).toBe('ent_000003');
+  expect(idAfter({ ids: { entities: 40 } })).toBe('ent_000041');
+  expect(idAfter({ entities: [{ ...entity, id: 'ent_7000000' }] })).toBe('ent_7000001');
+});
+
+test('what is open in a state goes on by itself', async () => {
+  const clock = new VirtualClock();
+  const sandbox = new Sandbox({ clock, autoAdvance: 1000 });
+  sandbox.importState(demo().exportState());
+  await clock.advance(2000);
+  expect(sandbox.transfers.list().map(({ status }) => status)).toEqual([
+    'completed',
+    'completed',
+    'completed',
+    'failed',
+    'cancelled',
+  ]);
+  sandbox.reset();
+  expect(clock.pending).toBe(0);
+});
+
+const state = demo().exportState();
+test.each([
+  ['nothing', undefined, 'expected an object'],
+  ['a list', [], 'expected an object'],
+  ['another version', { version: 2 }, 'version: expected 1'],
+  ['a field that does not exist', { version: 1, entitys: [] }, 'entitys: this field is not known'],
+  [
+    'a status that does not exist',
+    { ...state, transfers: [{ ...state.transfers[0], status: 'gone' }] },
+    'transfers[0].status: expected one of pending',
+  ],
+  [
+    'an account of nobody',
+    { ...state, entities: [] },
+    'accounts[0].entityId: there is no "ent_000001"',
+  ],
+  [
+    'an id twice',
+    { ...state, entities: [...state.entities, state.entities[0]] },
+    'entities[2].id: "ent_000001" is there twice',
+  ],
+  [
+    'an id that is no number',
+    { ...state, ibans: [{ ...state.ibans[0], id: 'iban_x' }] },
+    'ibans[0].id: expected "iban_" and digits',
+  ],
+  [
+    'a balance that is no amount',
+    { ...state, accounts: [{ ...state.accounts[0], availableBalance: '-1' }] },
+    'accounts[0].availableBalance: expected a decimal amount',
+  ],
+  [
+    'a fault that does not exist',
+    { version: 1, faults: [{ operation: '*', fault: { kind: 'flood' } }] },
+    'faults[0]: The rule of sandbox.faults.add',
+  ],
+  [
+    'a clock beyond all dates',
+    { version: 1, clockOffsetMs: Number.MAX_SAFE_INTEGER },
+    'clockOffsetMs: expected milliseconds',
+  ],
+])('%s is refused with its place, and changes nothing', (_name, wrong, words) => {
+  const sandbox = demo();
+  const before = sandbox.exportState();
+  const attempt = () => {
+    sandbox.importState(wrong);
+  };
+  expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
+  expect(sandbox.exportState()).toEqual(before);
+});
