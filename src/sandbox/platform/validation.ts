@@ -4,7 +4,7 @@ import { unworded, type Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './problem.ts';
 
 /** How a value that does not fit is reported. */
-interface Report {
+export interface Report {
   /** What was checked, as the subject of a sentence. */
   what: string;
   code: string;
