@@ -350,3 +350,19 @@ test('the page may be framed by nobody and loads nothing from elsewhere', async 
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
 });
+
+test('a reader of the log who takes nothing off is let go, and memory with it', async () => {
+  const { server, ask, key } = await world();
+  const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
+    headers: { accept: 'text/event-stream' },
+  }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const gone = once(response, 'error');
+  const body = JSON.stringify({ email: 'x'.repeat(65_000) });
+  // What sockets themselves hold differs from machine to machine.
+  for (let count = 0; count < 600 && !response.destroyed; count += 1) {
+    await ask('POST', '/v0/entities', body, key);
+  }
+  response.resume();
+  expect(await gone).toMatchObject([{ code: 'ECONNRESET' }]);
+});

@@ -9,6 +9,7 @@ import {
   type SandboxFaultRule,
 } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
+import { failureRules } from '../../src/sandbox/faults/faults.ts';
 import { expect, test } from 'vitest';
 import { call, furnished, having } from './calls.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -496,3 +497,64 @@ function controller() {
   const target = new AbortController();
   return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
 }
+
+test('by chance strikes its share, the same requests in every run', async () => {
+  const play = async (seed: number) => {
+    const sandbox = new Sandbox();
+    const fault = { kind: 'status', status: 503 } as const;
+    sandbox.faults.add({ operation: '*', times: 'always', percent: 20, seed, fault });
+    const struck: number[] = [];
+    for (let count = 0; count < 1000; count += 1) {
+      if ((await call(sandbox, 'GET', '/entities')).status === 503) struck.push(count);
+    }
+    return struck;
+  };
+  const struck = await play(1);
+  expect(struck.length).toBeGreaterThan(150);
+  expect(struck.length).toBeLessThan(250);
+  expect(await play(1)).toEqual(struck);
+  expect(await play(2)).not.toEqual(struck);
+});
+
+test.each([5, 60, 100])(
+  '%i percent of failures are that many, before and after',
+  async (percent) => {
+    const sandbox = new Sandbox();
+    for (const rule of failureRules(percent, 1)) sandbox.faults.add(rule);
+    const seen = new Map<number | undefined, number>();
+    for (let count = 0; count < 2000; count += 1) {
+      await call(sandbox, 'POST', '/entities', { email: 'a@b.example' }).catch(() => {});
+    }
+    for (const { status } of sandbox.log) seen.set(status, (seen.get(status) ?? 0) + 1);
+    const failed = 2000 - (seen.get(201) ?? 0);
+    expect(Math.abs(failed / 20 - percent)).toBeLessThan(4);
+    // Half of them had taken effect.
+    const unheard = sandbox.entities.list().length - (seen.get(201) ?? 0);
+    expect(Math.abs(unheard / failed - 0.5)).toBeLessThan(0.15);
+  },
+);
+
+test('what strikes by chance stays when a state comes in, and does not go out with one', () => {
+  const sandbox = new Sandbox();
+  const [rule] = failureRules(5, 1);
+  if (rule === undefined) throw new Error('there are no rules');
+  sandbox.faults.add(rule);
+  sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
+  const { faults } = sandbox.exportState();
+  expect(faults).toEqual([{ operation: '*', times: 1, after: 0, fault: { kind: 'hang' } }]);
+  sandbox.importState({ version: 1 });
+  expect(sandbox.faults.list()).toMatchObject([{ percent: 1.25 }]);
+});
+
+test.each([
+  [{ times: 'never' }, 'times: expected a whole number, 1 or more, or "always"'],
+  [{ percent: 0 }, 'percent: expected a number above 0, up to 100'],
+  [{ percent: 101 }, 'percent: expected a number above 0, up to 100'],
+  [{ seed: 0.5 }, 'seed: expected a whole number'],
+])('%o is no rule', (wrong, words) => {
+  const { faults } = new Sandbox();
+  const rule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
+  expect(() => {
+    faults.add(rule as never);
+  }).toThrow(words);
+});
