@@ -3,7 +3,6 @@
  *
  * @module payments-platform-sdk/sandbox/server
  */
-import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../wires/json.ts';
@@ -18,6 +17,7 @@ import {
   type Callers,
 } from './control/callers.ts';
 import { controlPath, drive, logAfter } from './control/endpoints.ts';
+import { pageReply, unkept } from './control/page-reply.ts';
 import type { SandboxLogEntry } from './faults/log.ts';
 import { SandboxError, wordsOf } from './platform/problem.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -134,7 +134,7 @@ async function serve(
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(sandbox, request, response, { url, body });
     } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
-      send(response, page);
+      send(response, await pageReply(await page()));
     } else {
       await serveApi(sandbox, request, response, { url, body, signal: gone.signal, callers });
     }
@@ -163,7 +163,7 @@ function serveControl(
     follow(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
   } else {
     const reply = drive(sandbox, { method, url, body });
-    send(response, { ...reply, headers: { ...reply.headers, ...never } });
+    send(response, { ...reply, headers: { ...reply.headers, ...unkept } });
   }
 }
 
@@ -193,35 +193,11 @@ async function serveApi(
   );
 }
 
-const never = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-
-/** The page at `/`. It loads nothing from elsewhere, and no other page may show it as its own. */
-const pageHtml =
-  '<!doctype html><title>payments sandbox</title><p>The payments sandbox is up.</p>\n';
-/** Its scripts stand in it, and only these run: a text of somebody else's never is one. */
-const scripts = [...pageHtml.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(
-  ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-);
-const page: Reply = {
-  status: 200,
-  headers: {
-    ...never,
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': [
-      "default-src 'none'",
-      `script-src ${scripts.join(' ') || "'none'"}`,
-      "style-src 'unsafe-inline'",
-      "img-src 'self' data: blob:",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-    'referrer-policy': 'no-referrer',
-    'x-frame-options': 'DENY',
-  },
-  body: pageHtml,
-};
+/** The page, until there is one to show. */
+const page = () =>
+  Promise.resolve(
+    '<!doctype html><title>Payments sandbox</title><p>The payments sandbox is up.</p>\n',
+  );
 
 /** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
 const mostUnread = 8 * mebibyte;
@@ -236,7 +212,7 @@ function follow(sandbox: Sandbox, response: ServerResponse, after: string | null
     send(response, problemReply(problem));
     return;
   }
-  response.writeHead(200, { ...never, 'content-type': 'text/event-stream' });
+  response.writeHead(200, { ...unkept, 'content-type': 'text/event-stream' });
   const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
   response.flushHeaders();
   response.write(entries.map(eventOf).join(''));

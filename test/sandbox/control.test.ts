@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
+import { pageReply } from '../../src/sandbox/control/page-reply.ts';
 import { parseJson } from '../../src/wires/json.ts';
 import { aString, containing, furnished, having } from './calls.ts';
 
@@ -349,6 +351,14 @@ test('the page may be framed by nobody and loads nothing from elsewhere', async 
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
+});
+
+test('of the page, the scripts that stand in it run and no other', async () => {
+  const { headers } = await pageReply('<script>alert(1)</script><p>text</p><script>2</script>');
+  const hash = (script: string) => createHash('sha256').update(script).digest('base64');
+  expect(headers['content-security-policy']).toContain(
+    `script-src 'sha256-${hash('alert(1)')}' 'sha256-${hash('2')}';`,
+  );
 });
 
 test('a reader of the log who takes nothing off is let go, and memory with it', async () => {

@@ -71,6 +71,38 @@ test('what somebody has decided about an entity stays', async () => {
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
+test('what was set by hand is counted from there, and what had come to its end goes on', async () => {
+  const { clock, sandbox } = world();
+  const { id } = sandbox.entities.create({ email: 'b@example.com' });
+  const kyc = () => sandbox.entities.get(id).kycStatus;
+  await clock.advance(900);
+  sandbox.entities.update(id, { kycStatus: 'under_review' });
+  await clock.advance(999);
+  expect(kyc()).toBe('under_review');
+  await clock.advance(5000);
+  expect([kyc(), clock.pending]).toEqual(['approved', 0]);
+  sandbox.entities.update(id, { kycStatus: 'pending' });
+  await clock.advance(1000);
+  expect(kyc()).toBe('approved');
+});
+
+test.each(['fail', 'cancel'] as const)(
+  'what came to its end by hand moves no money again (%s)',
+  async (end) => {
+    const { clock, sandbox, pay, status, balances } = world();
+    const id = pay();
+    await clock.advance(500);
+    const { status: final } = sandbox.transfers[end](id);
+    await clock.advance(10_000);
+    expect([status(id), balances()]).toEqual([final, ['100.00', '5.00']]);
+    const other = pay();
+    sandbox.transfers.advance(other);
+    sandbox.transfers.advance(other);
+    await clock.advance(10_000);
+    expect([status(other), balances()]).toEqual(['completed', ['90.00', '15.00']]);
+  },
+);
+
 test('a step by hand starts the count again', async () => {
   const { clock, sandbox, pay, status } = world();
   const id = pay();

@@ -1,0 +1,39 @@
+import type { Reply } from '../api/answer.ts';
+
+/** For answers that are right for this moment alone, and are what they say they are. */
+export const unkept = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** The source of a script in a policy: its hash, so that no other script of the page's runs. */
+async function hashOf(script: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script));
+  return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
+}
+
+/**
+ * The page at `/`, with its scripts in it. It loads nothing from elsewhere, runs no script that was
+ * put into it later, and no other page can show it as part of its own.
+ */
+export async function pageReply(html: string): Promise<Reply> {
+  const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);
+  const hashes = await Promise.all([...scripts].map(([, script = '']) => hashOf(script)));
+  return {
+    status: 200,
+    headers: {
+      ...unkept,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': [
+        "default-src 'none'",
+        `script-src ${hashes.join(' ') || "'none'"}`,
+        "style-src 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    },
+    body: html,
+  };
+}
