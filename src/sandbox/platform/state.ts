@@ -49,7 +49,14 @@ export interface SandboxRecords {
   /** IBANs that were deleted: deposits to them are refused. */
   closedIbans: Iban[];
   /** Every Instruction, and whose it is. */
-  instructions: { address: Hex; chainId: Integer; instruction: Instruction }[];
+  instructions: {
+    /** The address that it belongs to. */
+    address: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The Instruction as the list answers it. */
+    instruction: Instruction;
+  }[];
   /** Every transaction record, oldest first. */
   transactions: Transaction[];
   /** The Settings. Default: those of a new Platform. */
