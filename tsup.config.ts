@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
+import { page } from './src/sandbox/page/page.ts';
 
 const client = { index: 'src/index.ts' };
 const schemas = { 'schemas/index': 'src/schemas/index.ts' };
@@ -10,7 +11,7 @@ const sandbox = {
 };
 
 /** What is built into the package; each licence asks for its notice to come along. */
-const bundled = ['ky', 'zod'];
+const bundled = ['ky', 'zod', 'preact'];
 
 const code: Options = {
   target: 'es2022',
@@ -47,6 +48,18 @@ const code: Options = {
   ],
 };
 
+/** The sandbox's page is put together here, and its module holds nothing but the text. */
+const withPage: Options['esbuildPlugins'] = [
+  {
+    name: 'page',
+    setup: (build) => {
+      build.onLoad({ filter: /[/\\]sandbox[/\\]page[/\\]page\.ts$/ }, async () => ({
+        contents: `export const page = () => Promise.resolve(${JSON.stringify(await page())});`,
+      }));
+    },
+  },
+];
+
 /** Types of one group of entry points. Apart, so that the client's types do not load zod's. */
 const types = (entry: Record<string, string>): Options => ({
   entry,
@@ -80,8 +93,9 @@ export default defineConfig([
     ...code,
     format: 'esm',
     entry: { ...schemas, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
+    esbuildPlugins: withPage,
   },
-  { ...code, format: 'cjs', entry: { ...schemas, ...sandbox } },
+  { ...code, format: 'cjs', entry: { ...schemas, ...sandbox }, esbuildPlugins: withPage },
   // Types take five times as long as the code, and nobody needs them to run an example.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : [client, schemas, sandbox].map(types)),
 ]);

@@ -19,6 +19,7 @@ import {
 import { controlPath, drive, logAfter } from './control/endpoints.ts';
 import { pageReply, unkept } from './control/page-reply.ts';
 import type { SandboxLogEntry } from './faults/log.ts';
+import { page } from './page/page.ts';
 import { SandboxError, wordsOf } from './platform/problem.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -192,12 +193,6 @@ async function serveApi(
     'status' in answer ? { ...answer, headers: { ...answer.headers, ...readable } } : answer,
   );
 }
-
-/** The page, until there is one to show. */
-const page = () =>
-  Promise.resolve(
-    '<!doctype html><title>Payments sandbox</title><p>The payments sandbox is up.</p>\n',
-  );
 
 /** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
 const mostUnread = 8 * mebibyte;

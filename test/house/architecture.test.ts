@@ -45,6 +45,7 @@ const imports = files.flatMap((from) =>
 const rooms = ['schemas', 'errors', 'wires', 'calls', 'lists', 'resources', '.'];
 /** Those of the sandbox. Its door has a floor for each file: a page has no use for a server. */
 const sandboxRooms = ['platform', 'api', 'faults', 'sandbox.ts', 'control'].concat([
+  'page',
   'index.ts',
   'msw.ts',
   'server.ts',
@@ -113,8 +114,8 @@ test('schemas use zod and each other, nothing else', () => {
   expect(others).toEqual([]);
 });
 
-/** The server and the command; everything else runs wherever web standards do. */
-const ofNodeAlone = /^sandbox\/(server\.ts|bin\.ts|command\/)/;
+/** The server, its page and the command; everything else runs wherever web standards do. */
+const ofNodeAlone = /^sandbox\/(server\.ts|bin\.ts|command\/|page\/page\.ts)/;
 
 test('the sandbox knows the schemas and never the client', () => {
   const allowed = (from: string, to: string): boolean =>

@@ -1,0 +1,96 @@
+import { stringifyJson } from '../../wires/json.ts';
+import type { SandboxLogEntry } from '../faults/log.ts';
+
+/** What became of an attempt: an answer, a refusal, or no whole answer at all. */
+export type Fate = 'answered' | 'refused' | 'lost';
+
+/** Requests that belong together: each but the first follows a failure of the one before. */
+export interface Call {
+  /** That of the first attempt's entry. */
+  readonly id: number;
+  readonly signature: string;
+  /** Never empty; another array after each attempt. */
+  attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
+}
+
+/** A retry comes within this time of the attempt before. */
+const retriedWithinMs = 90_000;
+
+/** As many entries as the server keeps. */
+const most = 10_000;
+
+const lastOf = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
+
+export function fateOf({ status, fault }: SandboxLogEntry): Fate {
+  if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
+  return status >= 400 || fault === 'html' ? 'refused' : 'answered';
+}
+
+/** Puts the entries of a log together to calls. */
+export class Calls {
+  /** In the order of their latest attempts. */
+  readonly #calls = new Map<number, Call>();
+  readonly #latest = new Map<string, Call>();
+  #entries = 0;
+
+  /** The latest first. */
+  list(): Call[] {
+    return [...this.#calls.values()].toReversed();
+  }
+
+  add(entry: SandboxLogEntry): void {
+    const { id = 0, method, path, query, body } = entry;
+    const signature = stringifyJson([method, path, query, body]);
+    const before = this.#latest.get(signature);
+    if (before !== undefined && isRetry(entry, lastOf(before))) {
+      before.attempts = [...before.attempts, entry];
+      this.#calls.delete(before.id);
+      this.#calls.set(before.id, before);
+    } else {
+      const call: Call = { id, signature, attempts: [entry] };
+      this.#calls.set(id, call);
+      this.#latest.set(signature, call);
+    }
+    this.#entries += 1;
+    if (this.#entries > most) this.#dropOldest();
+  }
+
+  clear(): void {
+    this.#calls.clear();
+    this.#latest.clear();
+    this.#entries = 0;
+  }
+
+  #dropOldest(): void {
+    for (const call of this.#calls.values()) {
+      this.#calls.delete(call.id);
+      if (this.#latest.get(call.signature) === call) this.#latest.delete(call.signature);
+      this.#entries -= call.attempts.length;
+      return;
+    }
+  }
+}
+
+const isRetry = (entry: SandboxLogEntry, before: SandboxLogEntry): boolean =>
+  fateOf(before) !== 'answered' &&
+  Math.abs(Date.parse(entry.time) - Date.parse(before.time)) <= retriedWithinMs;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A command that sends the request again. The log has no credentials, so the shell brings them. */
+export function curlOf({ method, path, query, body }: SandboxLogEntry, origin: string): string {
+  const search = new URLSearchParams(query).toString();
+  // curl takes brackets and braces for patterns.
+  const plain = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
+  const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
+  const parts = [
+    `curl -X ${method} ${quoted(`${origin}${plain}${search && `?${search}`}`)}`,
+    `-H "authorization: Bearer $${key}"`,
+  ];
+  if (body !== undefined) {
+    // --data would read a file for a text that begins with @.
+    const text = typeof body === 'string' ? body : stringifyJson(body);
+    parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoted(text)}`);
+  }
+  return parts.join(' \\\n  ');
+}

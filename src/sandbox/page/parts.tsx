@@ -1,0 +1,191 @@
+import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
+import { createContext } from 'preact';
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
+
+/** What a panel can do beside showing. */
+export interface Deeds {
+  /** Runs something, reads the state again, and says how it went. Answers whether it went well. */
+  readonly run: (said: string, deed: () => Promise<unknown>) => Promise<boolean>;
+  readonly clearLog: () => void;
+}
+
+export const DeedsContext = createContext<Deeds | undefined>(undefined);
+
+export function useDeeds(): Deeds {
+  const deeds = useContext(DeedsContext);
+  if (deeds === undefined) throw new Error('There is nobody to do it.');
+  return deeds;
+}
+
+export function Panel(props: {
+  id: string;
+  title: string;
+  count?: string | number;
+  tools?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { id, title, count, tools, children } = props;
+  return (
+    <section id={id} class="panel" aria-labelledby={`${id}-title`} tabIndex={-1}>
+      <div class="panel-head">
+        <h2 id={`${id}-title`}>{title}</h2>
+        {count !== undefined && <span class="count">{count}</span>}
+        <div class="tools">{tools}</div>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A button that says what it is for in its name, which begins with the words that are seen. */
+export function Deed(props: {
+  label: string;
+  of?: string;
+  kind?: 'plain' | 'danger';
+  onClick: () => void;
+}) {
+  const { label, of, kind = 'plain', onClick } = props;
+  return (
+    <button
+      type="button"
+      class={kind}
+      aria-label={of === undefined ? undefined : `${label} ${of}`}
+      onClick={onClick}
+    >
+      {label}
+    </button>
+  );
+}
+
+/** Fields by name; those left empty are not there. */
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+export function Form(props: {
+  label: string;
+  class?: string;
+  submit: string;
+  submitLabel?: string;
+  onFields: (fields: Fields) => Promise<boolean>;
+  children: ComponentChildren;
+}) {
+  const { label, submit, submitLabel, onFields, children } = props;
+  const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const given = [...new FormData(form)].flatMap(([name, value]) =>
+      typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()] as const] : [],
+    );
+    void onFields(Object.fromEntries(given)).then((done) => {
+      if (done) form.reset();
+    });
+  };
+  return (
+    <form class={props.class ?? 'form'} aria-label={label} onSubmit={send}>
+      {children}
+      <button type="submit" aria-label={submitLabel}>
+        {submit}
+      </button>
+    </form>
+  );
+}
+
+export function Field(props: {
+  label: string;
+  name: string;
+  required?: boolean;
+  placeholder?: string;
+  decimal?: boolean;
+  value?: string;
+}) {
+  const { label, name, required = false, placeholder, decimal = false, value } = props;
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        name={name}
+        required={required}
+        placeholder={placeholder}
+        defaultValue={value}
+        inputMode={decimal ? 'decimal' : undefined}
+        autoComplete="off"
+      />
+    </label>
+  );
+}
+
+/** An amount and a button in one line; the visible label would only repeat the button. */
+export function AmountForm(props: {
+  verb: string;
+  id: string;
+  onAmount: (amount: string) => Promise<boolean>;
+}) {
+  const { verb, id, onAmount } = props;
+  return (
+    <Form
+      label={`${verb} ${id}`}
+      class="amount-form"
+      submit={verb}
+      submitLabel={`${verb} ${id}`}
+      onFields={({ amount = '' }) => onAmount(amount)}
+    >
+      <input
+        name="amount"
+        required
+        inputMode="decimal"
+        placeholder="100.00"
+        autoComplete="off"
+        aria-label={`Amount for ${id}`}
+      />
+    </Form>
+  );
+}
+
+export function Choice(props: {
+  label: string;
+  name?: string;
+  options: readonly (readonly [value: string, text: string])[];
+  value?: string;
+  onPick?: (value: string) => void;
+}) {
+  const { label, name, options, value, onPick } = props;
+  return (
+    <label>
+      <span>{label}</span>
+      <select
+        name={name}
+        value={value}
+        onChange={({ currentTarget }) => {
+          onPick?.(currentTarget.value);
+        }}
+      >
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export const Badge = ({ text, tone }: { text: string; tone: string }) => (
+  <span class={`badge ${tone}`}>{text}</span>
+);
+
+export const Empty = ({ children }: { children: ComponentChildren }) => (
+  <p class="empty">{children}</p>
+);
+
+/** Lists show no more rows than this: a browser draws them in a few milliseconds. */
+export const mostRows = 200;
+
+/** Keeps the focus in a row whose button went away with what it did. */
+export function useKeptFocus<Row extends HTMLElement>() {
+  const row = useRef<Row>(null);
+  const held = useRef(false);
+  held.current = row.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (held.current && document.activeElement === document.body) row.current?.focus();
+  });
+  return row;
+}

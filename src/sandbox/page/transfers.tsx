@@ -1,0 +1,124 @@
+import { memo } from 'preact/compat';
+import { useState } from 'preact/hooks';
+import type { Transfer } from '../../schemas/transfer.ts';
+import type { SandboxState } from '../faults/state.ts';
+import { ask } from './live.ts';
+import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds, useKeptFocus } from './parts.tsx';
+
+const tones: Readonly<Record<string, string>> = {
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'quiet',
+  processing: 'busy',
+};
+
+const isOpen = ({ status }: Transfer) => status === 'pending' || status === 'processing';
+
+const shows: readonly (readonly [string, string, (transfer: Transfer) => boolean])[] = [
+  ['all', 'All', () => true],
+  ['open', 'Open', isOpen],
+  ['completed', 'Completed', ({ status }) => status === 'completed'],
+  ['ended', 'Failed or cancelled', ({ status }) => status === 'failed' || status === 'cancelled'],
+];
+
+const Row = memo(
+  ({ transfer }: { transfer: Transfer }) => {
+    const { id, status, amount, currency, description, createdAt } = transfer;
+    const { run } = useDeeds();
+    const row = useKeptFocus<HTMLLIElement>();
+    const steer = (verb: 'advance' | 'fail' | 'cancel') => () => {
+      void run(`${id}: ${verb}.`, () => ask('POST', `transfers/${id}/${verb}`));
+    };
+    return (
+      <li class="transfer" ref={row} tabIndex={-1}>
+        <div class="who">
+          <code>{id}</code>
+          <Badge text={status} tone={tones[status] ?? 'wait'} />
+        </div>
+        <data class="balance" value={amount}>
+          {amount} <small>{currency}</small>
+        </data>
+        <div class="way">
+          <span>
+            <code>{transfer.sourceAccountId}</code> <span aria-label="to">→</span>{' '}
+            <code>{transfer.destinationAccountId ?? transfer.counterpartyId}</code>
+          </span>
+          {description !== undefined && description !== null && (
+            <span class="description">{description}</span>
+          )}
+          <time dateTime={createdAt} title={createdAt}>
+            {createdAt.slice(11, 19)}
+          </time>
+        </div>
+        {isOpen(transfer) && (
+          <div class="deeds">
+            <Deed label="Advance" of={id} onClick={steer('advance')} />
+            <Deed label="Fail" of={id} onClick={steer('fail')} />
+            <Deed label="Cancel" of={id} onClick={steer('cancel')} />
+          </div>
+        )}
+      </li>
+    );
+  },
+  // Each state is read anew, and only this of a Transfer ever changes.
+  (one, other) =>
+    one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
+);
+
+export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) => {
+  const [show, setShow] = useState('all');
+  const [search, setSearch] = useState('');
+  const fits = shows.find(([name]) => name === show)?.[2] ?? (() => true);
+  const wanted = search.trim().toLowerCase();
+  const found = transfers
+    .filter(
+      (transfer) =>
+        fits(transfer) &&
+        (wanted === '' || Object.values(transfer).join(' ').toLowerCase().includes(wanted)),
+    )
+    .toReversed();
+  return (
+    <Panel
+      id="transfers"
+      title="Transfers"
+      count={transfers.length}
+      tools={
+        <>
+          <Choice
+            label="Show"
+            options={shows.map(([name, text]) => [name, text])}
+            value={show}
+            onPick={setShow}
+          />
+          <label>
+            <span>Find</span>
+            <input
+              type="search"
+              value={search}
+              placeholder="id, amount, text"
+              onInput={({ currentTarget }) => {
+                setSearch(currentTarget.value);
+              }}
+            />
+          </label>
+        </>
+      }
+    >
+      {found.length === 0 && (
+        <Empty>
+          {transfers.length === 0 ? 'No Transfer yet: the API makes them.' : 'No Transfer fits.'}
+        </Empty>
+      )}
+      <ul class="rows scroll">
+        {found.slice(0, mostRows).map((transfer) => (
+          <Row key={transfer.id} transfer={transfer} />
+        ))}
+      </ul>
+      {found.length > mostRows && (
+        <Empty>
+          The latest {mostRows} of {found.length} are shown; Find looks in all.
+        </Empty>
+      )}
+    </Panel>
+  );
+});
