@@ -68,7 +68,7 @@ export const Accounts = memo(
     return (
       <Panel id="accounts" title="Accounts" count={accounts.length}>
         {accounts.length === 0 && <Empty>No Account yet: the API makes them.</Empty>}
-        <ul class="rows">
+        <ul class="rows scroll">
           {accounts.slice(0, mostRows).map((account) => (
             <Row key={account.id} account={account} points={balances.get(account.id) ?? []} />
           ))}

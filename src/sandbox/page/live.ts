@@ -47,6 +47,7 @@ export class Live {
   #text = '';
   #reading: Promise<void> | undefined;
   #gap = leastGapMs;
+  #rest = 0;
   #timer = 0;
   #redraw = false;
 
@@ -99,15 +100,18 @@ export class Live {
       this.#gap = mostGapMs;
     }
     this.#reading = undefined;
-    const took = performance.now() - started;
-    this.#readAfter(Math.max(this.#gap, took * shareOfTime));
+    this.#rest = (performance.now() - started) * shareOfTime;
+    this.#readAfter(this.#gap);
   }
 
   #readAfter(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => {
-      if (!document.hidden) void this.refresh();
-    }, ms);
+    this.#timer = window.setTimeout(
+      () => {
+        if (!document.hidden) void this.refresh();
+      },
+      Math.max(ms, this.#rest),
+    );
   }
 
   #lines({ accounts }: SandboxState): World['balances'] {

@@ -91,7 +91,8 @@ export const Counterparties = memo(
         <Rest of={counterparties} />
         <Form
           label="Create a Counterparty"
-          submit="Create Counterparty"
+          submit="Create"
+          submitLabel="Create Counterparty"
           onFields={(fields) =>
             run('The Counterparty is there.', () =>
               ask('POST', 'counterparties', JSON.stringify(fields)),
@@ -155,7 +156,8 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
       <Rest of={ibans} />
       <Form
         label="Create an IBAN"
-        submit="Create IBAN"
+        submit="Create"
+        submitLabel="Create IBAN"
         onFields={(fields) =>
           run('The IBAN is there.', () => ask('POST', 'ibans', JSON.stringify(fields)))
         }

@@ -34,6 +34,9 @@ const Row = memo(
         <div class="who">
           <code>{id}</code>
           <Badge text={status} tone={tones[status] ?? 'wait'} />
+          <time dateTime={createdAt} title={createdAt}>
+            {createdAt.slice(11, 19)}
+          </time>
         </div>
         <data class="balance" value={amount}>
           {amount} <small>{currency}</small>
@@ -46,9 +49,6 @@ const Row = memo(
           {description !== undefined && description !== null && (
             <span class="description">{description}</span>
           )}
-          <time dateTime={createdAt} title={createdAt}>
-            {createdAt.slice(11, 19)}
-          </time>
         </div>
         {isOpen(transfer) && (
           <div class="deeds">
