@@ -76,11 +76,11 @@ function Opened({ attempts }: Pick<Call, 'attempts'>) {
       </ol>
       {Object.keys(first.query).length > 0 && (
         <>
-          <h4>Query</h4>
+          <h3>Query</h3>
           <pre tabIndex={0}>{pretty(first.query)}</pre>
         </>
       )}
-      <h4>Body</h4>
+      <h3>Body</h3>
       {first.body === undefined ? (
         <Empty>None.</Empty>
       ) : (

@@ -1,0 +1,364 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { PaymentsClient } from 'payments-platform-sdk';
+import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { chromium, type Browser, type BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { seedDemo } from '../../src/sandbox/control/demo.ts';
+
+// The page at `/` in a real browser, beside a client that pays.
+
+const run = promisify(execFile);
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Finds Chromium, or says in one line what to install; as root it installs it. */
+const setup = new URL('../runtimes/setup.mjs', import.meta.url).href;
+const { chromium: program } = (await import(setup)) as { chromium: () => Promise<string> };
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: await program(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+interface Options extends BrowserContextOptions {
+  sandbox?: SandboxOptions;
+  fill?: (sandbox: Sandbox) => void;
+  /** What the browser itself prints of answers that the test asks for. */
+  expected?: RegExp;
+}
+
+/** A server, a client of it, and its page; anything on the console is an error. */
+async function opened(options: Options = {}) {
+  const { fill = seedDemo, expected, sandbox: made, ...forContext } = options;
+  const sandbox = new Sandbox(made);
+  fill(sandbox);
+  const server = await listen(sandbox);
+  const context = await browser.newContext(forContext);
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const requests: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('request', (request) => requests.push(request.url()));
+  onTestFinished(async () => {
+    await context.close();
+    await server.close();
+    expect(problems.filter((text) => expected?.test(text) !== true)).toEqual([]);
+    const elsewhere = requests.filter(
+      (url) => !url.startsWith(`${server.rootUrl}/`) && !/^(data|blob):/.test(url),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+  await page.goto(`${server.rootUrl}/`);
+  await page.getByText('live', { exact: true }).waitFor();
+  const part = (name: string) => page.getByRole('region', { name });
+  const row = (of: string, text: string) =>
+    part(of).getByRole('listitem').filter({ hasText: text }).first();
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const says = (text: string) => page.getByText(text, { exact: true }).first().waitFor();
+  const payments = new PaymentsClient(server.clientOptions);
+  return { sandbox, server, page, payments, part, row, press, says };
+}
+
+const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
+
+test('a payment and its balances are seen, and steered to each of its ends', async () => {
+  const { payments, row, press } = await opened();
+  const pay = (amount: string) =>
+    payments.transfers.create({ sourceAccountId: payroll, destinationAccountId: savings, amount });
+  const [first, second, third] = [await pay('1000.50'), await pay('20'), await pay('30')];
+  await row('Transfers', first.id).getByText('pending').waitFor();
+  await row('Accounts', payroll).getByText('5949.50', { exact: false }).waitFor();
+  await row('Accounts', payroll).getByText('1050.50 locked').waitFor();
+
+  await press(`Advance ${first.id}`);
+  await row('Transfers', first.id).getByText('processing').waitFor();
+  await press(`Advance ${first.id}`);
+  await row('Transfers', first.id).getByText('completed').waitFor();
+  await row('Accounts', savings).getByText('1121.00').waitFor();
+  await press(`Fail ${second.id}`);
+  await row('Transfers', second.id).getByText('failed').waitFor();
+  await press(`Cancel ${third.id}`);
+  await row('Transfers', third.id).getByText('cancelled').waitFor();
+  await row('Accounts', payroll).getByText('5999.50').waitFor();
+  expect(await payments.transfers.get(first.id)).toMatchObject({ status: 'completed' });
+  expect(await payments.transfers.get(second.id)).toMatchObject({ status: 'failed' });
+});
+
+test('what moves by itself is seen to move, and draws a line', async () => {
+  const { payments, row } = await opened({ sandbox: { autoAdvance: 300 } });
+  const line = row('Accounts', savings).locator('path');
+  const before = await line.getAttribute('d');
+  const { id } = await payments.transfers.create({
+    sourceAccountId: payroll,
+    destinationAccountId: savings,
+    amount: '7',
+  });
+  await row('Transfers', id).getByText('completed').waitFor();
+  await row('Accounts', savings).getByText('127.50').waitFor();
+  expect(await line.getAttribute('d')).not.toBe(before);
+});
+
+test('works by keyboard, and a row keeps the focus of a button that went away', async () => {
+  const { page, payments, row } = await opened();
+  const { id } = await payments.transfers.create({
+    sourceAccountId: payroll,
+    destinationAccountId: savings,
+    amount: '1',
+  });
+  const advance = page.getByRole('button', { name: `Advance ${id}`, exact: true });
+  await advance.focus();
+  await page.keyboard.press('Enter');
+  await row('Transfers', id).getByText('processing').waitFor();
+  expect(await advance.evaluate('document.activeElement.ariaLabel')).toBe(`Advance ${id}`);
+  await page.keyboard.press('Space');
+  await row('Transfers', id).getByText('completed').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toContain(id);
+  await expect.poll(() => page.getByRole('status').textContent()).toBe(`${id}: advance.`);
+});
+
+test('a fault strikes, and the attempts of the call stand together', async () => {
+  const { page, server, payments, part, row, press, says } = await opened({
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const form = page.getByRole('form', { name: 'Add a fault' });
+  await form.getByLabel('Operation').selectOption('transfers.list');
+  await form.getByRole('textbox', { name: 'Status' }).fill('503');
+  await form.getByLabel('Let through first').fill('0');
+  await press('Add fault');
+  await says('transfers.list: an error status, 503, before commit, 1 ×');
+  await form.getByLabel('Fault').selectOption('reset');
+  await form.getByLabel('When').selectOption('after_commit');
+  await press('Add fault');
+  await says('transfers.list: connection reset, after commit, 1 ×');
+
+  await payments.transfers.list({ accountId: operating });
+  const call = row('Log', '3 attempts');
+  const fates = call.locator('summary .badge');
+  await expect
+    .poll(() => fates.allTextContents())
+    .toEqual(['refused 503', 'lost: reset', 'answered 200']);
+  await part('Faults').getByText('Every request is answered').waitFor();
+
+  await call.locator('summary').click();
+  await call.getByText('Attempt 3').waitFor();
+  await call.getByText(`"accountId": "${operating}"`).waitFor();
+  await press('Copy as curl GET /v0/transfers');
+  await says('Copied as curl. The shell brings the key.');
+  const command = String(await page.evaluate('navigator.clipboard.readText()'));
+  const env = { ...process.env, PAYMENTS_API_KEY: server.clientOptions.apiKey };
+  const { stdout } = await run('sh', ['-c', command], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ data: expect.any(Array), hasMore: false });
+});
+
+test('one fault is taken out and the others stay', async () => {
+  const { sandbox, press, says, part } = await opened();
+  sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
+  sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
+  await says('every request: a late answer, after 5 ms, always');
+  await press('Remove the fault of every request: a late answer, after 5 ms, always');
+  await says('The fault is gone.');
+  expect(sandbox.faults.list()).toMatchObject([{ operation: 'accounts.get', times: 2 }]);
+  await press('Remove all');
+  await part('Faults').getByText('Every request is answered').waitFor();
+  expect(sandbox.faults.list()).toEqual([]);
+});
+
+test('the log can be held, and shows a part of itself', async () => {
+  const { page, payments, part, press } = await opened();
+  await payments.transfers.list();
+  await part('Log').getByText('transfers.list').waitFor();
+  await press('Pause');
+  await payments.accounts.list();
+  await part('Log').getByText('2', { exact: true }).waitFor();
+  expect(await part('Log').getByText('accounts.list').count()).toBe(0);
+  await press('Pause');
+  await part('Log').getByText('accounts.list').waitFor();
+  await part('Log').getByLabel('Show').selectOption('retried');
+  await part('Log').getByText('No request fits.').waitFor();
+  expect(await page.locator('#log summary').count()).toBe(0);
+});
+
+test('gives what the API cannot: money, approval, a Counterparty, an IBAN, a deposit, time', async () => {
+  const { sandbox, page, row, press, says } = await opened();
+  await page.getByLabel(`Amount for ${savings}`).fill('79.50');
+  await press(`Fund ${savings}`);
+  await row('Accounts', savings).getByText('200.00').waitFor();
+  await press('Approve ent_000002');
+  await row('Entities', 'ent_000002').getByText('KYC approved').waitFor();
+
+  const party = page.getByRole('form', { name: 'Create a Counterparty' });
+  await party.getByLabel('Entity').selectOption('ent_000002');
+  await party.getByLabel('Type').selectOption('bank_account');
+  await party.getByLabel('Name').fill('Landlord');
+  await party.getByLabel('Account number').fill('123456789');
+  await press('Create Counterparty');
+  await row('Counterparties', 'Landlord').getByText('****6789').waitFor();
+
+  await page
+    .getByRole('form', { name: 'Create an IBAN' })
+    .getByLabel('Account')
+    .selectOption(savings);
+  await press('Create IBAN');
+  const [, iban] = await expect
+    .poll(() => sandbox.ibans.list())
+    .toHaveLength(2)
+    .then(() => sandbox.ibans.list());
+  await page.getByLabel(`Amount for ${iban?.id}`).fill('5');
+  await press(`Deposit ${iban?.id}`);
+  await row('Accounts', savings).getByText('205').waitFor();
+
+  await press('+ 1 hour');
+  await says('60 minutes ahead');
+  expect(sandbox.time.offsetMs).toBe(3_600_000);
+});
+
+test('resets, after it has asked; exports and imports', async () => {
+  const { sandbox, page, payments, press, row, says } = await opened();
+  await payments.accounts.get(operating);
+  const before = sandbox.exportState();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export state' }).click(),
+  ]);
+  const path = await download.path();
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(before);
+
+  await press('Reset …');
+  await press('Keep it');
+  expect(sandbox.accounts.list()).toHaveLength(3);
+  await press('Reset …');
+  await press('Reset to empty');
+  await says('No Account yet: the API makes them.');
+  await says('No request yet.');
+  expect(sandbox.accounts.list()).toEqual([]);
+
+  await page.getByLabel('Import state').setInputFiles(path);
+  await row('Accounts', operating).waitFor();
+  expect(sandbox.exportState().accounts).toEqual(before.accounts);
+  await press('Reset …');
+  await press('Reset to the demo');
+  await row('Accounts', 'acc_000004').waitFor();
+});
+
+test('says what was refused, until it is closed', async () => {
+  const { page, press } = await opened({ expected: /status of 422/ });
+  await page.getByLabel(`Amount for ${savings}`).fill('ten');
+  await press(`Fund ${savings}`);
+  await expect.poll(() => page.getByRole('alert').textContent()).toContain('amount');
+  expect(await page.getByLabel(`Amount for ${savings}`).inputValue()).toBe('ten');
+  await press('Close');
+  expect(await page.getByRole('alert').textContent()).toBe('');
+});
+
+test('shows text as text', async () => {
+  const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+  const { page, payments, row } = await opened();
+  await payments.accounts.update(savings, { name: markup });
+  await payments.transfers.create({
+    sourceAccountId: payroll,
+    destinationAccountId: savings,
+    amount: '1',
+    description: markup,
+  });
+  await row('Accounts', savings).getByText(markup).waitFor();
+  await row('Transfers', markup).waitFor();
+  await row('Log', 'PATCH').locator('summary').click();
+  await row('Log', 'PATCH').locator('pre').getByText('onerror').waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.title()).toBe('Payments sandbox');
+});
+
+test('finds the sandbox again after it was away, and shows what it is now', async () => {
+  const { sandbox, server, page, payments, part } = await opened({ expected: /ERR_/ });
+  await payments.accounts.list();
+  await part('Log').getByText('accounts.list').waitFor();
+  await server.close();
+  await page.getByText('not reachable, trying again').waitFor();
+  sandbox.reset();
+  const again = await listen(sandbox, { port: server.port });
+  onTestFinished(() => again.close());
+  await part('Log').getByText('No request yet.').waitFor();
+  await part('Accounts').getByText('No Account yet').waitFor();
+});
+
+test('stays fluent with 10,000 Transfers and as many requests', async () => {
+  const { sandbox, server, page, row, press } = await opened({
+    fill: (sandbox) => {
+      seedDemo(sandbox);
+      for (let count = 0; count < 10_000; count += 1) {
+        sandbox.transfers.create({
+          sourceAccountId: operating,
+          destinationAccountId: payroll,
+          amount: '0.01',
+        });
+      }
+    },
+  });
+  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+  for (let count = 0; count < 10_000; count += 1) {
+    await sandbox.fetch(`${server.baseUrl}/accounts/${operating}`, { headers });
+  }
+  await page.getByText('The latest 200 of 10000 calls are shown.').waitFor();
+  expect(await page.locator('#transfers li').count()).toBe(200);
+  expect(await page.locator('#log summary').count()).toBe(200);
+  await page.getByRole('searchbox', { name: 'Find' }).fill('txfr_000042');
+  const started = performance.now();
+  await press('Advance txfr_000042');
+  await row('Transfers', 'txfr_000042').getByText('processing').waitFor();
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test.each([
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['360 px', { viewport: { width: 360, height: 740 } }],
+] as const)('axe finds nothing serious: %s', async (_, how) => {
+  const { page, sandbox, payments, row, press } = await opened(how);
+  sandbox.faults.add({ operation: 'accounts.list', fault: { kind: 'status', status: 503 } });
+  sandbox.faults.add({
+    operation: 'accounts.list',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  await payments.accounts.list();
+  sandbox.faults.add({ operation: 'ibans.get', fault: { kind: 'hang' } });
+  await row('Log', '3 attempts').locator('summary').click();
+  await page.getByText('Attempt 3').waitFor();
+  const judge = async () => {
+    await page.evaluate(axe);
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: { id: string; impact: string; nodes: { html: string }[] }[];
+    };
+    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+  };
+  expect(await judge()).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  await press('Reset …');
+  expect(await judge()).toEqual([]);
+});
+
+test('the whole page is one answer of at most 60 kB, gzip', async () => {
+  const { server } = await opened();
+  const html = await (await fetch(server.rootUrl)).text();
+  expect(gzipSync(html).length).toBeLessThan(60_000);
+  expect(html).not.toMatch(/(?:src|href)="?https?:/);
+});

@@ -1,0 +1,97 @@
+import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { Calls, curlOf, fateOf } from '../../src/sandbox/page/attempts.ts';
+
+// How the page reads the log; that it shows so in a browser is in test/full/page.test.ts.
+
+const start = Date.parse('2026-01-01T00:00:00.000Z');
+
+function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}): SandboxLogEntry {
+  const { at = id * 100, ...rest } = part;
+  return {
+    id,
+    time: new Date(start + at).toISOString(),
+    method: 'GET',
+    path: '/v0/accounts',
+    query: {},
+    body: undefined,
+    operation: 'accounts.list',
+    status: 200,
+    ms: 1,
+    requestId: `req_${id}`,
+    fault: undefined,
+    ...rest,
+  };
+}
+
+function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
+  const calls = new Calls();
+  for (const each of entries) calls.add(each);
+  return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
+}
+
+test('what comes again after a failure is one call, the latest call first', () => {
+  const lost = { status: undefined, fault: 'reset' } as const;
+  expect(
+    grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
+  ).toEqual([[1, 3, 4], [2]]);
+});
+
+test('what comes again after an answer is another call', () => {
+  expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
+});
+
+test('an attempt is no retry of one more than 90 seconds before', () => {
+  const failed = entry(1, { status: 503, at: 0 });
+  expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
+  expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
+});
+
+test.each([
+  ['method', { method: 'POST' }],
+  ['path', { path: '/v0/entities' }],
+  ['query', { query: { limit: '2' } }],
+  ['body', { body: { amount: '1' } }],
+])('another %s is another call', (_, other) => {
+  expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
+});
+
+test.each([
+  ['answered', { status: 201 }],
+  ['answered', { status: 200, fault: 'delay' }],
+  ['refused', { status: 404 }],
+  ['refused', { status: 200, fault: 'html' }],
+  ['lost', { status: undefined, fault: 'hang' }],
+  ['lost', { status: 201, fault: 'truncated_body' }],
+  ['lost', { status: 201, fault: 'stalled_body' }],
+] as const)('%s: %o', (fate, part) => {
+  expect(fateOf(entry(1, part))).toBe(fate);
+});
+
+test('no more than 10,000 entries are kept, however many arrive', () => {
+  const calls = new Calls();
+  for (let id = 1; id <= 12_000; id += 1) calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }));
+  const kept = calls.list();
+  expect(kept).toHaveLength(10_000);
+  expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
+});
+
+test('a request becomes a command for a shell, which brings the credential', () => {
+  const write = entry(1, {
+    method: 'POST',
+    path: '/v0/transfers',
+    query: { note: 'a b' },
+    body: { description: "it's $HOME", salt: 2n ** 60n },
+  });
+  expect(curlOf(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
+    `curl -X POST 'http://127.0.0.1:4010/v0/transfers?note=a+b'`,
+    `-H "authorization: Bearer $PAYMENTS_API_KEY"`,
+    `-H 'content-type: application/json'`,
+    `--data-raw '{"description":"it'\\''s $HOME","salt":1152921504606846976}'`,
+  ]);
+  const root = entry(2, { path: '/transactions/{x}' });
+  expect(curlOf(root, 'http://h').split(' \\\n  ')).toEqual([
+    `curl -X GET 'http://h/transactions/%7Bx%7D'`,
+    '-H "authorization: Bearer $PAYMENTS_JWT"',
+  ]);
+});
