@@ -84,6 +84,8 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**'],
+      // They run in a browser: test/full/page.test.ts.
+      exclude: ['src/sandbox/page/*.tsx', 'src/sandbox/page/live.ts'],
       thresholds: { lines: 95, branches: 95 },
       reporter: ['text-summary', ['text', { skipFull: true }]],
     },

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
 import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
@@ -13,7 +13,6 @@ import { seedDemo } from '../../src/sandbox/control/demo.ts';
 // The page at `/` in a real browser, beside a client that pays.
 
 const run = promisify(execFile);
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Finds Chromium, or says in one line what to install; as root it installs it. */
 const setup = new URL('../runtimes/setup.mjs', import.meta.url).href;
@@ -344,7 +343,7 @@ test.each([
   await row('Log', '3 attempts').locator('summary').click();
   await page.getByText('Attempt 3').waitFor();
   const judge = async () => {
-    await page.evaluate(axe);
+    await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as {
       violations: { id: string; impact: string; nodes: { html: string }[] }[];
     };

@@ -56,9 +56,11 @@ export async function installTools() {
 /** What .ci/run has packed once for all, or else from the build as it is, which is made when it is old. */
 async function packed(folder) {
   const built = join(root, 'dist/index.d.ts');
-  const sources = [...globSync('src/**/*.ts', { cwd: root }), 'tsup.config.ts', 'package.json'].map(
-    (file) => statSync(join(root, file)).mtimeMs,
-  );
+  const sources = [
+    ...globSync('src/**/*.{ts,tsx,css}', { cwd: root }),
+    'tsup.config.ts',
+    'package.json',
+  ].map((file) => statSync(join(root, file)).mtimeMs);
   if (!existsSync(built) || statSync(built).mtimeMs < Math.max(...sources)) {
     await mustRun('npm', ['run', '--silent', 'build'], { cwd: root });
   }
