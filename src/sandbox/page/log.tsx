@@ -117,7 +117,8 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
           </span>
           <small>
             {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
-            {first.operation ?? 'no operation'} · {last.ms ?? '?'} ms
+            {first.operation ?? 'no operation'}
+            {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
           </small>
         </summary>
         {isOpen && <Opened attempts={attempts} />}
