@@ -305,6 +305,19 @@ test.each(wires)('a gzip bomb over %s does not go off', async (_, way, send) => 
   expect(grown).toBeLessThan(160);
 });
 
+test('a compressed answer that unpacks to nothing for ever is read to 1 MiB and no further', async () => {
+  // The head of a zlib stream, then blocks of no bytes.
+  const { step, sent } = endless(
+    'HTTP/1.1 422 No\r\ncontent-encoding: deflate\r\n\r\nx\x01',
+    Buffer.alloc(5 * 2 ** 16, '\0\0\0\xff\xff', 'latin1'),
+  );
+  const server = await rawServer(step);
+  const payments = clientAt(server, { timeout: 10_000 });
+  await failureOf(payments.transfers.create(newTransfer), ApiError);
+  await server.closed(0);
+  expect(sent() / mebibyte).toBeLessThan(12);
+});
+
 test('an answer just below 16 MiB is read', async () => {
   const description = 'x'.repeat(16 * mebibyte - good.length - 20);
   const server = await rawServer(answer(200, { ...transfer, description }));
