@@ -92,10 +92,9 @@ export class Gate {
       this.#gap = Math.min(longestWait, Math.max(firstGap, this.#pace * growth));
       this.#slowedAt = now;
     }
-    const { retryAfterMs } = refusal;
-    if (retryAfterMs !== undefined) {
-      this.#closedUntil = Math.max(this.#closedUntil, now + Math.min(retryAfterMs, longestWait));
-    }
+    // Without a Retry-After there is no pause, only the pace.
+    const until = now + Math.min(refusal.retryAfterMs ?? 0, longestWait);
+    this.#closedUntil = Math.max(this.#closedUntil, until);
     let at = this.#nextAt;
     for (const waiter of this.#line) {
       if (at > waiter.leavesAt) {

@@ -1,0 +1,245 @@
+import { spawn } from 'node:child_process';
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  isPaymentsError,
+  PaymentsClient,
+  type ClientOptions,
+  type Outcome,
+} from 'payments-platform-sdk';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startLedger, type Ledger, type LedgerOptions } from './ledger.ts';
+import { missing, startHaproxy, startNginx } from './processes.ts';
+
+// What real nginx and haproxy make of answers, and whether the SDK's word on them is true. The ledger
+// behind them knows which payments were made.
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function ledger(options?: LedgerOptions): Promise<Ledger> {
+  const started = await startLedger(options);
+  onTestFinished(started.close);
+  return started;
+}
+async function nginx(upstream: number, blocks: Parameters<typeof startNginx>[1] = {}) {
+  const proxy = await startNginx(upstream, blocks);
+  onTestFinished(proxy.close);
+  return proxy;
+}
+async function haproxy(upstream: number, lines: Parameters<typeof startHaproxy>[1] = {}) {
+  const proxy = await startHaproxy(upstream, lines);
+  onTestFinished(proxy.close);
+  return proxy;
+}
+const clientAt = (baseUrl: string, options: ClientOptions = {}): PaymentsClient =>
+  new PaymentsClient({ baseUrl, apiKey: 'sk_test_proxies', ...options });
+
+interface End {
+  readonly description: string;
+  readonly outcome: 'ok' | Outcome | 'thrown';
+  readonly status?: number | undefined;
+}
+
+async function pay(payments: PaymentsClient, description: string): Promise<End> {
+  try {
+    await payments.transfers.create({
+      sourceAccountId: 'acc_1',
+      counterpartyId: 'cpty_1',
+      amount: '1.00',
+      description,
+    });
+    return { description, outcome: 'ok' };
+  } catch (error) {
+    if (!isPaymentsError(error)) return { description, outcome: 'thrown' };
+    const status: unknown = Reflect.get(error, 'status');
+    return { description, outcome: error.outcome, status: status as number | undefined };
+  }
+}
+
+/** So many payments by ten workers. */
+async function payMany(payments: PaymentsClient, count: number, manner: string): Promise<End[]> {
+  const ends: End[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) ends.push(await pay(payments, `${manner} ${(next += 1)}`));
+  };
+  await Promise.all(Array.from({ length: 10 }, work));
+  return ends;
+}
+
+/** What was said to have had no effect, and is in the ledger all the same; and what was paid twice. */
+function lies(ends: readonly End[], { payments }: Ledger): string[] {
+  return [
+    ...ends
+      .filter(({ outcome }) => outcome === 'rejected' || outcome === 'not_sent')
+      .map(({ description }) => description)
+      .filter((description) => payments.includes(description)),
+    ...payments.filter((description, index) => payments.indexOf(description) !== index),
+  ];
+}
+const outcomes = (ends: readonly End[]): string[] => [
+  ...new Set(ends.map(({ outcome, status }) => `${outcome} ${status ?? ''}`.trim())),
+];
+
+test('nginx and haproxy are installed', () => {
+  expect(missing, 'install with: apt-get install nginx-light haproxy').toEqual([]);
+});
+
+describe.skipIf(missing.length > 0)('behind a real proxy', () => {
+  const timesOut = 'proxy_read_timeout 200ms;';
+  const errorPage = 'error_page 500 502 503 504 /50x.html;';
+
+  test('a payment whose 504 nginx turns into a 404 is in doubt, not refused', async () => {
+    const platform = await ledger();
+    const server = `${errorPage} location = /50x.html { root /nonexistent; }`;
+    const { baseUrl } = await nginx(platform.port, { http: timesOut, server });
+    const ends = await payMany(clientAt(baseUrl), 60, 'hangs');
+    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 404'], []]);
+    expect(platform.payments).toHaveLength(60);
+  });
+
+  test('a payment whose 504 nginx turns into a 403 is in doubt, not refused', async () => {
+    const platform = await ledger();
+    const server = `${errorPage} location = /50x.html { deny all; }`;
+    const { baseUrl } = await nginx(platform.port, { http: timesOut, server });
+    const ends = await payMany(clientAt(baseUrl), 60, 'hangs');
+    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 403'], []]);
+  });
+
+  test('a payment whose 201 haproxy denies on the way back is in doubt, not refused', async () => {
+    const platform = await ledger();
+    const frontend = 'http-response deny deny_status 403 if { status 201 }';
+    const { baseUrl } = await haproxy(platform.port, { frontend });
+    const ends = await payMany(clientAt(baseUrl), 60, 'answers');
+    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 403'], []]);
+  });
+
+  test('the platform’s own refusals stay refusals through both', async () => {
+    const platform = await ledger();
+    const proxies = [await nginx(platform.port), await haproxy(platform.port)];
+    for (const { baseUrl } of proxies) {
+      for (const status of [400, 401, 403, 404, 409, 422]) {
+        const end = await pay(clientAt(baseUrl), `refuses-${status}`);
+        expect(end).toMatchObject({ outcome: 'rejected', status });
+      }
+    }
+    expect(platform.payments).toEqual([]);
+  });
+
+  test('graceful reloads of haproxy under load leave at most one payment in a hundred in doubt', async () => {
+    const platform = await ledger({ delay: 5 });
+    const proxy = await haproxy(platform.port);
+    const payments = clientAt(proxy.baseUrl);
+    const ends: End[] = [];
+    let isOver = false;
+    const work = async (worker: number): Promise<void> => {
+      for (let count = 0; !isOver; count += 1) {
+        ends.push(await pay(payments, `answers ${worker}-${count}`));
+        await sleep(Math.random() * 50);
+      }
+    };
+    const working = Array.from({ length: 16 }, (_, worker) => work(worker));
+    for (let reload = 0; reload < 10; reload += 1) {
+      await sleep(150);
+      await proxy.reload();
+    }
+    isOver = true;
+    await Promise.all(working);
+    const inDoubt = ends.filter(({ outcome }) => outcome === 'unknown');
+    expect(lies(ends, platform)).toEqual([]);
+    expect(ends.length).toBeGreaterThan(200);
+    expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.01);
+  });
+
+  test('behind limit_req 20 a second without burst, ten a second get through with little in vain', async () => {
+    const platform = await ledger();
+    const { baseUrl } = await nginx(platform.port, {
+      http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
+      location: 'limit_req zone=z;',
+    });
+    let sent = 0;
+    const payments = clientAt(baseUrl, { hooks: { onRequest: () => (sent += 1) } });
+    const until = Date.now() + 6_000;
+    const ends: End[] = [];
+    const work = async (worker: number): Promise<void> => {
+      for (let count = 0; Date.now() < until; count += 1) {
+        ends.push(await pay(payments, `answers ${worker}-${count}`));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, worker) => work(worker)));
+    expect(lies(ends, platform)).toEqual([]);
+    expect(platform.payments.length / 6).toBeGreaterThanOrEqual(10);
+    expect(sent / platform.payments.length).toBeLessThan(2);
+  });
+});
+
+/** A connection with a way of 25 ms in each direction. */
+async function farAway(port: number): Promise<number> {
+  const later = (from: Socket, to: Socket): void => {
+    from.on('data', (chunk) => setTimeout(() => to.writable && to.write(chunk), 25));
+    from.on('end', () => setTimeout(() => to.end(), 25));
+    from.on('error', () => setTimeout(() => to.destroy(), 25));
+  };
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    later(near, far);
+    later(far, near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('payments around the moment when a server closes idle connections are not left in doubt', async () => {
+  const platform = await ledger({ idle: 1_000 });
+  const port = await farAway(platform.port);
+  const ends: End[] = [];
+  const work = async (worker: number): Promise<void> => {
+    const payments = clientAt(`http://127.0.0.1:${port}/v0`);
+    for (let count = 0; count < 4; count += 1) {
+      ends.push(await pay(payments, `answers ${worker}-${count}`));
+      await sleep(900 + Math.random() * 200);
+    }
+  };
+  await Promise.all(Array.from({ length: 25 }, (_, worker) => work(worker)));
+  expect(outcomes(ends)).toEqual(['ok']);
+});
+
+const modules = fileURLToPath(new URL('../runtimes/node_modules/', import.meta.url));
+const deno = `${modules}@deno/linux-x64-glibc`;
+const runtimes: readonly (readonly [string, readonly string[]])[] = [
+  ['Node', [process.execPath]],
+  ['Bun', [`${modules}@oven/bun-linux-x64/bin/bun`]],
+  [
+    'Deno',
+    [
+      `${deno}/${existsSync(deno) ? readdirSync(deno).find((name) => name === 'deno') : ''}`,
+      'run',
+      '-A',
+    ],
+  ],
+];
+
+// Bun and Deno are there when test:runtimes has been run.
+test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
+  'a process of %s that stood still reads the answers before it calls them overdue',
+  async ([, [program = '', ...args]]) => {
+    const platform = await ledger({ delay: 300 });
+    const script = fileURLToPath(new URL('paused.ts', import.meta.url));
+    const sdk = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+    const url = `http://127.0.0.1:${platform.port}/v0`;
+    const child = spawn(program, [...args, script, sdk, url, '40', '1000'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    while (platform.arrived() < 40) await sleep(5);
+    child.kill('SIGSTOP');
+    await sleep(2_500);
+    child.kill('SIGCONT');
+    await new Promise((resolve) => child.on('exit', resolve));
+    const inDoubt = (JSON.parse(output) as string[]).filter((end) => end !== 'ok');
+    expect(inDoubt.length / 40).toBeLessThanOrEqual(0.05);
+  },
+);
