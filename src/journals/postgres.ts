@@ -1,0 +1,72 @@
+import { entryOf, textOf, type Journal } from './journal.ts';
+
+/** The table that {@link postgresJournal} needs. */
+export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
+  reference text PRIMARY KEY,
+  entry text NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+)`;
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** Runs one statement; resolves to its rows, or to an object that has them as `rows`. */
+export type PostgresQuery = (
+  text: string,
+  values: string[],
+) => PromiseLike<Rows | { readonly rows: Rows }>;
+
+/**
+ * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
+ * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
+ *
+ * @example
+ * ```ts
+ * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';
+ *
+ * // pg: (text, values) => pool.query(text, values); postgres.js: (text, values) => sql.unsafe(text, values)
+ * const query: PostgresQuery = async () => [];
+ * const client = payments.withOptions({ journal: postgresJournal(query) });
+ * console.log(client.toJSON().baseUrl);
+ * ```
+ */
+export function postgresJournal(query: PostgresQuery): Journal {
+  const rows = async (text: string, ...values: string[]): Promise<Rows> => {
+    const result = await query(text, values);
+    return 'rows' in result ? result.rows : result;
+  };
+  const any = async (text: string, ...values: string[]): Promise<boolean> =>
+    (await rows(`${text} RETURNING reference`, ...values)).length === 1;
+  return {
+    read: async (reference) => {
+      const [row] = await rows(
+        'SELECT entry FROM payments_journal WHERE reference = $1',
+        reference,
+      );
+      return row === undefined ? undefined : entryOf(String(row['entry']));
+    },
+    swap: async (reference, before, after) => {
+      if (before === undefined) {
+        if (after === undefined) {
+          const text = 'SELECT reference FROM payments_journal WHERE reference = $1';
+          return (await rows(text, reference)).length === 0;
+        }
+        const text =
+          'INSERT INTO payments_journal (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING';
+        return any(text, reference, textOf(after));
+      }
+      if (after === undefined) {
+        const text = 'DELETE FROM payments_journal WHERE reference = $1 AND entry = $2';
+        return any(text, reference, textOf(before));
+      }
+      const text =
+        'UPDATE payments_journal SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2';
+      return any(text, reference, textOf(before), textOf(after));
+    },
+    now: async () => {
+      // now() would be the start of a transaction.
+      const text = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+      const [row] = await rows(text);
+      return Number(row?.['now']);
+    },
+  };
+}
