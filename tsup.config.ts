@@ -4,6 +4,7 @@ import { page } from './src/sandbox/page/page.ts';
 
 const client = { index: 'src/index.ts' };
 const schemas = { 'schemas/index': 'src/schemas/index.ts' };
+const journals = { 'journals/index': 'src/journals/index.ts' };
 const sandbox = {
   'sandbox/index': 'src/sandbox/index.ts',
   'sandbox/server': 'src/sandbox/server.ts',
@@ -12,6 +13,9 @@ const sandbox = {
 
 /** What is built into the package; each licence asks for its notice to come along. */
 const bundled = ['ky', 'zod', 'preact'];
+
+/** What has its types in common. */
+const groups = [client, schemas, journals, sandbox];
 
 const code: Options = {
   target: 'es2022',
@@ -92,12 +96,12 @@ export default defineConfig([
   {
     ...code,
     format: 'esm',
-    entry: { ...schemas, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
+    entry: { ...schemas, ...journals, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
     esbuildPlugins: withPage,
   },
-  { ...code, format: 'cjs', entry: { ...schemas, ...sandbox }, esbuildPlugins: withPage },
+  { ...code, format: 'cjs', entry: { ...schemas, ...journals, ...sandbox }, esbuildPlugins: withPage },
   // Types take five times as long as the code, and nobody needs them to run an example.
-  ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : [client, schemas, sandbox].map(types)),
+  ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : groups.map(types)),
 ]);
 
 /**
@@ -126,4 +130,4 @@ async function exportAsTypes(entry: Record<string, string>): Promise<void> {
 const listed = (names: string): string[] => names.split(',').map((name) => name.trim());
 
 // tsup has no hook behind the declarations, so the build runs this file once more by itself.
-if (import.meta.main) await Promise.all([client, schemas, sandbox].map(exportAsTypes));
+if (import.meta.main) await Promise.all(groups.map(exportAsTypes));

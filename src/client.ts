@@ -82,7 +82,7 @@ export class PaymentsClient {
     warnOfOldNode();
     const from = inherited.get(options);
     this.#options = from === undefined ? withEnvironment(options) : options;
-    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(this.#options);
+    const { rootUrl, apiKey, jwt, journal, settle, ...common } = resolveOptions(this.#options);
     const { baseUrl, clock } = common;
     this.#urls = { baseUrl, rootUrl };
     const {
@@ -100,7 +100,11 @@ export class PaymentsClient {
     this.#root = new Transport({ ...setup, baseUrl: rootUrl, credentialKind: 'jwt', ...root });
     this.entities = new Entities(this.#versioned);
     this.accounts = new Accounts(this.#versioned);
-    this.transfers = new Transfers(this.#versioned, clock);
+    this.transfers = new Transfers(this.#versioned, clock, {
+      journal,
+      settle,
+      totalTimeout: common.totalTimeout,
+    });
     this.counterparties = new Counterparties(this.#versioned);
     this.ibans = new Ibans(this.#versioned);
     this.settings = new PlatformSettings(this.#versioned);

@@ -25,6 +25,8 @@ export type { ApiCall, WithResponse } from './calls/transport.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
 export type { AnswerSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions, Reconciliation } from './resources/reconcile.ts';
+export type { OnceInput } from './resources/payment.ts';
+export type { OnceOptions } from './resources/once.ts';
 export type { WaitOptions } from './resources/wait.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';
@@ -55,6 +57,7 @@ export {
   ServerError,
   TimeoutError,
   UnprocessableEntityError,
+  UnsettledError,
   ValidationError,
   WaitError,
 } from './errors/errors.ts';
@@ -65,6 +68,7 @@ export type {
   Outcome,
   ResumePoint,
   TimeoutPhase,
+  UnsettledReason,
 } from './errors/errors.ts';
 
 export { isAccountId, isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';

@@ -21,6 +21,8 @@ import {
   retries,
   ruled,
 } from './calls/request-options.ts';
+import type { Journal } from './journals/journal.ts';
+import { journalOption } from './resources/once.ts';
 import { redactor } from './errors/redact.ts';
 import { isObject, isPlain, lazily, narrowed, type Schema } from './schemas/primitives.ts';
 import { host } from './wires/runtime.ts';
@@ -95,6 +97,16 @@ export interface ClientOptions {
    * @default an object whose `error` and `code` are strings
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
+  /**
+   * Where `transfers.createOnce` writes down what it is about to do: one of
+   * `payments-platform-sdk/journals`, or your own.
+   */
+  journal?: Journal | undefined;
+  /**
+   * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
+   * list, in milliseconds. Must be longer than your processes may stand still. @default 300000
+   */
+  settle?: number | undefined;
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
@@ -127,6 +139,8 @@ const optionsSchema = lazily((): Schema<ClientOptions> =>
       ),
       idempotencyHeader: z.nullish(judged(keyHeaderProblem)),
       isErrorBody: callable(),
+      journal: journalOption(),
+      settle: milliseconds(),
       clock: ruled(
         'expected an object with the functions now, setTimeout and clearTimeout',
         isClock,
@@ -241,6 +255,8 @@ export function resolveOptions(options: ClientOptions) {
     hooks: options.hooks ?? {},
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
+    journal: options.journal,
+    settle: options.settle ?? 300_000,
     clock: clockFrom(clock),
   };
 }

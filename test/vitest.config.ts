@@ -38,6 +38,7 @@ const shared = {
     // Tests read the package by its public names and run its source.
     alias: {
       'payments-platform-sdk/schemas': file('../src/schemas/index.ts'),
+      'payments-platform-sdk/journals': file('../src/journals/index.ts'),
       'payments-platform-sdk/sandbox/server': file('../src/sandbox/server.ts'),
       'payments-platform-sdk/sandbox/msw': file('../src/sandbox/msw.ts'),
       'payments-platform-sdk/sandbox': file('../src/sandbox/index.ts'),

@@ -36,6 +36,8 @@ export interface Call<T, A = T> extends CallRequest {
    * goes out first. For pages of a walk.
    */
   readonly askAhead?: ((text: string) => boolean) | undefined;
+  /** Nothing leaves after this time of the wall clock. */
+  readonly notAfter?: number | undefined;
   /** Shown the headers of each success. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }

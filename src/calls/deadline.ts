@@ -42,6 +42,8 @@ const grace = 250;
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];
+  /** By the wall clock, which goes on where the other may stand still: on a suspended machine. */
+  readonly notAfter?: number | undefined;
 }
 
 /**
@@ -52,6 +54,7 @@ interface Ends {
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
+  readonly #notAfter: number | undefined;
   readonly #by: 'attempt' | 'total';
   /** Until when an answer may be read: later than `#endsAt` after a pause. */
   #readUntil: number;
@@ -69,11 +72,12 @@ export class Deadline {
     clock: Required<Clock>,
     ms: number,
     by: 'attempt' | 'total',
-    { outer, signals = none }: Ends = {},
+    { outer, signals = none, notAfter }: Ends = {},
   ) {
     this.#clock = clock;
     this.#by = by;
     this.#outer = outer;
+    this.#notAfter = notAfter;
     this.#endsAt = clock.elapsed() + ms;
     this.#readUntil = this.#endsAt;
     this.#timer = clock.setTimeout(() => {
@@ -139,7 +143,8 @@ export class Deadline {
   /** Throws when time is up, also when the timer has not fired yet. */
   check(): void {
     this.#outer?.check();
-    if (this.#stopped === undefined && this.#endsAt <= this.#clock.elapsed()) {
+    const isLate = this.#notAfter !== undefined && this.#clock.now() > this.#notAfter;
+    if (this.#stopped === undefined && (isLate || this.#endsAt <= this.#clock.elapsed())) {
       this.#stop({ by: this.#by });
     }
     if (this.#stopped !== undefined) throw this.#stopped;

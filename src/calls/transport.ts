@@ -1,7 +1,7 @@
 import { readAnswer, toResponse, type Ending, type Success } from './answer.ts';
 import { sendOnce, stopped } from './attempt.ts';
 import { hookCallOf, type CallState } from './call-state.ts';
-import type { Call } from './call.ts';
+import type { Call, CallRequest } from './call.ts';
 import { chooseWire } from './choose-wire.ts';
 import type { Clock } from './clock.ts';
 import {
@@ -79,6 +79,12 @@ export class Transport {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
 
+  /** Throws what is wrong with a call before it is sent, and sends nothing. */
+  check(call: CallRequest, options: RequestOptions | undefined): void {
+    prepare(call, options, this.#setup, this.redact);
+    credentialFor(call, this.#setup);
+  }
+
   /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
   call<T, A = T>(
     call: Call<T, A>,
@@ -111,6 +117,7 @@ export class Transport {
     const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
     const total = new Deadline(this.#setup.clock, totalTimeout, 'total', {
       signals: [own.signal, cancel],
+      notAfter: call.notAfter,
     });
     const tokens: string[] = [];
     const state: CallState<Call<T, A>> = {

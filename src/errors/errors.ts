@@ -1,4 +1,4 @@
-import type { Transfer } from '../schemas/transfer.ts';
+import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
 /** What is known about the whole call: the worst outcome of its attempts. */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
@@ -94,7 +94,7 @@ export class PaymentsError extends Error {
   /** Every attempt, in order. */
   declare readonly attempts: readonly Attempt[];
   /**
-   * Whether the same call may succeed later. Always false for a creation that is `unknown`; after
+   * Whether the same call may succeed later. Always false for a `create` that is `unknown`; after
    * an `unknown` update or deletion, check the current state first.
    */
   declare readonly retryable: boolean;
@@ -321,6 +321,38 @@ export class WaitError extends PaymentsError {
 }
 
 /**
+ * Why `transfers.createOnce` cannot say yet that the payment was made. `in_progress`: another call is at it;
+ * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
+ * is another payment's; `journal`: the journal failed.
+ */
+export type UnsettledReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
+
+/**
+ * `transfers.createOnce` does not know whether the payment was made, by this call or by an earlier one. The
+ * same call may be made again at any time; it sends nothing twice.
+ */
+export class UnsettledError extends PaymentsError {
+  /** What keeps it unsettled. */
+  declare readonly reason: UnsettledReason;
+  /** The description of the payment. */
+  declare readonly reference: string;
+  /** When to call again, in milliseconds; undefined when that alone does not help. */
+  declare readonly retryAfterMs: number | undefined;
+  /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
+  declare readonly candidates: readonly TransferId[] | undefined;
+
+  /** @hidden */
+  constructor(
+    message: string,
+    facts: ErrorFacts &
+      Pick<UnsettledError, 'reason' | 'reference'> &
+      Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates'>>,
+  ) {
+    super(message, facts);
+  }
+}
+
+/**
  * Rewrites an error in place to name the method that the user called. Only for errors not yet
  * thrown to the user.
  */
@@ -402,6 +434,7 @@ function brandOf(constructor: unknown): symbol | undefined {
     InvalidResponseError,
     PaginationError,
     WaitError,
+    UnsettledError,
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);

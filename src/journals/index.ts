@@ -1,4 +1,9 @@
-export type { Journal, JournalEntry, PaidEntry, SendingEntry } from './journal.ts';
+/**
+ * Journals: where `transfers.createOnce` writes down what it is about to do.
+ *
+ * @module payments-platform-sdk/journals
+ */
+export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, SendingEntry } from './journal.ts';
 export { memoryJournal } from './memory.ts';
 export { postgresJournal, postgresJournalTable, type PostgresQuery } from './postgres.ts';
 export { redisJournal, type RedisCommand } from './redis.ts';

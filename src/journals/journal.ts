@@ -20,8 +20,14 @@ export interface PaidEntry {
   readonly input: TransferCreateInput;
 }
 
+/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
+export interface NotPaidEntry {
+  readonly state: 'not_paid';
+  readonly input: TransferCreateInput;
+}
+
 /** What a journal holds of one payment: plain JSON. */
-export type JournalEntry = SendingEntry | PaidEntry;
+export type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
 
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.

@@ -30,7 +30,9 @@ export function redisJournal(command: RedisCommand): Journal {
     forgets: true,
     read: async (reference) => {
       const text = await command('GET', key(reference));
-      return text === null || text === undefined ? undefined : entryOf(String(text));
+      if (text === null || text === undefined) return undefined;
+      if (typeof text !== 'string') throw new Error('Redis gave an entry that is no text.');
+      return entryOf(text);
     },
     swap: async (reference, before, after) => {
       const reply = await command('EVAL', swap, '1', key(reference), textOf(before), textOf(after));

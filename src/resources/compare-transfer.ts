@@ -62,6 +62,10 @@ function compareAmounts(seen: unknown, wanted: string): Likeness {
   return canonical(seen) === canonical(wanted) ? 'same' : 'other';
 }
 
+/** Whether two texts are the same money. */
+export const sameAmount = (one: unknown, other: string): boolean =>
+  compareAmounts(one, other) === 'same';
+
 /** Whether a Transfer has the very amount and description, whatever else is unclear. */
 export const hasAmountAndDescription = (seen: Transfer, wanted: TransferCreateInput): boolean =>
   seen.description === wanted.description && compareAmounts(seen.amount, wanted.amount) === 'same';

@@ -16,8 +16,17 @@ import {
   type TransferId,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
+import type { Call } from '../calls/call.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
 import { listOf } from '../lists/list.ts';
+import {
+  createOnce,
+  settleOnce,
+  type OnceDefaults,
+  type OnceOptions,
+  type OnceWays,
+} from './once.ts';
+import type { OnceInput } from './payment.ts';
 import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 
@@ -29,11 +38,13 @@ const soughtByReconcile = { description: inTheInput, currency: inTheInput };
 export class Transfers {
   readonly #api: Transport;
   readonly #clock: Required<Clock>;
+  readonly #once: OnceDefaults;
 
   /** @internal */
-  constructor(versioned: Transport, clock: Required<Clock>) {
+  constructor(versioned: Transport, clock: Required<Clock>, once: OnceDefaults) {
     this.#api = versioned;
     this.#clock = clock;
+    this.#once = once;
   }
 
   /**
@@ -59,21 +70,81 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    return this.#api.call(
-      {
-        operation: 'transfers.create',
-        kind: 'once',
-        method: 'POST',
-        path: path`/transfers`,
-        body: argument(transferCreateInputSchema(), input),
-        belongsIn: soughtByReconcile,
-        answer: answerCheck(transferCreatedSchema()),
-        acceptIf: hasId(transferIdSchema()),
-        ifUnknown:
-          'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed.',
+    return this.#api.call(this.#creation(input), options);
+  }
+
+  #creation(input: TransferCreateInput, notAfter?: number): Call<TransferCreated> {
+    return {
+      operation: 'transfers.create',
+      kind: 'once',
+      method: 'POST',
+      path: path`/transfers`,
+      body: argument(transferCreateInputSchema(), input),
+      belongsIn: soughtByReconcile,
+      answer: answerCheck(transferCreatedSchema()),
+      acceptIf: hasId(transferIdSchema()),
+      ifUnknown:
+        'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed.',
+      notAfter,
+    };
+  }
+
+  /**
+   * Makes a payment once, whoever calls this and however often: after a timeout, a crash or a deploy, in
+   * another process, the same call again resolves to the same Transfer. `input.description` is the
+   * reference: required, and never used for another payment. It never waits for another caller; it rejects
+   * and says when to call again.
+   *
+   * Needs a {@link ClientOptions.journal} that all who pay share. Resolves to the Transfer as it was accepted
+   * or is now; one that later `failed` or was `cancelled` needs another reference to be paid again.
+   *
+   * @throws {@link UnsettledError} when it is not known yet whether the payment was made: call again after
+   * `retryAfterMs`; without it, a person has to look. Any other error of `create` with `outcome` `rejected` or
+   * `not_sent`: no money moved, and the same call is a fresh try
+   *
+   * @example
+   * ```ts
+   * import { sqliteJournal } from 'payments-platform-sdk/journals';
+   *
+   * const client = payments.withOptions({ journal: sqliteJournal('payments.db') });
+   * const transfer = await client.transfers.createOnce({ ...input, description: 'invoice 4711' });
+   * console.log(transfer.id, transfer.status);
+   * ```
+   */
+  async createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
+    return await createOnce(this.#onceWays(), input, options);
+  }
+
+  /**
+   * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
+   * `'not_paid'`, after which the next `createOnce` sends it.
+   *
+   * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid, `in_doubt` for
+   * `'not_paid'` while a request may still take effect; {@link NotFoundError} for an id that does not exist
+   */
+  async settleOnce(
+    reference: string,
+    verdict: TransferId | 'not_paid',
+    options?: OnceOptions,
+  ): Promise<void> {
+    await settleOnce(this.#onceWays(), reference, verdict, options);
+  }
+
+  #onceWays(): OnceWays {
+    const { redact, redactOwn } = this.#api;
+    return {
+      clock: this.#clock,
+      defaults: this.#once,
+      redact,
+      redactOwn,
+      check: (input, options) => {
+        this.#api.check(this.#creation(input), options);
       },
-      options,
-    );
+      create: (input, options, notAfter) =>
+        this.#api.call(this.#creation(input, notAfter), options),
+      reconcile: (input, options) => this.reconcile(input, options),
+      get: (id, options) => this.get(id, options),
+    };
   }
 
   /** Lists Transfers: `await` one page, or `for await` all of them. */

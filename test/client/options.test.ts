@@ -282,6 +282,8 @@ describe('an option', () => {
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
     isErrorBody: [true, {}, 'error'],
+    journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
+    settle: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };
 

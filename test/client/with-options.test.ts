@@ -4,7 +4,9 @@ import {
   RateLimitError,
   TimeoutError,
   type ClientOptions,
+  type TransferId,
 } from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf, recorder, type Answer } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
@@ -61,6 +63,14 @@ const missing = named('missing', () => Response.json({}, { status: 404 }));
 const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
+
+/** A journal that knows one payment. */
+const paidAs = (transferId: TransferId): Journal => ({
+  read: async () => ({ state: 'paid', transferId, input: once }),
+  swap: async () => false,
+  now: async () => 0,
+});
+const once = { ...newTransfer, description: 'invoice 4711' };
 
 const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   baseUrl: {
@@ -171,6 +181,32 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
     shows: async (payments) => {
       const { outcome } = await failureOf(payments.transfers.create(newTransfer));
       return outcome;
+    },
+  },
+  journal: {
+    one: { journal: paidAs('txfr_1') },
+    other: { journal: paidAs('txfr_2') },
+    besides: plain.options,
+    shows: async (payments) => {
+      plain.sent.splice(0);
+      await payments.transfers.createOnce(once).catch(() => undefined);
+      return plain.sent[0]?.url;
+    },
+  },
+  settle: {
+    one: { settle: 1_000 },
+    other: { settle: 2_000 },
+    besides: silent,
+    shows: async (payments) => {
+      const journal = memoryJournal();
+      const left = new AbortController();
+      const { signal } = left;
+      const call = payments.transfers.createOnce(once, { journal, signal, totalTimeout: 1 });
+      while ((await journal.read(once.description)) === undefined) await settle();
+      left.abort();
+      await call.catch(() => undefined);
+      const entry = await journal.read(once.description);
+      return entry?.state === 'sending' ? entry.until - entry.begun : undefined;
     },
   },
   clock: {

@@ -115,11 +115,11 @@ test.each(['import', 'require'])('the classes of %s() go by the name they have',
   );
   const named = (await node(list)).stdout.trim().split('\n');
   expect(named).toContain('PaymentsClient PaymentsClient');
-  expect(named).toHaveLength(19);
+  expect(named).toHaveLength(20);
   for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
 });
 
-test.each(['.', './schemas', './sandbox', './sandbox/server', './sandbox/msw'])(
+test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
   'what %s declares as a value is there when it runs, in both formats',
   async (entry) => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {

@@ -42,7 +42,7 @@ const imports = files.flatMap((from) =>
 );
 
 /** The rooms of the client, from the ground up: each may use itself and what is below it. */
-const rooms = ['schemas', 'errors', 'wires', 'calls', 'lists', 'resources', '.'];
+const rooms = ['schemas', 'journals', 'errors', 'wires', 'calls', 'lists', 'resources', '.'];
 /** Those of the sandbox. Its door has a floor for each file: a page has no use for a server. */
 const sandboxRooms = ['platform', 'api', 'faults', 'sandbox.ts', 'control'].concat([
   'page',
@@ -112,6 +112,16 @@ test('schemas use zod and each other, nothing else', () => {
       from.startsWith('schemas/') && to !== 'zod/mini' && !to.startsWith('schemas/'),
   );
   expect(others).toEqual([]);
+});
+
+test('journals cost nothing and know nothing: of other rooms they use types only', () => {
+  const used = imports.filter(({ from, to }) => roomOf(from) === 'journals' && isOurs(to));
+  expect(used.length).toBeGreaterThan(0);
+  expect(used.filter(({ to, typeOnly }) => roomOf(to) !== 'journals' && !typeOnly)).toEqual([]);
+  const users = imports.filter(
+    ({ from, to }) => roomOf(from) !== 'journals' && roomOf(to) === 'journals',
+  );
+  expect(users.filter(({ typeOnly }) => !typeOnly)).toEqual([]);
 });
 
 /** The server, its page and the command; everything else runs wherever web standards do. */

@@ -84,8 +84,17 @@ export async function startPostgres(): Promise<Server> {
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? ['runuser', '-u', 'postgres', '--'] : [];
   if (isRoot) execFileSync('chown', ['postgres', folder]);
-  const [first = '', ...rest] = [...as, bin('initdb'), '-D', data, '-U', 'postgres', '-A', 'trust'];
-  execFileSync(first, rest, { stdio: 'ignore', cwd: '/' });
+  const [first, ...rest]: string[] = [
+    ...as,
+    bin('initdb'),
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+  ];
+  execFileSync(first ?? '', rest, { stdio: 'ignore', cwd: '/' });
   const [program = '', ...args] = [
     ...as,
     bin('postgres'),
@@ -96,7 +105,16 @@ export async function startPostgres(): Promise<Server> {
   return {
     port,
     close: async () => {
-      runs(program, ...(isRoot ? rest.slice(0, 3) : []), bin('pg_ctl'), '-D', data, '-m', 'immediate', 'stop');
+      runs(
+        program,
+        ...(isRoot ? rest.slice(0, 3) : []),
+        bin('pg_ctl'),
+        '-D',
+        data,
+        '-m',
+        'immediate',
+        'stop',
+      );
       child.kill('SIGTERM');
       await ended(child);
       rmSync(folder, { recursive: true, force: true });

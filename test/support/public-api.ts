@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk': 'src/index.ts',
   'payments-platform-sdk/schemas': 'src/schemas/index.ts',
+  'payments-platform-sdk/journals': 'src/journals/index.ts',
   'payments-platform-sdk/sandbox': 'src/sandbox/index.ts',
   'payments-platform-sdk/sandbox/server': 'src/sandbox/server.ts',
   'payments-platform-sdk/sandbox/msw': 'src/sandbox/msw.ts',

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { explore, type Bounds } from '../money/once-explorer.ts';
+
+test.each<Bounds & { atLeast: number }>([
+  { callers: 2, calls: 1, faults: 1, atLeast: 13_000 },
+  { callers: 1, calls: 2, faults: 2, atLeast: 8_000 },
+  { callers: 2, calls: 1, faults: 1, forgets: true, atLeast: 14_000 },
+])('whatever happens to them, callers make one payment: %o', async ({ atLeast, ...bounds }) => {
+  const { states, wrong } = await explore(bounds);
+  expect(wrong).toBeUndefined();
+  expect(states).toBeGreaterThan(atLeast);
+});
