@@ -1,0 +1,651 @@
+import {
+  AbortError,
+  ConfigurationError,
+  isOutcomeUnknown,
+  PaymentsClient,
+  UnprocessableEntityError,
+  UnsettledError,
+  ValidationError,
+  type ClientOptions,
+  type OnceInput,
+  type OnceOptions,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { settle as drained, VirtualClock } from '../support/virtual-clock.ts';
+
+const settle = 300_000;
+const totalTimeout = 120_000;
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'invoice 4711',
+};
+
+/** A platform with two accounts, a client that pays through a journal, and time that the test moves. */
+function world(options: ClientOptions = {}, funds = '1000') {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const sandbox = new Sandbox({ clock: () => clock.now() });
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  sandbox.entities.approve(entityId);
+  for (const name of ['Source', 'Destination', 'Third']) {
+    sandbox.accounts.create({ entityId, name });
+  }
+  sandbox.accounts.fund('acc_000001', funds);
+  const journal = memoryJournal({ now: () => clock.now() });
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, ...options });
+  const pay = (changes: Partial<OnceInput> = {}, own?: OnceOptions) =>
+    payments.transfers.createOnce({ ...input, ...changes } as OnceInput, own);
+  /** Claimed by somebody who has died. */
+  const claim = async (until = clock.now() + totalTimeout + settle): Promise<void> => {
+    const begun = clock.now();
+    const entry = { state: 'sending', by: 'the dead', begun, until, input } as const;
+    expect(await journal.swap(input.description, undefined, entry)).toBe(true);
+  };
+  const asked = () => sandbox.log.map(({ operation }) => operation);
+  return {
+    clock,
+    sandbox,
+    journal,
+    payments,
+    pay,
+    claim,
+    asked,
+    made: () => sandbox.transfers.list(),
+  };
+}
+
+const refusal = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
+const unsettledOf = (call: PromiseLike<unknown>) => failureOf(call, UnsettledError);
+
+test('a payment is made, and the same call again is the same transfer', async () => {
+  const { pay, made, journal, asked } = world();
+  const first = await pay();
+  expect(await pay({ amount: '12.5' })).toMatchObject({
+    id: first.id,
+    description: 'invoice 4711',
+  });
+  expect(made()).toHaveLength(1);
+  expect(await journal.read('invoice 4711')).toEqual({
+    state: 'paid',
+    transferId: first.id,
+    input,
+  });
+  expect(asked()).toEqual(['transfers.create', 'transfers.get']);
+});
+
+test('the claim is written before anything is sent, and says when it ends', async () => {
+  const { clock, journal, pay } = world({
+    fetch: async () => {
+      seen = await journal.read('invoice 4711');
+      return Response.json({ error: 'no', code: 'no' }, { status: 422 });
+    },
+  });
+  let seen: JournalEntry | undefined;
+  await failureOf(pay());
+  const begun = clock.now();
+  expect(seen).toEqual({
+    state: 'sending',
+    by: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    begun,
+    until: begun + totalTimeout + settle,
+    input,
+  });
+});
+
+test.each([
+  ['no description', { description: undefined }, {}, 'description'],
+  ['an empty one', { description: '' }, {}, 'description'],
+  ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
+  ['one that is a number', { description: 4711 }, {}, 'description'],
+  ['an amount that is none', { amount: '0' }, {}, 'amount'],
+  ['a settle of 0', {}, { settle: 0 }, 'options.settle'],
+  ['a settle that is no number', {}, { settle: '5' }, 'options.settle'],
+  ['an endless settle', {}, { settle: Number.POSITIVE_INFINITY }, 'options.settle'],
+  ['a journal that is none', {}, { journal: new Map() }, 'options.journal'],
+  ['an unknown option', {}, { journals: 1 }, 'options.journals'],
+  [
+    'a description beside the input',
+    {},
+    { body: { description: 'x' } },
+    'options.body.description',
+  ],
+])('%s is refused, and nothing is sent or written', async (_, changes, options, path) => {
+  const { pay, asked, journal } = world();
+  const error = await failureOf(pay(changes as never, options as never), ValidationError);
+  expect(error.issues.map((issue) => issue.path)).toContain(path);
+  expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
+    error.issues.length,
+  );
+  expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createOnce' });
+  expect(asked()).toEqual([]);
+  expect(await journal.read('invoice 4711')).toBeUndefined();
+});
+
+test('a letter or digit of any script makes a reference', async () => {
+  const { pay, made } = world();
+  for (const description of ['請求書', '٤٧١١', 'é']) await pay({ description });
+  expect(made()).toHaveLength(3);
+});
+
+test('without a journal the call is refused, and says which there are', async () => {
+  const { payments, asked } = world({ journal: undefined });
+  const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
+  for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
+    expect(error.message).toContain(name);
+  }
+  await failureOf(payments.transfers.settleOnce('invoice 4711', 'not_paid'), ConfigurationError);
+  expect(asked()).toEqual([]);
+});
+
+test('journal and settle may be given to one call', async () => {
+  const { pay, journal, clock, claim } = world();
+  const own = memoryJournal({ now: () => clock.now() });
+  await claim();
+  await pay({}, { journal: own });
+  expect(await own.read('invoice 4711')).toMatchObject({ state: 'paid' });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+});
+
+test.each([
+  [{ amount: '12.51' }, ['amount']],
+  [{ destinationAccountId: 'acc_000003' }, ['destinationAccountId']],
+  [
+    { destinationAccountId: undefined, counterpartyId: 'cpty_1' },
+    ['destinationAccountId', 'counterpartyId'],
+  ],
+  [{ currency: 'USDT' }, ['currency']],
+  [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
+] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
+  const { pay, made, asked, claim } = world();
+  await claim();
+  const before = await unsettledOf(pay(changes as never));
+  await pay({ currency: 'USDC' }).catch(() => undefined);
+  const sent = asked().length;
+  const error = await unsettledOf(pay(changes as never));
+  for (const each of [before, error]) {
+    expect(each).toMatchObject({
+      reason: 'conflict',
+      reference: 'invoice 4711',
+      outcome: 'unknown',
+    });
+    expect(each.retryAfterMs).toBeUndefined();
+    expect(each.message).toContain(`differs in ${names.join(', ')}.`);
+  }
+  expect(asked()).toHaveLength(sent);
+  expect(made()).toHaveLength(0);
+});
+
+test('of two calls at once one pays, and the other is told when to come again', async () => {
+  const { pay, made, payments, journal } = world();
+  const elsewhere = payments.withOptions({ journal });
+  const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
+  expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  const [lost] = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  expect(lost).toBeInstanceOf(UnsettledError);
+  expect(lost).toMatchObject({ reason: 'in_progress', retryAfterMs: 1_000, retryable: true });
+  expect(made()).toHaveLength(1);
+});
+
+test.each(['after_commit', 'before_commit'] as const)(
+  'an answer that is lost %s is looked for at once',
+  async (when) => {
+    const { pay, made, sandbox, asked, journal, clock } = world();
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
+    if (when === 'after_commit') {
+      expect(await pay()).toEqual(made()[0]);
+      expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid' });
+    } else {
+      const error = await unsettledOf(pay());
+      expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + settle });
+      expect(isOutcomeUnknown(error) && error.startedAt).toBe(new Date(clock.now()).toISOString());
+      expect(error.cause).toMatchObject({ operation: 'transfers.create', outcome: 'unknown' });
+      clock.jump(totalTimeout + settle);
+      expect(await pay()).toMatchObject({ status: 'pending' });
+    }
+    expect(asked().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
+    expect(made()).toHaveLength(1);
+  },
+);
+
+test('a claim of somebody who died is taken over when its request can no longer arrive', async () => {
+  const { pay, made, claim, clock } = world();
+  await claim();
+  clock.jump(totalTimeout - 2_000);
+  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 2_000 });
+  clock.jump(2_000);
+  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: settle });
+  clock.jump(settle - 1);
+  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: 1 });
+  expect(made()).toHaveLength(0);
+  clock.jump(1);
+  await pay();
+  expect(made()).toHaveLength(1);
+});
+
+test('the time is taken before the look, in which a transfer may still appear', async () => {
+  const { pay, claim, clock, made, sandbox } = world({
+    fetch: (request) => {
+      if (request.method === 'GET') clock.jump(totalTimeout - 1);
+      return sandbox.fetch(request);
+    },
+  });
+  await claim();
+  clock.jump(settle + 10);
+  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt' });
+  expect(clock.passed).toBeGreaterThan(totalTimeout + settle);
+  expect(made()).toHaveLength(0);
+});
+
+test('a claim of a caller with other settings ends when it says so itself', async () => {
+  const { pay, claim, clock, made } = world();
+  await claim();
+  clock.jump(10_000);
+  const own = { settle: 1, totalTimeout: 1_000 };
+  expect((await unsettledOf(pay({}, own))).retryAfterMs).toBe(5_000);
+  clock.jump(totalTimeout);
+  const left = { reason: 'in_doubt', retryAfterMs: settle - 10_000 };
+  expect(await unsettledOf(pay({}, { settle }))).toMatchObject(left);
+  expect(made()).toHaveLength(0);
+});
+
+test.each([
+  ['refused', refusal, UnprocessableEntityError],
+  ['never sent', { kind: 'status', status: 429, retryAfter: 90 }, Error],
+] as const)('what is %s gives the claim back, and is a fresh try', async (_, fault, kind) => {
+  const { pay, made, sandbox, journal } = world();
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  const error = await pay().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(kind);
+  expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
+  expect(await journal.read('invoice 4711')).toBeUndefined();
+  if (fault.status === 429) return;
+  await pay();
+  expect(made()).toHaveLength(1);
+});
+
+test('a second request that is refused because the first one took the money finds the first one', async () => {
+  const late: Request[] = [];
+  const { pay, made, clock, sandbox } = world(
+    {
+      fetch: async (request) => {
+        if (request.method !== 'POST') return sandbox.fetch(request);
+        if (late.length === 0) {
+          late.push(request.clone());
+          throw new TypeError('the connection was reset');
+        }
+        for (const each of late) await sandbox.fetch(each);
+        return sandbox.fetch(request);
+      },
+    },
+    '12.50',
+  );
+  await unsettledOf(pay());
+  clock.jump(totalTimeout + settle);
+  expect(await pay()).toEqual(made()[0]);
+  expect(made()).toHaveLength(1);
+});
+
+test('after a takeover a refusal keeps the claim until a look has said that nothing was paid', async () => {
+  const { pay, made, claim, clock, sandbox, journal } = world();
+  await claim();
+  clock.jump(totalTimeout + settle);
+  const down = { kind: 'status', status: 403, code: 'no' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
+  sandbox.faults.add({ operation: 'transfers.list', after: 1, fault: down });
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'in_doubt', cause: { status: 422 } });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+  clock.jump(totalTimeout + settle);
+  sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
+  await failureOf(pay(), UnprocessableEntityError);
+  expect(await journal.read('invoice 4711')).toBeUndefined();
+  await pay();
+  expect(made()).toHaveLength(1);
+});
+
+/** Transfers whose descriptions look like the reference. */
+const lookalike = { ...input, description: 'INVOICE-4711 corrected' };
+
+test('what may be the payment is for a person, and named', async () => {
+  const { pay, made, claim, clock, sandbox, asked } = world();
+  await claim();
+  const { id } = sandbox.transfers.create(lookalike);
+  clock.jump(totalTimeout + settle);
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
+  expect(error.message).toContain(id);
+  expect(error.message).toContain('settleOnce');
+  expect(asked()).not.toContain('transfers.create');
+  expect(made()).toHaveLength(1);
+});
+
+test('what the journal knows as another payment is no candidate', async () => {
+  const { pay, made, claim, clock } = world();
+  await claim();
+  await pay({ description: lookalike.description });
+  clock.jump(totalTimeout + settle);
+  await pay();
+  expect(made().map(({ description }) => description)).toEqual([
+    lookalike.description,
+    'invoice 4711',
+  ]);
+});
+
+test('what the journal has under that description as another transfer stays a candidate', async () => {
+  const { pay, claim, clock, sandbox, journal } = world();
+  await claim();
+  const { id } = sandbox.transfers.create(lookalike);
+  const paid = { state: 'paid', transferId: 'txfr_other', input: lookalike } as const;
+  await journal.swap(lookalike.description, undefined, paid);
+  clock.jump(totalTimeout + settle);
+  expect(await unsettledOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
+});
+
+test('a person may say which transfer it is', async () => {
+  const { pay, claim, sandbox, payments, made } = world();
+  await claim();
+  const { id } = sandbox.transfers.create(lookalike);
+  await unsettledOf(pay());
+  await payments.transfers.settleOnce('invoice 4711', id);
+  expect(await pay()).toMatchObject({ id });
+  await payments.transfers.settleOnce('invoice 4711', id);
+  for (const verdict of ['txfr_other', 'not_paid'] as const) {
+    const error = await unsettledOf(payments.transfers.settleOnce('invoice 4711', verdict));
+    expect(error).toMatchObject({ reason: 'conflict', operation: 'transfers.settleOnce' });
+  }
+  expect(made()).toHaveLength(1);
+});
+
+test('a person may say so of a payment that the journal does not know', async () => {
+  const { pay, sandbox, payments, made } = world();
+  const { id } = sandbox.transfers.create(lookalike);
+  await payments.transfers.settleOnce('invoice 4711', id);
+  expect(await pay()).toMatchObject({ id });
+  expect(await unsettledOf(pay({ amount: '1' }))).toMatchObject({ reason: 'conflict' });
+  expect(made()).toHaveLength(1);
+});
+
+test.each([false, true])(
+  'a person may say that none is it, though not while a request is out (forgets: %s)',
+  async (forgets) => {
+    const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+    const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
+    const { pay, sandbox, payments, made } = world({ journal, clock });
+    const begun = clock.now();
+    const until = begun + totalTimeout + settle;
+    const claim = { state: 'sending', by: 'the dead', begun, until, input } as const;
+    await journal.swap('invoice 4711', undefined, claim);
+    sandbox.transfers.create(lookalike);
+    const early = unsettledOf(payments.transfers.settleOnce('invoice 4711', 'not_paid'));
+    expect(await early).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + settle });
+    clock.jump(totalTimeout + settle);
+    await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+    sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
+    await failureOf(pay(), UnprocessableEntityError);
+    await pay();
+    expect(made()).toHaveLength(2);
+  },
+);
+
+test.each([
+  ['', 'txfr_1', {}, 'reference'],
+  [5, 'txfr_1', {}, 'reference'],
+  ['invoice 4711', 'acc_1', {}, 'verdict'],
+  ['invoice 4711', undefined, {}, 'verdict'],
+  ['invoice 4711', 'not_paid', { settle: 0 }, 'options.settle'],
+])('settleOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
+  const { payments, asked } = world();
+  const call = payments.transfers.settleOnce(reference as never, verdict as never, options);
+  expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
+  expect(asked()).toEqual([]);
+});
+
+test('settleOnce takes no transfer that does not exist', async () => {
+  const { payments, journal, claim } = world();
+  await claim();
+  const call = payments.transfers.settleOnce('invoice 4711', 'txfr_999999');
+  expect(await failureOf(call)).toMatchObject({ status: 404 });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+});
+
+/** What a journal may do instead of its work. */
+const broken: readonly (readonly [string, Partial<Journal>])[] = [
+  ['read throws', { read: () => Promise.reject(new Error('the disk is full')) }],
+  [
+    'read throws at once',
+    {
+      read: () => {
+        throw new Error('the disk is full');
+      },
+    },
+  ],
+  ['read gives a text', { read: async () => '{}' as never }],
+  ['read gives null', { read: async () => null as never }],
+  ['read gives a newer entry', { read: async () => ({ state: 'shared', input }) as never }],
+  [
+    'read gives a claim without an end',
+    { read: async () => ({ state: 'sending', by: 'x', begun: 1, input }) as never },
+  ],
+  [
+    'read gives an entry without an input',
+    { read: async () => ({ state: 'paid', transferId: 'txfr_1', input: null }) as never },
+  ],
+  ['now is NaN', { now: async () => Number.NaN }],
+  ['now is a text', { now: async () => '5' as never }],
+  ['swap gives nothing', { swap: async () => undefined as never }],
+  ['swap gives 1', { swap: async () => 1 as never }],
+  ['swap throws', { swap: () => Promise.reject(new Error('the disk is full')) }],
+];
+test.each(broken)('%s: nothing is sent, and an earlier call may have paid', async (_, parts) => {
+  const good = memoryJournal();
+  const { pay, asked } = world({ journal: { ...good, ...parts } });
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
+  if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
+  expect(asked()).toEqual([]);
+});
+
+test.each(['read', 'swap', 'now'] as const)(
+  'a journal whose %s hangs is given up',
+  async (name) => {
+    const hangs = { [name]: () => new Promise<never>(() => undefined) };
+    const { pay, asked, clock } = world({ journal: { ...memoryJournal(), ...hangs } });
+    const error = await clock.run(unsettledOf(pay()));
+    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
+    expect(clock.passed).toBe(totalTimeout);
+    expect(clock.pending).toBe(0);
+    expect(asked()).toEqual([]);
+  },
+);
+
+test('a journal that fails once the platform has accepted does not fail the call', async () => {
+  const inner = memoryJournal();
+  let isDown = false;
+  const { pay, made, asked } = world({
+    journal: {
+      ...inner,
+      swap: (reference, before, after) => {
+        if (isDown) throw new Error('the disk is full');
+        isDown = true;
+        return inner.swap(reference, before, after);
+      },
+    },
+  });
+  expect(await pay()).toMatchObject({ status: 'pending' });
+  expect(await pay()).toEqual(made()[0]);
+  expect(asked()).toEqual(['transfers.create', 'transfers.list']);
+});
+
+test('what somebody else has written meanwhile is told', async () => {
+  const inner = memoryJournal();
+  const other = { state: 'paid', transferId: 'txfr_other', input } as const;
+  const { pay } = world({
+    journal: {
+      ...inner,
+      swap: async (reference, before, after) => {
+        if (after?.state !== 'paid') return inner.swap(reference, before, after);
+        await inner.swap(reference, before, other);
+        return false;
+      },
+    },
+  });
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
+});
+
+test('a payment that was made and cannot be read is unknown, and may be asked for again', async () => {
+  const { pay, sandbox, made } = world();
+  const { id } = await pay();
+  const fault = { kind: 'status', status: 404 } as const;
+  sandbox.faults.add({ operation: 'transfers.get', fault });
+  const error = await failureOf(pay());
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: true, status: 404 });
+  expect(error).toMatchObject({ operation: 'transfers.createOnce' });
+  expect(error.message).toContain(id);
+  expect(await pay()).toMatchObject({ id });
+  expect(made()).toHaveLength(1);
+});
+
+test('a transfer that failed later is resolved to: paying again needs another reference', async () => {
+  const { pay, sandbox, made } = world();
+  const { id } = await pay();
+  sandbox.transfers.fail(id);
+  expect(await pay()).toMatchObject({ id, status: 'failed' });
+  expect(made()).toHaveLength(1);
+});
+
+test('a journal that may forget makes the call look before its first claim', async () => {
+  const journal = { ...memoryJournal(), forgets: true };
+  const { pay, sandbox, asked, made } = world({ journal });
+  const { id } = sandbox.transfers.create(input);
+  expect(await pay()).toMatchObject({ id });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
+  expect(asked()).toEqual(['transfers.list']);
+  await pay({ description: 'invoice 4712' });
+  expect(asked()).toEqual(['transfers.list', 'transfers.list', 'transfers.create']);
+  expect(made()).toHaveLength(2);
+});
+
+test('a look goes back without end, and takes no more than totalTimeout', async () => {
+  const { pay, sandbox, claim, clock } = world();
+  await claim();
+  sandbox.transfers.create(input);
+  sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' }, times: Infinity });
+  const own = { timeout: 50_000 };
+  const error = await clock.run(unsettledOf(pay({}, own)));
+  expect(error).toMatchObject({ reason: 'in_doubt', cause: { name: 'TimeoutError' } });
+  expect(clock.passed).toBe(totalTimeout);
+});
+
+test('a signal ends the call while its request is out, and the claim stays', async () => {
+  const { pay, sandbox, journal, made, clock } = world();
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'hang', when: 'after_commit' },
+  });
+  const left = new AbortController();
+  const call = failureOf(pay({}, { signal: left.signal }), AbortError);
+  await drained();
+  left.abort('the user has left');
+  const error = await call;
+  expect(error).toMatchObject({ outcome: 'unknown', cause: 'the user has left' });
+  expect(error.startedAt).toBe(new Date(clock.now()).toISOString());
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+  expect(await pay()).toEqual(made()[0]);
+});
+
+test('a signal that was aborted before keeps everything from being asked', async () => {
+  const { pay, asked, journal } = world();
+  const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
+  expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
+  expect(await journal.read('invoice 4711')).toBeUndefined();
+  expect(asked()).toEqual([]);
+});
+
+test.each([
+  ['both clocks go on', (clock: VirtualClock) => clock.jump(totalTimeout + 1)],
+  ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
+])('a process that stands still between claim and byte sends nothing: %s', async (_, freeze) => {
+  let thaw: ((token: string) => void) | undefined;
+  const { pay, clock, asked, journal } = world({
+    apiKey: () => new Promise((resolve) => (thaw = resolve)),
+  });
+  const call = failureOf(pay());
+  while (thaw === undefined) await drained(1);
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+  freeze(clock);
+  thaw('sk_test_thawed_0001');
+  expect(await call).toMatchObject({ outcome: 'not_sent', phase: 'total' });
+  expect(asked()).toEqual([]);
+});
+
+test('what the claim took is time that the request no longer has', async () => {
+  const inner = memoryJournal();
+  const { pay, sandbox, clock } = world({
+    journal: {
+      ...inner,
+      swap: (...swapped) => {
+        clock.jump(100_000);
+        return inner.swap(...swapped);
+      },
+    },
+  });
+  sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
+  const error = await clock.run(unsettledOf(pay({}, { timeout: 60_000 })));
+  expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
+});
+
+test('extra fields and headers go with the request, and only the headers with the looks', async () => {
+  const seen: string[] = [];
+  const { sandbox } = world();
+  const { pay } = world({
+    journal: { ...memoryJournal(), forgets: true },
+    fetch: async (request) => {
+      const { method, url, headers } = request;
+      const body = method === 'POST' ? await request.clone().text() : '';
+      seen.push(
+        [method, new URL(url).search, headers.get('x-team'), body.includes('"memo"')].join(' '),
+      );
+      return sandbox.fetch(request);
+    },
+  });
+  await pay({}, { headers: { 'x-team': 'a' }, query: { dry: 'no' }, body: { memo: 1 } }).catch(
+    () => undefined,
+  );
+  expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
+});
+
+test('an input that the caller changes meanwhile is paid as it was', async () => {
+  const { payments, made } = world();
+  const mine = { ...input } as { amount: string } & OnceInput;
+  const call = payments.transfers.createOnce(mine);
+  mine.amount = '999';
+  await call;
+  expect(made()).toMatchObject([{ amount: '12.50' }]);
+});
+
+test('neither errors nor entries hold a credential', async () => {
+  const secret = 'sk_live_C4N4RY_0123456789';
+  const inner = memoryJournal();
+  const { pay } = world({
+    apiKey: secret,
+    journal: { ...inner, swap: () => Promise.reject(new Error(`connect with ${secret} failed`)) },
+  });
+  const error = await unsettledOf(pay({ description: `invoice ${secret}` }));
+  expect(JSON.stringify(error)).not.toContain('C4N4RY');
+  expect(error.stack).not.toContain('C4N4RY');
+  expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
+});
+
+test('a rejection shows where the call was made', async () => {
+  const { pay, claim } = world();
+  await claim();
+  const callIt = async (): Promise<void> => {
+    await pay();
+  };
+  expect((await unsettledOf(callIt())).stack).toContain('callIt');
+});
