@@ -36,9 +36,8 @@ export function redisJournal(command: RedisCommand): Journal {
     },
     swap: async (reference, before, after) => {
       const reply = await command('EVAL', swap, '1', key(reference), textOf(before), textOf(after));
-      const written = Number(reply);
-      if (written !== 0 && written !== 1) throw new Error('Redis gave another reply than 0 or 1.');
-      return written === 1;
+      if (reply !== 0 && reply !== 1) throw new Error('Redis gave another reply than 0 or 1.');
+      return reply === 1;
     },
     now: async () => {
       const [seconds, microseconds] = (await command('TIME')) as [unknown, unknown];

@@ -68,7 +68,7 @@ export function sqliteJournal(path: string): Journal & { close(): void } {
     swap: async (reference, before, after) => {
       if (before === undefined) {
         return after === undefined
-          ? read.get(reference) === undefined
+          ? (read.get(reference) ?? undefined) === undefined
           : changed(insert.run(reference, textOf(after)));
       }
       return changed(

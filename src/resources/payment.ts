@@ -89,7 +89,7 @@ class Payment {
   async #first(): Promise<TransferCreated> {
     if (this.#settings.journal.forgets === true) {
       const found = await this.#look();
-      if (found !== undefined) return await this.#remember(undefined, found);
+      if (found !== undefined) return await this.#remember(undefined, found, 'seen');
     }
     return await this.#send(undefined);
   }
@@ -99,7 +99,7 @@ class Payment {
     // Before the look: the transfer may appear while one looks.
     const now = await this.#journal.now();
     const found = await this.#look();
-    if (found !== undefined) return await this.#remember(claim, found);
+    if (found !== undefined) return await this.#remember(claim, found, 'seen');
     if (now >= claim.until) return await this.#send(claim);
     const running = claim.until - this.#settings.settle - now;
     throw running > 0
@@ -138,7 +138,7 @@ class Payment {
       );
     }
     this.#journal.extend();
-    return await this.#remember(claim, created);
+    return await this.#remember(claim, created, 'sent');
   }
 
   /** The request was refused, never left, or nobody knows. */
@@ -162,7 +162,7 @@ class Payment {
       if (isAmbiguous || failed instanceof AbortError) throw failed;
       throw this.#inDoubt(left(), error);
     }
-    if (found !== undefined) return await this.#remember(claim, found);
+    if (found !== undefined) return await this.#remember(claim, found, 'sent');
     if (!certain) throw this.#inDoubt(left(), error);
     // The earlier call can no longer take effect, and has not: the refusal is about this one.
     await this.#journal.tryToSwap(claim, undefined);
@@ -220,6 +220,7 @@ class Payment {
   async #remember<T extends TransferCreated>(
     before: SendingEntry | undefined,
     transfer: T,
+    how: 'sent' | 'seen',
   ): Promise<T> {
     const { id } = transfer;
     const paid: PaidEntry = { state: 'paid', transferId: id, input: this.#input };
@@ -228,6 +229,12 @@ class Payment {
     if (entry === 'unreadable') return transfer;
     const other = entry?.state === 'paid' ? entry.transferId : undefined;
     if (other === id) return transfer;
+    if (how === 'seen' && entry?.state === 'sending') {
+      // Whoever took over since this call read the entry has made what it saw, or sees it, too.
+      throw this.#unsettled('in_progress', 'Another call is making this payment', {
+        retryAfterMs: soon,
+      });
+    }
     throw this.#unsettled(
       'ambiguous',
       `The payment was made (${id}), and somebody else has changed the entry meanwhile, so it may have been made twice: a person has to look`,

@@ -497,6 +497,34 @@ test('what somebody else has written meanwhile is told', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
+test('what another call has made between reading the entry and looking is no matter for a person', async () => {
+  let other: Promise<unknown> | undefined;
+  let answer: (() => void) | undefined;
+  const { pay, claim, clock, sandbox, made } = world({
+    fetch: async (request) => {
+      if (request.method === 'POST') {
+        const response = await sandbox.fetch(request);
+        await new Promise<void>((resolve) => (answer = resolve));
+        return response;
+      }
+      // The first look waits until another call has taken over and sent.
+      if (other === undefined) {
+        other = pay();
+        while (answer === undefined) await drained(1);
+      }
+      return sandbox.fetch(request);
+    },
+  });
+  await claim();
+  clock.jump(totalTimeout + settle);
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'in_progress', retryAfterMs: 1_000 });
+  answer?.();
+  await other;
+  expect(await pay()).toEqual(made()[0]);
+  expect(made()).toHaveLength(1);
+});
+
 test('a payment that was made and cannot be read is unknown, and may be asked for again', async () => {
   const { pay, sandbox, made } = world();
   const { id } = await pay();

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { missing } from '../stores/servers.ts';
+import { deaths, stores } from './once-deaths.ts';
+
+test('PostgreSQL and Redis are installed', () => {
+  expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
+});
+
+test.each(stores)(
+  'workers that are killed and frozen pay each of 100 once, over %s',
+  { timeout: 320_000 },
+  async (store) => {
+    const report = await deaths(store, { payouts: 100, killEvery: 500 });
+    console.log(JSON.stringify(report));
+    expect(report.wrong).toEqual([]);
+    expect(report.kills).toBeGreaterThan(3);
+    expect(report.freezes).toBeGreaterThan(0);
+    expect(report.faults).toBeGreaterThan(5);
+  },
+);

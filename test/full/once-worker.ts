@@ -1,0 +1,69 @@
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+import { isPaymentsError, PaymentsClient, UnsettledError } from '../../src/index.ts';
+import {
+  postgresJournal,
+  redisJournal,
+  sqliteJournal,
+  type Journal,
+} from '../../src/journals/index.ts';
+import { payoutOf, type Told, type WorkerOrder } from './once-payouts.ts';
+
+/*
+ * A process that pays what it is told to, in its own order, until it is killed: started by once-deaths.ts.
+ */
+
+function journalAt(store: string): Journal {
+  if (store.startsWith('redis:')) {
+    const redis = new Redis(store);
+    return redisJournal((name, ...args) => redis.call(name, ...args));
+  }
+  if (!store.startsWith('postgres:')) return sqliteJournal(store);
+  const pool = new Pool({ connectionString: store, max: 2 });
+  return postgresJournal((text, values) => pool.query(text, values));
+}
+
+const tell = (told: Told): void => {
+  process.send?.(told);
+};
+
+async function work({ store, baseUrl, apiKey, settle, totalTimeout, todo }: WorkerOrder) {
+  const payments = new PaymentsClient({
+    baseUrl,
+    apiKey,
+    settle,
+    totalTimeout,
+    timeout: totalTimeout / 2,
+    journal: journalAt(store),
+  });
+  const waiting = todo.map((number) => ({ number, from: 0, order: Math.random() }));
+  waiting.sort((one, other) => one.order - other.order);
+  const lane = async (): Promise<void> => {
+    for (;;) {
+      const at = waiting.findIndex(({ from }) => from <= Date.now());
+      const [next] = at < 0 ? [] : waiting.splice(at, 1);
+      if (next === undefined) {
+        if (waiting.length === 0) return;
+        await new Promise((done) => setTimeout(done, 20));
+        continue;
+      }
+      const { number } = next;
+      try {
+        const { id } = await payments.transfers.createOnce(payoutOf(number));
+        tell({ number, id });
+      } catch (error) {
+        if (!isPaymentsError(error)) throw error;
+        const reason = error instanceof UnsettledError ? error.reason : error.outcome;
+        tell({ number, reason });
+        const ms = error instanceof UnsettledError ? (error.retryAfterMs ?? 200) : 50;
+        waiting.push({ ...next, from: Date.now() + ms });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 3 }, lane));
+  tell('done');
+}
+
+process.on('message', (order: WorkerOrder) => {
+  void work(order);
+});
