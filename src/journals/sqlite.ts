@@ -30,13 +30,13 @@ function open(path: string): Database {
 /**
  * A journal in one SQLite file, which processes of one machine may share. A claim is on disk before the
  * first byte of the payment leaves. Uses the SQLite of the runtime: Node.js from 22.13 on, Bun, Deno.
- * `':memory:'` is no file. Throws when the file cannot be opened or written.
+ * `':memory:'` is no file, for tests. Throws when the file cannot be opened or written.
  *
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
  *
- * const journal = sqliteJournal('payments.db');
+ * const journal = sqliteJournal(':memory:'); // or a path
  * console.log(await journal.read('invoice 4711'));
  * journal.close();
  * ```

@@ -104,9 +104,9 @@ export class Transfers {
    *
    * @example
    * ```ts
-   * import { sqliteJournal } from 'payments-platform-sdk/journals';
+   * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
-   * const client = payments.withOptions({ journal: sqliteJournal('payments.db') });
+   * const client = payments.withOptions({ journal: memoryJournal() });
    * const transfer = await client.transfers.createOnce({ ...input, description: 'invoice 4711' });
    * console.log(transfer.id, transfer.status);
    * ```

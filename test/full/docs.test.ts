@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // Every block of code in README, guides and docstrings is compiled and run against a sandbox.
 
@@ -60,6 +60,13 @@ async function platform() {
   sandbox.accounts.fund(id, '1000.00');
   return listen(sandbox, { port: 0 });
 }
+
+// The first block of the README keeps its journal where it runs.
+const forget = () => {
+  for (const file of globSync('payments.db*', { cwd: root })) rmSync(join(root, file));
+};
+beforeAll(forget);
+afterAll(forget);
 
 test('there are blocks to run', () => {
   expect(blocks.length).toBeGreaterThan(40);

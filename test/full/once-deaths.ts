@@ -96,6 +96,8 @@ export async function deaths(
   let [kills, freezes] = [0, 0];
   const workers = new Set<ChildProcess>();
   const frozen = new Set<ChildProcess>();
+  /** Those that have said something: a busy machine takes longer to start one than to kill it. */
+  const working = new Set<ChildProcess>();
 
   const hear = (said: Told): void => {
     if (said === 'done') return;
@@ -115,9 +117,13 @@ export async function deaths(
     const todo = numbers.filter((number) => !known.has(number));
     const order: WorkerOrder = { store: place, baseUrl, apiKey: sandbox.apiKey, ...limits, todo };
     workers.add(worker);
-    worker.on('message', hear);
+    worker.on('message', (said: Told) => {
+      working.add(worker);
+      hear(said);
+    });
     worker.on('exit', (_, signal) => {
       workers.delete(worker);
+      working.delete(worker);
       if (signal === null) wrong.push('a worker ended by itself');
     });
     worker.send(order);
@@ -131,11 +137,11 @@ export async function deaths(
     while (known.size < payouts && performance.now() < deadline) {
       while (workers.size - frozen.size < crew) start(place);
       await pause(20);
-      const awake = [...workers].filter((each) => !frozen.has(each));
+      const awake = [...working].filter((each) => !frozen.has(each));
       const victim = awake[Math.floor(Math.random() * awake.length)];
       if (performance.now() >= nextFreeze && victim !== undefined) {
         // Until whatever it has claimed has been taken over.
-        nextFreeze += 8_000;
+        nextFreeze = performance.now() + 8_000;
         freezes += 1;
         victim.kill('SIGSTOP');
         frozen.add(victim);
@@ -144,7 +150,7 @@ export async function deaths(
           return pause(500).then(() => frozen.delete(victim));
         });
       } else if (performance.now() >= nextKill && victim !== undefined) {
-        nextKill += killEvery;
+        nextKill = performance.now() + killEvery;
         kills += 1;
         victim.kill('SIGKILL');
       }
