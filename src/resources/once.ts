@@ -82,7 +82,7 @@ const settling: CallIdentity = {
 
 export const journalOption = (): Schema<Journal | undefined> =>
   ruled(
-    'expected a journal, such as sqliteJournal(path) from payments-platform-sdk/journals',
+    'expected a journal, such as sqliteJournal(path)',
     (value) =>
       isObject(value) &&
       ['read', 'swap', 'now'].every((name) => typeof Reflect.get(value, name) === 'function'),
@@ -98,7 +98,7 @@ const onceOptionsSchema = lazily((): Schema<OnceOptions> =>
 const isReference = (value: unknown): value is string =>
   typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
 const referenceRule =
-  'expected the reference of this payment, with a letter or digit: a text of its own that no other payment ever has';
+  'expected a reference with a letter or digit, which no other payment ever has';
 
 /** Makes a payment once. */
 export async function createOnce(
@@ -156,7 +156,7 @@ async function looked(
     if (error.why.by === 'caller') {
       throw new AbortError('The search was aborted.', { ...facts, cause: error.why.reason });
     }
-    const sentence = `The list of transfers could not be searched within ${totalTimeout} ms (totalTimeout).`;
+    const sentence = `The list was not searched within ${totalTimeout} ms (totalTimeout).`;
     throw new TimeoutError(sentence, { ...facts, phase: 'total' });
   } finally {
     deadline.close();
@@ -231,7 +231,7 @@ function settingsOf(
   const { journal = defaults.journal, settle, totalTimeout, signal } = options;
   if (journal === undefined) {
     throw new ConfigurationError(
-      `${call.operation} needs a journal: set the option journal of the client or of the call to sqliteJournal(path), postgresJournal(query), redisJournal(command) or, for tests, memoryJournal() from payments-platform-sdk/journals.`,
+      `${call.operation} needs the option journal: sqliteJournal(path), postgresJournal(query), redisJournal(command) or, for tests, memoryJournal(), from payments-platform-sdk/journals.`,
       { ...call, outcome: 'not_sent' },
     );
   }

@@ -36,7 +36,9 @@ describe('the examples', () => {
 describe('the client', () => {
   test('has a method for every endpoint, and no other', () => {
     const payments = new PaymentsClient(furnishedPlatform().clientOptions);
-    const beyondTheDocument = ['transfers.waitFor', 'transfers.reconcile'];
+    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'settleOnce'].map(
+      (name) => `transfers.${name}`,
+    );
     const found = Object.entries(payments).flatMap(([noun, resource]) =>
       methodsOf(resource).map((verb) => `${noun}.${verb}`),
     );
