@@ -151,6 +151,10 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
   'instructions.ts': [/built with salt 9007199254740993n/, /Refuel has run 1/, /executed: Success/],
   'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
   'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],
+  'payroll.ts': [
+    /200 paid, 0 in doubt, 0 failed/,
+    /200 transfers on the platform, 200 of them different/,
+  ],
   'quickstart.ts': [/9\. Reconciled/],
   'unknown-outcome.ts': [/txfr_000001 had been accepted/, /look again before/, /account: 60\.00/],
   'your-own-test.ts': [/pass 2/, /fail 0/],
