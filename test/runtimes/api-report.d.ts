@@ -11,9 +11,6 @@ interface Clock {
     clearTimeout(handle: unknown): void;
 }
 
-/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
-type CredentialSource = string | (() => string | Promise<string>);
-
 /**
  * What a schema says of a value, as Standard Schema asks for it.
  * @inline
@@ -520,7 +517,7 @@ declare class PaymentsError extends Error {
     /** Every attempt, in order. */
     readonly attempts: readonly Attempt[];
     /**
-     * Whether the same call may succeed later. Always false for a creation that is `unknown`; after
+     * Whether the same call may succeed later. Always false for a `create` that is `unknown`; after
      * an `unknown` update or deletion, check the current state first.
      */
     readonly retryable: boolean;
@@ -554,20 +551,10 @@ declare class ValidationError extends PaymentsError {
     /** Everything that was wrong, not only the first. */
     readonly issues: readonly Issue[];
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly issues: readonly Issue[];
-    });
+    constructor(message: string, facts: ErrorFacts & Pick<ValidationError, 'issues'>);
 }
 /** What an {@link ApiError} is made from. */
-interface ApiErrorFacts extends ErrorFacts {
-    readonly status: number;
-    readonly code: string | undefined;
-    readonly details: unknown;
-    readonly requestId: string | undefined;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    readonly retryAfterMs: number | undefined;
-}
+type ApiErrorFacts = ErrorFacts & Pick<ApiError, 'status' | 'code' | 'details' | 'requestId' | 'headers' | 'body' | 'retryAfterMs'>;
 /** The platform answered with a status other than success. */
 declare class ApiError extends PaymentsError {
     /** The HTTP status. */
@@ -619,12 +606,10 @@ declare class ConnectionError extends PaymentsError {
     /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
     readonly code: string | undefined;
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly code?: string | undefined;
-    });
+    constructor(message: string, facts: ErrorFacts & Partial<Pick<ConnectionError, 'code'>>);
 }
 /** What a call was doing when its time ran out. */
-type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total' | 'gate';
+type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total';
 /** A call or attempt timed out; `phase` says during what. */
 declare class TimeoutError extends ConnectionError {
     /**
@@ -638,11 +623,7 @@ declare class TimeoutError extends ConnectionError {
     /** For phase `gate`: how long until calls go out again, in milliseconds. */
     readonly retryAfterMs: number | undefined;
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly phase: TimeoutPhase;
-        readonly code?: string | undefined;
-        readonly retryAfterMs?: number | undefined;
-    });
+    constructor(message: string, facts: ErrorFacts & Pick<TimeoutError, 'phase'> & Partial<Pick<TimeoutError, 'code' | 'retryAfterMs'>>);
 }
 /** The caller's signal was aborted; `cause` is its reason. */
 declare class AbortError extends PaymentsError {
@@ -665,13 +646,7 @@ declare class InvalidResponseError extends PaymentsError {
     /** For reason `shape`: what differs from the documented shape. */
     readonly issues: readonly Issue[];
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly reason: InvalidResponseReason;
-        readonly status: number;
-        readonly requestId: string | undefined;
-        readonly body: string;
-        readonly issues?: readonly Issue[] | undefined;
-    });
+    constructor(message: string, facts: ErrorFacts & Pick<InvalidResponseError, 'reason' | 'status' | 'requestId' | 'body' | 'issues'>);
 }
 /** The list cannot be continued. Items returned so far are valid. */
 declare class PaginationError extends PaymentsError {
@@ -684,10 +659,7 @@ declare class PaginationError extends PaymentsError {
     /** Where the list broke off. */
     resume: ResumePoint;
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly reason: 'missing_cursor' | 'cursor_loop';
-        readonly resume: ResumePoint;
-    });
+    constructor(message: string, facts: ErrorFacts & Pick<PaginationError, 'reason' | 'resume'>);
 }
 /** `transfers.waitFor` ended without reaching the wanted status. */
 declare class WaitError extends PaymentsError {
@@ -699,10 +671,29 @@ declare class WaitError extends PaymentsError {
      */
     readonly reason: 'timeout' | 'failed' | 'regressed';
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & {
-        readonly last: Transfer | undefined;
-        readonly reason: 'timeout' | 'failed' | 'regressed';
-    });
+    constructor(message: string, facts: ErrorFacts & Pick<WaitError, 'last' | 'reason'>);
+}
+/**
+ * Why `transfers.createOnce` cannot say yet that the payment was made. `in_progress`: another call is at it;
+ * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
+ * is another payment's; `journal`: the journal failed.
+ */
+type UnsettledReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
+/**
+ * `transfers.createOnce` does not know whether the payment was made, by this call or by an earlier one. The
+ * same call may be made again at any time; it sends nothing twice.
+ */
+declare class UnsettledError extends PaymentsError {
+    /** What keeps it unsettled. */
+    readonly reason: UnsettledReason;
+    /** The description of the payment. */
+    readonly reference: string;
+    /** When to call again, in milliseconds; undefined when that alone does not help. */
+    readonly retryAfterMs: number | undefined;
+    /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
+    readonly candidates: readonly TransferId[] | undefined;
+    /** @hidden */
+    constructor(message: string, facts: ErrorFacts & Pick<UnsettledError, 'reason' | 'reference'> & Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates'>>);
 }
 /** Tells whether a value is an error of this package, from whichever copy of it. */
 declare const isPaymentsError: (value: unknown) => value is PaymentsError;
@@ -763,6 +754,13 @@ interface RetryEvent extends HookCall {
     /** Why the last attempt failed. */
     readonly reason: string;
 }
+/** A call is held back before it goes out; it ends at once if it may not wait for so long. */
+interface WaitEvent extends HookCall {
+    /** Milliseconds that it will probably wait. */
+    readonly delayMs: number;
+    /** Why: `the platform answered 429`. */
+    readonly reason: string;
+}
 /**
  * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
  */
@@ -782,14 +780,104 @@ interface Hooks {
     onResponse?: ((event: ResponseEvent) => unknown) | undefined;
     /** Before the wait that precedes a repeated request. */
     onRetry?: ((event: RetryEvent) => unknown) | undefined;
+    /** When a call is held back, because the platform has asked this client to slow down (429). */
+    onWait?: ((event: WaitEvent) => unknown) | undefined;
     /** When a response with an undocumented shape was returned anyway. */
     onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
+
+/** Options of a single call. */
+interface RequestOptions {
+    /** Aborts the call, including its waits. */
+    signal?: AbortSignal | undefined;
+    /** Milliseconds for one attempt: headers and body. Default: the client's. */
+    timeout?: number | undefined;
+    /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
+    totalTimeout?: number | undefined;
+    /**
+     * How often the call may be sent again at most; 0 means never, except once after a 401 when the
+     * credential is a function. Default: the client's.
+     */
+    maxRetries?: number | undefined;
+    /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
+    headers?: Readonly<Record<string, string | undefined>> | undefined;
+    /** Extra query parameters that the document does not name. */
+    query?: Readonly<Record<string, QueryValue>> | undefined;
+    /** Extra body fields that the document does not name. */
+    body?: Readonly<Record<string, unknown>> | undefined;
+}
+/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
+type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** A custom fetch; receives every request except a GET with a body. */
 type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 /** Sends a GET request together with a body. */
 type GetWithBody = (request: Request, body: string) => Promise<Response>;
+
+/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
+type CredentialSource = string | (() => string | Promise<string>);
+
+/** A call has claimed the payment and may be sending it. */
+interface SendingEntry {
+    readonly state: 'sending';
+    /** Which call; no two calls have the same. */
+    readonly by: string;
+    /** When it was claimed, in milliseconds, by the journal's clock. */
+    readonly begun: number;
+    /** After this time, what that call has sent can no longer take effect. */
+    readonly until: number;
+    /** What is paid; without credentials. */
+    readonly input: TransferCreateInput;
+}
+/** The payment was made. */
+interface PaidEntry {
+    readonly state: 'paid';
+    readonly transferId: TransferId;
+    readonly input: TransferCreateInput;
+}
+/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
+interface NotPaidEntry {
+    readonly state: 'not_paid';
+    readonly input: TransferCreateInput;
+}
+/** What a journal holds of one payment: plain JSON. */
+type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
+/**
+ * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
+ * What it has answered must be on disk: a journal that forgets makes a payment twice.
+ *
+ * @example
+ * ```ts
+ * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
+ *
+ * const entries = new Map<string, JournalEntry>();
+ * const same = (a?: JournalEntry, b?: JournalEntry) => JSON.stringify(a) === JSON.stringify(b);
+ * const journal: Journal = {
+ *   read: async (reference) => entries.get(reference),
+ *   swap: async (reference, before, after) => {
+ *     if (!same(entries.get(reference), before)) return false;
+ *     if (after === undefined) entries.delete(reference);
+ *     else entries.set(reference, after);
+ *     return true;
+ *   },
+ *   now: async () => Date.now(),
+ * };
+ * console.log(await journal.read('invoice 4711'));
+ * ```
+ */
+interface Journal {
+    /** What is written about the payment with this reference. */
+    read(reference: string): Promise<JournalEntry | undefined>;
+    /**
+     * Writes `after` (undefined: takes the entry out) if the entry still is `before`, in one step that
+     * no other process can come between. Resolves to whether it did.
+     */
+    swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
+    /** The time in milliseconds, by one clock for all who share the journal. */
+    now(): Promise<number>;
+    /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
+    readonly forgets?: boolean;
+}
 
 /** How a {@link PaymentsClient} is set up. */
 interface ClientOptions {
@@ -853,32 +941,36 @@ interface ClientOptions {
      * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
      */
     idempotencyHeader?: string | null | undefined;
+    /**
+     * Whether the JSON of a refusal is one that the platform writes. A write that is answered 403, 404,
+     * 409, 422 or another 4xx in any other form is `unknown`, because a proxy may have answered in
+     * the platform's place. Set it if your platform's Error bodies look different.
+     * @default an object whose `error` and `code` are strings
+     */
+    isErrorBody?: ((body: unknown) => boolean) | undefined;
+    /**
+     * Where `transfers.createOnce` writes down what it is about to do: one of
+     * `payments-platform-sdk/journals`, or your own.
+     */
+    journal?: Journal | undefined;
+    /**
+     * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
+     * list, in milliseconds. Must be longer than your processes may stand still. @default 300000
+     */
+    settle?: number | undefined;
     /** Time and timers, for tests. @default the system's */
     clock?: Clock | undefined;
 }
 
-/** Options of a single call. */
-interface RequestOptions {
-    /** Aborts the call, including its waits. */
-    signal?: AbortSignal | undefined;
-    /** Milliseconds for one attempt: headers and body. Default: the client's. */
-    timeout?: number | undefined;
-    /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
-    totalTimeout?: number | undefined;
-    /**
-     * How often the call may be sent again at most; 0 means never, except once after a 401 when the
-     * credential is a function. Default: the client's.
-     */
-    maxRetries?: number | undefined;
-    /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
-    headers?: Readonly<Record<string, string | undefined>> | undefined;
-    /** Extra query parameters that the document does not name. */
-    query?: Readonly<Record<string, QueryValue>> | undefined;
-    /** Extra body fields that the document does not name. */
-    body?: Readonly<Record<string, unknown>> | undefined;
+/** One page of a list of the versioned API. */
+interface Page<T> {
+    /** The items of this page. */
+    data: T[];
+    /** Whether more items follow this page. */
+    hasMore: boolean;
+    /** Where the next page starts; null when there is none. */
+    nextCursor: string | null;
 }
-/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
-type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** What a call resolves to, and the raw answer beside it. */
 interface WithResponse<T> {
@@ -891,16 +983,6 @@ interface WithResponse<T> {
 interface ApiCall<T> extends Promise<T> {
     /** The result together with the raw response: status, headers, body. */
     withResponse(): Promise<WithResponse<T>>;
-}
-
-/** One page of a list of the versioned API. */
-interface Page<T> {
-    /** The items of this page. */
-    data: T[];
-    /** Whether more items follow this page. */
-    hasMore: boolean;
-    /** Where the next page starts; null when there is none. */
-    nextCursor: string | null;
 }
 
 /** Options of `toArray`. */
@@ -1386,6 +1468,23 @@ type Reconciliation = {
     readonly scanned: number;
 };
 
+/** A payment with its reference. */
+type OnceInput = TransferCreateInput & {
+    /** The reference: a text of this payment's own, which no other payment ever has. */
+    readonly description: string;
+};
+
+/** Options of `transfers.createOnce` and `transfers.settleOnce`. */
+interface OnceOptions extends RequestOptions {
+    /** Where the call writes down what it is about to do. Default: the client's. */
+    journal?: Journal | undefined;
+    /**
+     * How long a request that has left may still take effect and appear in the list, in milliseconds.
+     * Default: the client's.
+     */
+    settle?: number | undefined;
+}
+
 /** Options of `transfers.waitFor`. */
 interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     /**
@@ -1430,6 +1529,37 @@ declare class Transfers {
      * ```
      */
     create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated>;
+    /**
+     * Makes a payment once, whoever calls this and however often: after a timeout, a crash or a deploy, in
+     * another process, the same call again resolves to the same Transfer. `input.description` is the
+     * reference: required, and never used for another payment. It never waits for another caller; it rejects
+     * and says when to call again.
+     *
+     * Needs a {@link ClientOptions.journal} that all who pay share. Resolves to the Transfer as it was accepted
+     * or is now; one that later `failed` or was `cancelled` needs another reference to be paid again.
+     *
+     * @throws {@link UnsettledError} when it is not known yet whether the payment was made: call again after
+     * `retryAfterMs`; without it, a person has to look. Any other error of `create` with `outcome` `rejected` or
+     * `not_sent`: no money moved, and the same call is a fresh try
+     *
+     * @example
+     * ```ts
+     * import { memoryJournal } from 'payments-platform-sdk/journals';
+     *
+     * const client = payments.withOptions({ journal: memoryJournal() });
+     * const transfer = await client.transfers.createOnce({ ...input, description: 'invoice 4711' });
+     * console.log(transfer.id, transfer.status);
+     * ```
+     */
+    createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated>;
+    /**
+     * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
+     * `'not_paid'`, after which the next `createOnce` sends it.
+     *
+     * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid, `in_doubt` for
+     * `'not_paid'` while a request may still take effect; {@link NotFoundError} for an id that does not exist
+     */
+    settleOnce(reference: string, verdict: TransferId | 'not_paid', options?: OnceOptions): Promise<void>;
     /** Lists Transfers: `await` one page, or `for await` all of them. */
     list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer>;
     /**
@@ -1544,8 +1674,8 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.1.0";
 
-export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitOptions, WithResponse };
+export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, UnsettledError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, UnsettledReason, WaitEvent, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
 /**
@@ -1637,16 +1767,16 @@ interface Schema<T> {
         output: T;
         /** What goes in. */
         input: T;
-        /** @hidden */ version: never;
-        /** @hidden */ def: never;
-        /** @hidden */ deferred: never;
-        /** @hidden */ run: never;
-        /** @hidden */ parse: never;
-        /** @hidden */ traits: never;
-        /** @hidden */ pattern: never;
-        /** @hidden */ constr: never;
-        /** @hidden */ bag: never;
-        /** @hidden */ isst: never;
+        /** For zod alone. @hidden */ version: never;
+        /** For zod alone. @hidden */ def: never;
+        /** For zod alone. @hidden */ deferred: never;
+        /** For zod alone. @hidden */ run: never;
+        /** For zod alone. @hidden */ parse: never;
+        /** For zod alone. @hidden */ traits: never;
+        /** For zod alone. @hidden */ pattern: never;
+        /** For zod alone. @hidden */ constr: never;
+        /** For zod alone. @hidden */ bag: never;
+        /** For zod alone. @hidden */ isst: never;
     };
 }
 
@@ -2341,9 +2471,197 @@ declare const TransferSchema: Schema<Transfer>;
 export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, AccountListQuerySchema, AccountSchema, AccountUpdateInputSchema, BuiltInstructionSchema, CounterpartyIdSchema, CounterpartyListQuerySchema, CounterpartySchema, EntityCreateInputSchema, EntityCreatedSchema, EntityIdSchema, EntityListQuerySchema, EntitySchema, ErrorBodySchema, ExecutionStateSchema, IbanIdSchema, IbanListQuerySchema, IbanSchema, InstructionBuildInputSchema, InstructionListInputSchema, InstructionSchema, SettingsSchema, SettingsUpdateInputSchema, TransactionListInputSchema, TransactionSchema, TransferCreateInputSchema, TransferCreatedSchema, TransferIdSchema, TransferListQuerySchema, TransferSchema, pageSchema };
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Schema, SchemaError, SchemaIssue, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
+// journals/index.d.ts
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+/** @inline */
+interface TransferTerms {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /**
+     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
+     * is not 0.3 in JavaScript.
+     */
+    amount: string;
+    /**
+     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
+     * documented: docs/gaps.md, row 10.
+     */
+    currency?: string | undefined;
+    /**
+     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
+     * is returned unchanged is assumed: docs/gaps.md, row 60.
+     */
+    description?: string | undefined;
+}
+/** @inline */
+interface ToAccount {
+    /** Another Account on the same Platform: a book transfer. */
+    destinationAccountId: AccountId;
+    counterpartyId?: undefined;
+}
+/** @inline */
+interface ToCounterparty {
+    /** An external wallet or bank account: an on-chain or wire transfer. */
+    counterpartyId: CounterpartyId;
+    destinationAccountId?: undefined;
+}
+/**
+ * Input for sending money: a source, an amount and exactly one destination. That source and
+ * amount are required is assumed: docs/gaps.md, row 5.
+ */
+type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+
+/** A call has claimed the payment and may be sending it. */
+interface SendingEntry {
+    readonly state: 'sending';
+    /** Which call; no two calls have the same. */
+    readonly by: string;
+    /** When it was claimed, in milliseconds, by the journal's clock. */
+    readonly begun: number;
+    /** After this time, what that call has sent can no longer take effect. */
+    readonly until: number;
+    /** What is paid; without credentials. */
+    readonly input: TransferCreateInput;
+}
+/** The payment was made. */
+interface PaidEntry {
+    readonly state: 'paid';
+    readonly transferId: TransferId;
+    readonly input: TransferCreateInput;
+}
+/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
+interface NotPaidEntry {
+    readonly state: 'not_paid';
+    readonly input: TransferCreateInput;
+}
+/** What a journal holds of one payment: plain JSON. */
+type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
+/**
+ * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
+ * What it has answered must be on disk: a journal that forgets makes a payment twice.
+ *
+ * @example
+ * ```ts
+ * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
+ *
+ * const entries = new Map<string, JournalEntry>();
+ * const same = (a?: JournalEntry, b?: JournalEntry) => JSON.stringify(a) === JSON.stringify(b);
+ * const journal: Journal = {
+ *   read: async (reference) => entries.get(reference),
+ *   swap: async (reference, before, after) => {
+ *     if (!same(entries.get(reference), before)) return false;
+ *     if (after === undefined) entries.delete(reference);
+ *     else entries.set(reference, after);
+ *     return true;
+ *   },
+ *   now: async () => Date.now(),
+ * };
+ * console.log(await journal.read('invoice 4711'));
+ * ```
+ */
+interface Journal {
+    /** What is written about the payment with this reference. */
+    read(reference: string): Promise<JournalEntry | undefined>;
+    /**
+     * Writes `after` (undefined: takes the entry out) if the entry still is `before`, in one step that
+     * no other process can come between. Resolves to whether it did.
+     */
+    swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
+    /** The time in milliseconds, by one clock for all who share the journal. */
+    now(): Promise<number>;
+    /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
+    readonly forgets?: boolean;
+}
+
+/**
+ * A journal in the memory of this process, for tests. It ends with the process, so a real payment
+ * needs another one.
+ *
+ * @example
+ * ```ts
+ * import { memoryJournal } from 'payments-platform-sdk/journals';
+ *
+ * const client = payments.withOptions({ journal: memoryJournal() });
+ * console.log(client.toJSON().baseUrl);
+ * ```
+ */
+declare function memoryJournal({ now }?: {
+    now?: () => number;
+}): Journal;
+
+/** The table that {@link postgresJournal} needs. */
+declare const postgresJournalTable = "CREATE TABLE IF NOT EXISTS payments_journal (\n  reference text PRIMARY KEY,\n  entry text NOT NULL,\n  changed_at timestamptz NOT NULL DEFAULT clock_timestamp()\n)";
+type Rows = readonly Readonly<Record<string, unknown>>[];
+/** Runs one statement; resolves to its rows, or to an object that has them as `rows`. */
+type PostgresQuery = (text: string, values: string[]) => PromiseLike<Rows | {
+    readonly rows: Rows;
+}>;
+/**
+ * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
+ * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
+ *
+ * @example
+ * ```ts
+ * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';
+ *
+ * // pg: (text, values) => pool.query(text, values); postgres.js: (text, values) => sql.unsafe(text, values)
+ * const query: PostgresQuery = async () => [];
+ * const client = payments.withOptions({ journal: postgresJournal(query) });
+ * console.log(client.toJSON().baseUrl);
+ * ```
+ */
+declare function postgresJournal(query: PostgresQuery): Journal;
+
+/** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
+type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
+/**
+ * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. The server has to run with
+ * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`; with its default settings a
+ * crash loses claims, and a payment could be made twice.
+ *
+ * @example
+ * ```ts
+ * import { redisJournal, type RedisCommand } from 'payments-platform-sdk/journals';
+ *
+ * // ioredis: (name, ...args) => redis.call(name, ...args); node-redis: (...args) => client.sendCommand(args)
+ * const command: RedisCommand = async () => null;
+ * const client = payments.withOptions({ journal: redisJournal(command) });
+ * console.log(client.toJSON().baseUrl);
+ * ```
+ */
+declare function redisJournal(command: RedisCommand): Journal;
+
+/**
+ * A journal in one SQLite file, which processes of one machine may share. A claim is on disk before the
+ * first byte of the payment leaves. Uses the SQLite of the runtime: Node.js from 22.13 on, Bun, Deno.
+ * `':memory:'` is no file, for tests. Throws when the file cannot be opened or written.
+ *
+ * @example
+ * ```ts
+ * import { sqliteJournal } from 'payments-platform-sdk/journals';
+ *
+ * const journal = sqliteJournal(':memory:'); // or a path
+ * console.log(await journal.read('invoice 4711'));
+ * journal.close();
+ * ```
+ */
+declare function sqliteJournal(path: string): Journal & {
+    close(): void;
+};
+
+export { memoryJournal, postgresJournal, postgresJournalTable, redisJournal, sqliteJournal };
+export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, PostgresQuery, RedisCommand, SendingEntry };
+
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
-export { type A as Account, type B as BuiltInstruction, type C as Counterparty, type E as Entity, type I as Iban, type a as Instruction, type b as SandboxAccountInput, type c as SandboxAccountUpdate, type d as SandboxAccounts, type e as SandboxAnswer, type f as SandboxClientOptions, type g as SandboxClock, type h as SandboxCounterparties, type i as SandboxCounterpartyInput, type j as SandboxCredentials, type k as SandboxEntities, type l as SandboxEntityUpdate, type m as SandboxExecution, type n as SandboxFault, type o as SandboxFaultMoment, type p as SandboxFaultRule, type q as SandboxFaults, type r as SandboxIbanInput, type s as SandboxIbans, type t as SandboxInstructionFromBuilt, type u as SandboxInstructionFromInput, type v as SandboxInstructionInput, type w as SandboxInstructions, type x as SandboxLogEntry, type y as SandboxOperation, type z as SandboxOptions, type D as SandboxRequest, type F as SandboxSettings, type G as SandboxTransactions, type H as SandboxTransfers, type J as Settings, type T as Transaction, type K as Transfer } from '../sandbox.js';
+export { type A as Account, type B as BuiltInstruction, type C as Counterparty, type E as Entity, type I as Iban, type a as Instruction, type b as SandboxAccountInput, type c as SandboxAccountUpdate, type d as SandboxAccounts, type e as SandboxAnswer, type f as SandboxClientOptions, type g as SandboxClock, type h as SandboxCounterparties, type i as SandboxCounterpartyInput, type j as SandboxCredentials, type k as SandboxEntities, type l as SandboxEntityUpdate, type m as SandboxExecution, type n as SandboxFault, type o as SandboxFaultMoment, type p as SandboxFaultRule, type q as SandboxFaults, type r as SandboxIbanInput, type s as SandboxIbans, type t as SandboxInstructionFromBuilt, type u as SandboxInstructionFromInput, type v as SandboxInstructionInput, type w as SandboxInstructions, type x as SandboxLogEntry, type y as SandboxOperation, type z as SandboxOptions, type D as SandboxRecords, type F as SandboxRequest, type G as SandboxSettings, type H as SandboxState, type J as SandboxTransactions, type K as SandboxTransfers, type L as Settings, type T as Transaction, type M as Transfer } from '../sandbox.js';
 
 /** What went wrong, and how the platform words it. */
 interface SandboxProblem {
@@ -2401,6 +2719,66 @@ type Hex = `0x${string}`;
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
+
+/**
+ * A status, headers and a body text, not yet on any wire.
+ * @inline
+ */
+interface Reply {
+    /** The HTTP status. */
+    status: number;
+    /** Headers by name. */
+    headers: Record<string, string>;
+    /** The text of the body; null when there is none. */
+    body: string | null;
+}
+/** What a door has to show to the caller. */
+type SandboxAnswer = ({
+    /**
+     * The whole reply; its headers and half of its body and then an end; the same and then
+     * silence.
+     */
+    kind: 'complete' | 'truncated' | 'stalled';
+} & Reply) | {
+    /** The connection breaks. */
+    kind: 'reset';
+} | {
+    /** Nothing happens until the caller gives up. */
+    kind: 'hang';
+};
+
+/** The two credentials that a sandbox accepts. */
+interface SandboxCredentials {
+    /** For versioned endpoints. */
+    readonly apiKey: string;
+    /** For the instruction and transaction endpoints. */
+    readonly jwt: string;
+}
+
+/**
+ * The rows of one noun in the order of their creation. A row's position is the number in its id, so
+ * it never changes and is never given away again, which is what makes cursors stable under
+ * insertion, deletion and a restart.
+ */
+declare class Table<Prefix extends string, Row extends {
+    readonly id: `${Prefix}${string}`;
+}> {
+    #private;
+    constructor(prefix: Prefix, noun: string, next: () => number);
+    /** Adds the row that `make` returns for the next id. */
+    add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made;
+    /** Takes these rows in place of its own. Their ids are the prefix and a number. */
+    replace(rows: readonly Row[]): void;
+    find(id: string): Row | undefined;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    get(id: string): Row;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    remove(id: string): Row;
+    /** Positions and rows after a position, oldest first. */
+    after(position: number): Generator<[position: number, row: Row]>;
+    /** Every row, oldest first. */
+    all(): Row[];
+}
 
 /** The id of an Entity. */
 type EntityId = `ent_${string}`;
@@ -2592,68 +2970,70 @@ interface AccountUpdateInput {
     metadata?: Metadata | undefined;
 }
 
-declare const transactionStatuses: readonly ["Success"];
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
 /**
- * The one transaction status that the document names; others exist.
+ * The documented types of a Counterparty.
  * @useDeclaredType
  */
-type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
-type TransactionStatus = OpenEnum<KnownTransactionStatus>;
-/** One on-chain transaction of an Instruction. */
-interface Transaction {
-    /** Unix seconds. */
-    createdAtUnix: Integer;
-    /** Unix seconds. */
-    updatedAtUnix: Integer;
-    /** Unix seconds. */
-    startedAtUnix: Integer;
-    /** Unix seconds. */
-    finishedAtUnix: Integer;
-    /** Block number. */
-    startedAtBlock: Integer;
-    /** Block number. */
-    finishedAtBlock: Integer;
-    /** Identifies the transaction on its chain. */
-    transactionHash: Hex;
-    /** The block that holds it. */
-    blockHash: Hex;
-    /** The Instruction that it belongs to. */
-    instructionId: Hex;
-    /** The chain's number. */
-    chainId: Integer;
-    /** The address that the Instruction belongs to. */
-    address: Hex;
-    /** Whether it activated the Instruction. */
-    activation: boolean;
-    /** Whether it deactivated the Instruction. */
-    deactivation: boolean;
-    /** `Success` is the one documented value. */
-    transactionStatus: TransactionStatus;
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
 }
 
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
 /**
- * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
- * the object also decides how long a `delay` fault takes.
+ * The documented statuses of an IBAN.
+ * @useDeclaredType
  */
-type SandboxClock = (() => number | Date) | {
-    /** The present moment. */
-    now(): number | Date;
-    /** Calls back once, after so many milliseconds. */
-    setTimeout?(run: () => void, ms: number): unknown;
-    /** Takes back what `setTimeout` has returned. */
-    clearTimeout?(timer: unknown): void;
-};
-/** The sandbox's own view of its {@link SandboxClock}. */
-declare class Clock {
-    #private;
-    constructor(source?: SandboxClock);
-    /** The present moment. */
-    now(): Date;
-    /** The present moment as an ISO 8601 date-time in UTC. */
-    iso(): string;
-    /** Waits; rejects with the signal's reason as soon as it aborts. */
-    wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
 }
 
 declare const executionStatuses: readonly ["Deactivated"];
@@ -2754,131 +3134,44 @@ interface InstructionBuildInput {
     actionArguments: ActionArguments;
 }
 
-interface InstructionRow {
-    readonly address: Hex;
-    readonly chainId: Integer;
-    instruction: Instruction;
-}
-/** @inline */
-interface Registration {
-    /** The address that the Instruction belongs to. */
-    address: Hex;
-    /** A name for people. @default '' */
-    nickname?: string | undefined;
-}
-/** An Instruction to register, as it was given to POST /instruction/build. */
-interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {
-}
-/** An Instruction to register, as POST /instruction/build answered it. */
-interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
-    /** The chain's number. @default 8453 */
-    chainId?: Integer | undefined;
-}
-/** What it takes to register an Instruction in the sandbox; the API offers no call for it. */
-type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
-/** What `sandbox.instructions.execute` may be told. */
-interface SandboxExecution {
-    /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
-    value?: Integer | string | undefined;
-    /** The transaction's status. @default 'Success' */
-    status?: string | undefined;
-}
-/** The Instructions of a sandbox, and what happens to them on chain rather than through the API. */
-declare class SandboxInstructions {
-    #private;
-    constructor(platform: Platform);
-    /**
-     * Registers an Instruction on chain, with the transaction that activates it. Takes either what
-     * POST /instruction/build takes or what it answers, plus the address it belongs to.
-     * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
-     *
-     * @example
-     * ```ts
-     * const built = await payments.instructions.build({
-     *   address: '0x00000000000000000000000000000000000000aa',
-     *   chainId: 8453,
-     *   salt: 1,
-     *   maxExecutions: 10,
-     *   actionArguments: { anyOtherKind: { threshold: 5 } },
-     * });
-     * const { instructionId } = sandbox.instructions.create({
-     *   address: '0x00000000000000000000000000000000000000aa',
-     *   ...built,
-     * });
-     * sandbox.instructions.execute(instructionId, { value: '250000' });
-     * ```
-     */
-    create(input: SandboxInstructionInput): Instruction;
-    /** One Instruction by its `instructionId`. @throws SandboxError when it does not exist. */
-    get(instructionId: string): Instruction;
-    /** Every Instruction of every address, oldest first. */
-    list(): Instruction[];
-    /**
-     * Lets an Instruction run once: it counts, and a transaction is put on record.
-     * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
-     */
-    execute(instructionId: string, execution?: SandboxExecution): Transaction;
-    /**
-     * Deactivates an Instruction, with the transaction that does so.
-     * @throws SandboxError when it does not exist or is deactivated already.
-     */
-    deactivate(instructionId: string): Instruction;
-}
-
+declare const transactionStatuses: readonly ["Success"];
 /**
- * The rows of one noun in the order of their creation. A row's position never changes and is never
- * given away again, which is what makes cursors stable under insertion and deletion.
- */
-declare class Table<Prefix extends string, Row extends {
-    readonly id: `${Prefix}${string}`;
-}> {
-    #private;
-    constructor(prefix: Prefix, noun: string);
-    /** Adds the row that `make` returns for the next id. */
-    add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made;
-    find(id: string): Row | undefined;
-    /** @throws SandboxError with status 404 when there is no such row. */
-    get(id: string): Row;
-    /** @throws SandboxError with status 404 when there is no such row. */
-    remove(id: string): Row;
-    /** Positions and rows after a position, oldest first. */
-    after(position: number): Generator<[position: number, row: Row]>;
-    /** Every row, oldest first. */
-    all(): Row[];
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
+ * The one transaction status that the document names; others exist.
  * @useDeclaredType
  */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
+type KnownTransactionStatus = (typeof transactionStatuses)[number];
+/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+type TransactionStatus = OpenEnum<KnownTransactionStatus>;
+/** One on-chain transaction of an Instruction. */
+interface Transaction {
+    /** Unix seconds. */
+    createdAtUnix: Integer;
+    /** Unix seconds. */
+    updatedAtUnix: Integer;
+    /** Unix seconds. */
+    startedAtUnix: Integer;
+    /** Unix seconds. */
+    finishedAtUnix: Integer;
+    /** Block number. */
+    startedAtBlock: Integer;
+    /** Block number. */
+    finishedAtBlock: Integer;
+    /** Identifies the transaction on its chain. */
+    transactionHash: Hex;
+    /** The block that holds it. */
+    blockHash: Hex;
+    /** The Instruction that it belongs to. */
+    instructionId: Hex;
+    /** The chain's number. */
+    chainId: Integer;
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** Whether it activated the Instruction. */
+    activation: boolean;
+    /** Whether it deactivated the Instruction. */
+    deactivation: boolean;
+    /** `Success` is the one documented value. */
+    transactionStatus: TransactionStatus;
 }
 
 /** The id of a Transfer. */
@@ -2976,60 +3269,75 @@ interface ToCounterparty {
  */
 type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
 
-/** A Transfer whose status can change. */
-interface TransferRow extends Transfer {
-    status: KnownTransferStatus;
-}
-/** The Transfers of a sandbox, and what only the platform itself can do with them. */
-declare class SandboxTransfers {
+/**
+ * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
+ * the object also decides how long a `delay` fault takes.
+ */
+type SandboxClock = (() => number | Date) | {
+    /** The present moment. */
+    now(): number | Date;
+    /** Calls back once, after so many milliseconds. */
+    setTimeout?(run: () => void, ms: number): unknown;
+    /** Takes back what `setTimeout` has returned. */
+    clearTimeout?(timer: unknown): void;
+};
+/** The sandbox's own view of its {@link SandboxClock}. */
+declare class Clock {
     #private;
-    constructor(platform: Platform);
-    /**
-     * Creates a Transfer, as POST /transfers does.
-     * @throws SandboxError for every reason that the API would refuse it for.
-     */
-    create(input: TransferCreateInput): Transfer;
-    /** One Transfer. @throws SandboxError when it does not exist. */
-    get(id: string): Transfer;
-    /** Every Transfer, oldest first. */
-    list(): Transfer[];
-    /**
-     * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
-     * money arrives with the second step.
-     * @throws SandboxError when it does not exist, or has ended already.
-     */
-    advance(id: string): Transfer;
-    /**
-     * Lets a `pending` or `processing` Transfer fail; the money is available at its source again.
-     * @throws SandboxError when it does not exist, or has ended already.
-     */
-    fail(id: string): Transfer;
-    /**
-     * Cancels a Transfer that is still `pending`; the money is available at its source again.
-     * @throws SandboxError when it does not exist, is `processing`, or has ended already.
-     */
-    cancel(id: string): Transfer;
+    /** How far this clock was set on from its source. */
+    offset: number;
+    constructor(source?: SandboxClock);
+    /** The present moment. */
+    now(): Date;
+    /** The present moment as an ISO 8601 date-time in UTC. */
+    iso(): string;
+    /** Waits; rejects with the signal's reason as soon as it aborts. */
+    wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+    /** Calls back once, unless it is taken back; keeps no process alive. */
+    later(run: () => void, ms: number): () => void;
 }
 
-/** Everything that a Platform remembers. The rules are in the file of each noun. */
-declare class Platform {
-    readonly clock: Clock;
-    /** Items a page when a request names no `limit`. */
-    readonly pageSize: number;
-    readonly entities: Table<"ent_", Entity>;
-    readonly accounts: Table<"acc_", AccountRow>;
-    readonly transfers: Table<"txfr_", TransferRow>;
-    readonly counterparties: Table<"cpty_", Counterparty>;
-    readonly ibans: Table<"iban_", Iban>;
-    /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
-    readonly closedIbans: Map<string, Iban>;
-    readonly instructions: Map<string, InstructionRow>;
-    readonly transactions: Transaction[];
-    settings: Settings;
-    constructor(clock: SandboxClock | undefined, pageSize: number);
+/** What is numbered. */
+declare const names: readonly ["entities", "accounts", "transfers", "counterparties", "ibans", "requests", "log"];
+type IdName = (typeof names)[number];
+/** The last number that was given to each. */
+type IdCounts = Readonly<Record<IdName, number>>;
+/**
+ * Numbers that only ever grow: an id that somebody was told must never mean something else, whatever
+ * was reset, brought in or lost meanwhile.
+ */
+declare class Ids {
+    #private;
+    /** Called before a number is given. Whoever keeps the state of a process has to know beforehand. */
+    reserve: (name: IdName, number: number) => void;
+    next(name: IdName): number;
+    get counts(): IdCounts;
+    /** Goes on after these numbers, unless it is further already. */
+    atLeast(counts: Readonly<Record<string, number | undefined>>): void;
 }
 
-/** An Account with its balances as exact units; see decimal.ts. */
+/**
+ * What moves by itself, and when: each thing once, so many milliseconds after it last moved. Steps
+ * that are due are taken by a timer and by whoever calls `run` before it looks, so that a clock which
+ * was set on, or a timer that is late, makes no difference to what anybody sees.
+ */
+declare class Schedule {
+    #private;
+    /** Takes the next step of the thing with this id. */
+    step: (id: string) => void;
+    constructor(clock: Clock, interval: number | undefined);
+    /** Something has moved, and is to move again. */
+    count(id: string): void;
+    /** Something has come to its end. */
+    forget(id: string): void;
+    clear(): void;
+    /** Takes every step that is due; more than one of the same thing if much time has passed. */
+    run(): void;
+    /** The clock was set: what is left of each wait has changed. */
+    clockMoved(): void;
+}
+
+/** An Account with its balances as exact units; see money.ts. */
 interface AccountRow {
     readonly id: AccountId;
     readonly entityId: EntityId;
@@ -3046,178 +3354,37 @@ interface AccountRow {
     pending: bigint;
     locked: bigint;
 }
-/** What it takes to create an Account in the sandbox: more than the API offers. */
-interface SandboxAccountInput extends AccountCreateInput {
-    /** A wallet or a bank account. @default 'wallet' */
-    type?: KnownAccountType | undefined;
-    /** What its balances are in. @default 'USDC' */
-    currency?: string | undefined;
-    /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
-    chain?: string | undefined;
+/** A Transfer whose status can change. */
+interface TransferRow extends Transfer {
+    status: KnownTransferStatus;
 }
-/** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
-interface SandboxAccountUpdate extends AccountUpdateInput {
-    /** No new transfer leaves or reaches an inactive Account; deposits and `fund` still do. */
-    status?: KnownAccountStatus | undefined;
+/** An Instruction, and whose it is. */
+interface InstructionRow {
+    readonly address: Hex;
+    readonly chainId: Integer;
+    instruction: Instruction;
 }
-/** The Accounts of a sandbox, and what only the platform itself can do with them. */
-declare class SandboxAccounts {
-    #private;
-    constructor(platform: Platform);
-    /**
-     * Creates an Account, as POST /accounts does, and lets you choose type, currency and chain too.
-     * @throws SandboxError when the Entity does not exist or a field is malformed.
-     */
-    create(input: SandboxAccountInput): Account;
-    /** One Account with its balances. @throws SandboxError when it does not exist. */
-    get(id: string): Account;
-    /** Every Account, oldest first. */
-    list(): Account[];
-    /**
-     * Puts money into an Account from outside the Platform: its available balance grows.
-     * @param amount a decimal string in the Account's currency, such as `'100.00'`.
-     * @throws SandboxError when the Account does not exist or the amount is not a decimal above zero.
-     */
-    fund(id: string, amount: string): Account;
-    /**
-     * Changes name, metadata or status. Only the sandbox can change the status.
-     * @throws SandboxError when the Account does not exist or a field is malformed.
-     *
-     * @example
-     * ```ts
-     * sandbox.accounts.update(account.id, { status: 'inactive' });
-     * ```
-     */
-    update(id: string, patch: SandboxAccountUpdate): Account;
-}
-
-/**
- * A status, headers and a body text, not yet on any wire.
- * @inline
- */
-interface Reply {
-    /** The HTTP status. */
-    status: number;
-    /** Headers by name. */
-    headers: Record<string, string>;
-    /** The text of the body; null when there is none. */
-    body: string | null;
-}
-/** What a door has to show to the caller. */
-type SandboxAnswer = ({
-    /**
-     * The whole reply; its headers and half of its body and then an end; the same and then
-     * silence.
-     */
-    kind: 'complete' | 'truncated' | 'stalled';
-} & Reply) | {
-    /** The connection breaks. */
-    kind: 'reset';
-} | {
-    /** Nothing happens until the caller gives up. */
-    kind: 'hang';
-};
-
-/**
- * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
- * null counts as left out, so that a Counterparty that was read can be created again.
- */
-interface SandboxCounterpartyInput {
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. @default 'Counterparty' */
-    name?: string | undefined;
-    /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
-    type?: KnownCounterpartyType | undefined;
-    /** For wallets. Default: an address made up by the sandbox. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. Default: the `defaultChain` of the Settings. */
-    chain?: string | null | undefined;
-    /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
-    bankName?: string | null | undefined;
-    /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. Default: made up by the sandbox. */
-    routingNumber?: string | null | undefined;
-}
-/** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
-declare class SandboxCounterparties {
-    #private;
-    constructor(platform: Platform);
-    /**
-     * Creates a Counterparty. What you leave out is made up, the same way in every run.
-     * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
-     *   a field of a bank account or the reverse.
-     *
-     * @example
-     * ```ts
-     * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
-     * console.log(wallet.walletAddress);
-     * ```
-     */
-    create(input: SandboxCounterpartyInput): Counterparty;
-    /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
-    get(id: string): Counterparty;
-    /** Every Counterparty that was not deleted, oldest first. */
-    list(): Counterparty[];
-    /**
-     * Deletes a Counterparty, as DELETE /counterparties/{id} does: pending transfers to it fail, and
-     * their money is available at its source again.
-     * @throws SandboxError when it does not exist or was deleted.
-     */
-    delete(id: string): void;
-}
-
-/** The two credentials that a sandbox accepts. */
-interface SandboxCredentials {
-    /** For versioned endpoints. */
-    readonly apiKey: string;
-    /** For the instruction and transaction endpoints. */
-    readonly jwt: string;
-}
-
-/** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
-interface SandboxEntityUpdate {
-    /** Whether the Entity is active. */
-    status?: KnownEntityStatus | undefined;
-    /** Where identity verification stands. */
-    kycStatus?: KnownKycStatus | undefined;
-    /** Where acceptance of the terms of service stands. */
-    tosStatus?: KnownTosStatus | undefined;
-}
-/** The Entities of a sandbox, and what only the platform itself can do with them. */
-declare class SandboxEntities {
-    #private;
-    constructor(platform: Platform);
-    /**
-     * Creates an Entity, as POST /entities does.
-     * @throws SandboxError when a field is missing or malformed.
-     */
-    create(input: EntityCreateInput): Entity;
-    /** One Entity. @throws SandboxError when it does not exist. */
-    get(id: string): Entity;
-    /** Every Entity, oldest first. */
-    list(): Entity[];
-    /**
-     * Completes verification: the KYC status and the terms of service become `approved`.
-     * @throws SandboxError when the Entity does not exist.
-     */
-    approve(id: string): Entity;
-    /**
-     * Lets identity verification fail: the KYC status becomes `rejected`.
-     * @throws SandboxError when the Entity does not exist.
-     */
-    reject(id: string): Entity;
-    /**
-     * Sets single statuses. The document gives no transitions, so any is allowed.
-     * @throws SandboxError when the Entity does not exist or a status is not a documented one.
-     *
-     * @example
-     * ```ts
-     * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
-     * ```
-     */
-    update(id: string, patch: SandboxEntityUpdate): Entity;
+/** Everything that a Platform remembers. The rules are in the file of each noun. */
+declare class Platform {
+    readonly clock: Clock;
+    /** Items a page when a request names no `limit`. */
+    readonly pageSize: number;
+    readonly ids: Ids;
+    /** What moves by itself; see life.ts. */
+    readonly schedule: Schedule;
+    readonly entities: Table<"ent_", Entity>;
+    readonly accounts: Table<"acc_", AccountRow>;
+    readonly transfers: Table<"txfr_", TransferRow>;
+    readonly counterparties: Table<"cpty_", Counterparty>;
+    readonly ibans: Table<"iban_", Iban>;
+    /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
+    readonly closedIbans: Map<string, Iban>;
+    readonly instructions: Map<string, InstructionRow>;
+    transactions: Transaction[];
+    settings: Settings;
+    /** Called after something may have changed that is to outlive the object. */
+    changed: () => void;
+    constructor(clock: SandboxClock | undefined, pageSize: number, autoAdvance?: number);
 }
 
 /** The operations of the API, by the names that faults and the log use. */
@@ -3287,13 +3454,18 @@ type SandboxFault = {
 interface SandboxFaultRule {
     /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
     operation: SandboxOperation | '*';
-    /** How many requests are affected; `Infinity` for all. @default 1 */
-    times?: number | undefined;
+    /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1 */
+    times?: number | 'always' | undefined;
     /** How many matching requests to let through first. @default 0 */
     after?: number | undefined;
+    /** How many of a hundred matching requests are affected, by chance. @default 100 */
+    percent?: number | undefined;
+    /** A whole number that chance begins with: the same one strikes the same requests. @default 1 */
+    seed?: number | undefined;
     /** What happens to them. */
     fault: SandboxFault;
 }
+
 /** The faults that a sandbox is told to show. */
 interface SandboxFaults {
     /**
@@ -3309,40 +3481,219 @@ interface SandboxFaults {
      * ```
      */
     add(rule: SandboxFaultRule): void;
+    /** The rules that are not used up, oldest first: `times` and `after` say how much is left. */
+    list(): SandboxFaultRule[];
     /** Forgets every rule. */
     clear(): void;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
-type IbanId = `iban_${string}`;
-declare const ibanStatuses: readonly ["active", "inactive"];
+/** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
+interface SandboxLogEntry {
+    /** Counts on in the order in which requests come to their ends; undefined before that. */
+    readonly id: number | undefined;
+    /** When it arrived: ISO 8601 date-time, UTC, by the clock of the sandbox. */
+    readonly time: string;
+    /** The HTTP method. */
+    readonly method: string;
+    /** The path with whatever prefix it came with, without the query. */
+    readonly path: string;
+    /** The query parameters; of one that was given twice, the last. */
+    readonly query: Readonly<Record<string, string>>;
+    /**
+     * The JSON value that arrived, or its text when it is not JSON; the beginning of the text when it
+     * is longer than 64 KiB; undefined when there was none.
+     */
+    readonly body: unknown;
+    /** Undefined when the path and method belong to no operation. */
+    readonly operation: SandboxOperation | undefined;
+    /** The status of the answer; undefined before it is sent, and when a fault kept it away. */
+    readonly status: number | undefined;
+    /** How long the answer took, in milliseconds; undefined before the end. */
+    readonly ms: number | undefined;
+    /** The `x-request-id` of the answer. */
+    readonly requestId: string;
+    /** The kind of the fault that was applied. */
+    readonly fault: SandboxFault['kind'] | undefined;
+}
+
+/** Everything that a Platform remembers, as JSON. */
+interface SandboxRecords {
+    /** Of this form. A later form will have another number. */
+    version: 1;
+    /** Every Entity. */
+    entities: Entity[];
+    /** Every Account; what is locked and pending follows from the open Transfers. */
+    accounts: Account[];
+    /** Every Transfer. */
+    transfers: Transfer[];
+    /** Every Counterparty that was not deleted. */
+    counterparties: Counterparty[];
+    /** Every IBAN that was not deleted. */
+    ibans: Iban[];
+    /** IBANs that were deleted: deposits to them are refused. */
+    closedIbans: Iban[];
+    /** Every Instruction, and whose it is. */
+    instructions: {
+        /** The address that it belongs to. */
+        address: Hex;
+        /** The chain's number. */
+        chainId: Integer;
+        /** The Instruction as the list answers it. */
+        instruction: Instruction;
+    }[];
+    /** Every transaction record, oldest first. */
+    transactions: Transaction[];
+    /** The Settings. Default: those of a new Platform. */
+    settings?: Settings | undefined;
+    /** How far the clock was set on, in milliseconds. */
+    clockOffsetMs: number;
+    /** The last number that an id was given, by noun. */
+    ids: Readonly<Record<string, number | undefined>>;
+}
+
+/** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
+interface SandboxState extends SandboxRecords {
+    /** The rules of `sandbox.faults` that are not used up, without those that strike by chance. */
+    faults: SandboxFaultRule[];
+}
+
+/** What it takes to create an Account in the sandbox: more than the API offers. */
+interface SandboxAccountInput extends AccountCreateInput {
+    /** A wallet or a bank account. @default 'wallet' */
+    type?: KnownAccountType | undefined;
+    /** What its balances are in. @default 'USDC' */
+    currency?: string | undefined;
+    /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
+    chain?: string | undefined;
+}
+/** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
+interface SandboxAccountUpdate extends AccountUpdateInput {
+    /** No new transfer leaves or reaches an inactive Account; deposits and `fund` still do. */
+    status?: KnownAccountStatus | undefined;
+}
+/** The Accounts of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxAccounts {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates an Account, as POST /accounts does, and lets you choose type, currency and chain too.
+     * @throws SandboxError when the Entity does not exist or a field is malformed.
+     */
+    create(input: SandboxAccountInput): Account;
+    /** One Account with its balances. @throws SandboxError when it does not exist. */
+    get(id: string): Account;
+    /** Every Account, oldest first. */
+    list(): Account[];
+    /**
+     * Puts money into an Account from outside the Platform: its available balance grows.
+     * @param amount a decimal string in the Account's currency, such as `'100.00'`.
+     * @throws SandboxError when the Account does not exist or the amount is not a decimal above zero.
+     */
+    fund(id: string, amount: string): Account;
+    /**
+     * Changes name, metadata or status. Only the sandbox can change the status.
+     * @throws SandboxError when the Account does not exist or a field is malformed.
+     *
+     * @example
+     * ```ts
+     * sandbox.accounts.update(account.id, { status: 'inactive' });
+     * ```
+     */
+    update(id: string, patch: SandboxAccountUpdate): Account;
+}
+
 /**
- * The documented statuses of an IBAN.
- * @useDeclaredType
+ * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
+ * null counts as left out, so that a Counterparty that was read can be created again.
  */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
+interface SandboxCounterpartyInput {
+    /** The Entity that the Counterparty belongs to. */
     entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
+    /** Display name. @default 'Counterparty' */
+    name?: string | undefined;
+    /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
+    type?: KnownCounterpartyType | undefined;
+    /** For wallets. Default: an address made up by the sandbox. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. Default: the `defaultChain` of the Settings. */
+    chain?: string | null | undefined;
+    /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
+    bankName?: string | null | undefined;
+    /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. Default: made up by the sandbox. */
+    routingNumber?: string | null | undefined;
+}
+/** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
+declare class SandboxCounterparties {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates a Counterparty. What you leave out is made up, the same way in every run.
+     * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
+     *   a field of a bank account or the reverse.
+     *
+     * @example
+     * ```ts
+     * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
+     * console.log(wallet.walletAddress);
+     * ```
+     */
+    create(input: SandboxCounterpartyInput): Counterparty;
+    /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
+    get(id: string): Counterparty;
+    /** Every Counterparty that was not deleted, oldest first. */
+    list(): Counterparty[];
+    /**
+     * Deletes a Counterparty, as DELETE /counterparties/{id} does: pending transfers to it fail, and
+     * their money is available at its source again.
+     * @throws SandboxError when it does not exist or was deleted.
+     */
+    delete(id: string): void;
+}
+
+/** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
+interface SandboxEntityUpdate {
+    /** Whether the Entity is active. */
+    status?: KnownEntityStatus | undefined;
+    /** Where identity verification stands. */
+    kycStatus?: KnownKycStatus | undefined;
+    /** Where acceptance of the terms of service stands. */
+    tosStatus?: KnownTosStatus | undefined;
+}
+/** The Entities of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxEntities {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates an Entity, as POST /entities does.
+     * @throws SandboxError when a field is missing or malformed.
+     */
+    create(input: EntityCreateInput): Entity;
+    /** One Entity. @throws SandboxError when it does not exist. */
+    get(id: string): Entity;
+    /** Every Entity, oldest first. */
+    list(): Entity[];
+    /**
+     * Completes verification: the KYC status and the terms of service become `approved`.
+     * @throws SandboxError when the Entity does not exist.
+     */
+    approve(id: string): Entity;
+    /**
+     * Lets identity verification fail: the KYC status becomes `rejected`.
+     * @throws SandboxError when the Entity does not exist.
+     */
+    reject(id: string): Entity;
+    /**
+     * Sets single statuses. The document gives no transitions, so any is allowed.
+     * @throws SandboxError when the Entity does not exist or a status is not a documented one.
+     *
+     * @example
+     * ```ts
+     * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
+     * ```
+     */
+    update(id: string, patch: SandboxEntityUpdate): Entity;
 }
 
 /** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
@@ -3389,22 +3740,70 @@ declare class SandboxIbans {
     deposit(id: string, amount: string): Account;
 }
 
-/** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
-interface SandboxLogEntry {
-    /** The HTTP method. */
-    readonly method: string;
-    /** The path with whatever prefix it came with, without the query. */
-    readonly path: string;
-    /** The query parameters; of one that was given twice, the last. */
-    readonly query: Readonly<Record<string, string>>;
-    /** The JSON value that arrived, or its text when it is not JSON; undefined when there was none. */
-    readonly body: unknown;
-    /** Undefined when the path and method belong to no operation. */
-    readonly operation: SandboxOperation | undefined;
-    /** The kind of the fault that was applied. */
-    readonly fault: SandboxFault['kind'] | undefined;
-    /** The status of the answer; undefined before it is sent, and when a fault kept it away. */
-    readonly status: number | undefined;
+/** @inline */
+interface Registration {
+    /** The address that the Instruction belongs to. */
+    address: Hex;
+    /** A name for people. @default '' */
+    nickname?: string | undefined;
+}
+/** An Instruction to register, as it was given to POST /instruction/build. */
+interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {
+}
+/** An Instruction to register, as POST /instruction/build answered it. */
+interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
+    /** The chain's number. @default 8453 */
+    chainId?: Integer | undefined;
+}
+/** What it takes to register an Instruction in the sandbox; the API offers no call for it. */
+type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
+/** What `sandbox.instructions.execute` may be told. */
+interface SandboxExecution {
+    /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
+    value?: Integer | string | undefined;
+    /** The transaction's status. @default 'Success' */
+    status?: string | undefined;
+}
+/** The Instructions of a sandbox, and what happens to them on chain rather than through the API. */
+declare class SandboxInstructions {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Registers an Instruction on chain, with the transaction that activates it. Takes either what
+     * POST /instruction/build takes or what it answers, plus the address it belongs to.
+     * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
+     *
+     * @example
+     * ```ts
+     * const built = await payments.instructions.build({
+     *   address: '0x00000000000000000000000000000000000000aa',
+     *   chainId: 8453,
+     *   salt: 1,
+     *   maxExecutions: 10,
+     *   actionArguments: { anyOtherKind: { threshold: 5 } },
+     * });
+     * const { instructionId } = sandbox.instructions.create({
+     *   address: '0x00000000000000000000000000000000000000aa',
+     *   ...built,
+     * });
+     * sandbox.instructions.execute(instructionId, { value: '250000' });
+     * ```
+     */
+    create(input: SandboxInstructionInput): Instruction;
+    /** One Instruction by its `instructionId`. @throws SandboxError when it does not exist. */
+    get(instructionId: string): Instruction;
+    /** Every Instruction of every address, oldest first. */
+    list(): Instruction[];
+    /**
+     * Lets an Instruction run once: it counts, and a transaction is put on record.
+     * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
+     */
+    execute(instructionId: string, execution?: SandboxExecution): Transaction;
+    /**
+     * Deactivates an Instruction, with the transaction that does so.
+     * @throws SandboxError when it does not exist or is deactivated already.
+     */
+    deactivate(instructionId: string): Instruction;
 }
 
 /** The Settings of a sandbox. The API can change them but not read them. */
@@ -3428,6 +3827,38 @@ declare class SandboxTransactions {
     list(): Transaction[];
 }
 
+/** The Transfers of a sandbox, and what only the platform itself can do with them. */
+declare class SandboxTransfers {
+    #private;
+    constructor(platform: Platform);
+    /**
+     * Creates a Transfer, as POST /transfers does.
+     * @throws SandboxError for every reason that the API would refuse it for.
+     */
+    create(input: TransferCreateInput): Transfer;
+    /** One Transfer. @throws SandboxError when it does not exist. */
+    get(id: string): Transfer;
+    /** Every Transfer, oldest first. */
+    list(): Transfer[];
+    /**
+     * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
+     * money arrives with the second step. A description that begins with `sandbox:fail` or
+     * `sandbox:cancel` leads to that end instead.
+     * @throws SandboxError when it does not exist, or has ended already.
+     */
+    advance(id: string): Transfer;
+    /**
+     * Lets a `pending` or `processing` Transfer fail; the money is available at its source again.
+     * @throws SandboxError when it does not exist, or has ended already.
+     */
+    fail(id: string): Transfer;
+    /**
+     * Cancels a Transfer that is still `pending`; the money is available at its source again.
+     * @throws SandboxError when it does not exist, is `processing`, or has ended already.
+     */
+    cancel(id: string): Transfer;
+}
+
 /** How a {@link Sandbox} is set up. */
 interface SandboxOptions {
     /** The source of all timestamps. Default: the system time. */
@@ -3438,6 +3869,13 @@ interface SandboxOptions {
     apiKey?: string | undefined;
     /** The JWT that is accepted. Default: a fixed one. */
     jwt?: string | undefined;
+    /**
+     * Milliseconds after which Transfers and the verification of Entities move one step on by
+     * themselves, by the `clock`. Default: nothing moves until it is told to.
+     */
+    autoAdvance?: number | undefined;
+    /** Milliseconds that every answer takes. @default 0 */
+    latency?: number | undefined;
 }
 /** A request, whichever entry point has received it. */
 interface SandboxRequest {
@@ -3447,6 +3885,8 @@ interface SandboxRequest {
     url: string;
     /** Only `authorization` is looked at. */
     headers: Headers;
+    /** Whether to refuse what precedes the path of the API, as a server does. @default false */
+    atRoot?: boolean | undefined;
     /** Undefined or empty: none. */
     body?: string | undefined;
     /** Ends the wait of a `delay` fault. */
@@ -3509,6 +3949,35 @@ declare class Sandbox {
     /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
     get log(): readonly SandboxLogEntry[];
     /**
+     * Calls back for every request that was answered, or that a fault has left without an answer.
+     * Returns a function that ends this.
+     */
+    onLog(listener: (entry: SandboxLogEntry) => void): () => void;
+    /**
+     * Sets the clock on, and takes every step that is due by then when `autoAdvance` is on.
+     * @param ms milliseconds, 0 or more.
+     * @throws TypeError for anything else.
+     */
+    advanceClock(ms: number): void;
+    /** The present moment of the clock, and how far it was set on. */
+    get time(): {
+        now: string;
+        offsetMs: number;
+    };
+    /**
+     * Forgets everything: records, Settings, faults, the log, and how far the clock was set on. Only
+     * ids count on, so that none ever means two things.
+     */
+    reset(): void;
+    /** Everything that the sandbox remembers but its log, as values that JSON can carry. */
+    exportState(): SandboxState;
+    /**
+     * Takes a state in place of everything that the sandbox remembers; the log stays. Ids go on after
+     * the highest that was ever given, here or there.
+     * @throws SandboxError that names what is wrong and where; nothing has changed then.
+     */
+    importState(state: unknown): void;
+    /**
      * Answers a request as `fetch` does. It is bound, so it can be passed on as a function.
      * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
      */
@@ -3526,8 +3995,8 @@ declare class Sandbox {
     handle(request: SandboxRequest): Promise<SandboxAnswer>;
 }
 
-export { SandboxSettings as F, SandboxTransactions as G, SandboxTransfers as H, Sandbox as S, SandboxAccounts as d, SandboxCounterparties as h, SandboxEntities as k, SandboxIbans as s, SandboxInstructions as w };
-export type { Account as A, BuiltInstruction as B, Counterparty as C, SandboxRequest as D, Entity as E, Iban as I, Settings as J, Transfer as K, Transaction as T, Instruction as a, SandboxAccountInput as b, SandboxAccountUpdate as c, SandboxAnswer as e, SandboxClientOptions as f, SandboxClock as g, SandboxCounterpartyInput as i, SandboxCredentials as j, SandboxEntityUpdate as l, SandboxExecution as m, SandboxFault as n, SandboxFaultMoment as o, SandboxFaultRule as p, SandboxFaults as q, SandboxIbanInput as r, SandboxInstructionFromBuilt as t, SandboxInstructionFromInput as u, SandboxInstructionInput as v, SandboxLogEntry as x, SandboxOperation as y, SandboxOptions as z };
+export { SandboxSettings as G, SandboxTransactions as J, SandboxTransfers as K, Sandbox as S, SandboxAccounts as d, SandboxCounterparties as h, SandboxEntities as k, SandboxIbans as s, SandboxInstructions as w };
+export type { Account as A, BuiltInstruction as B, Counterparty as C, SandboxRecords as D, Entity as E, SandboxRequest as F, SandboxState as H, Iban as I, Settings as L, Transfer as M, Transaction as T, Instruction as a, SandboxAccountInput as b, SandboxAccountUpdate as c, SandboxAnswer as e, SandboxClientOptions as f, SandboxClock as g, SandboxCounterpartyInput as i, SandboxCredentials as j, SandboxEntityUpdate as l, SandboxExecution as m, SandboxFault as n, SandboxFaultMoment as o, SandboxFaultRule as p, SandboxFaults as q, SandboxIbanInput as r, SandboxInstructionFromBuilt as t, SandboxInstructionFromInput as u, SandboxInstructionInput as v, SandboxLogEntry as x, SandboxOperation as y, SandboxOptions as z };
 
 // sandbox/server.d.ts
 import { SandboxCredentials, Sandbox } from './index.js';
@@ -3538,6 +4007,12 @@ interface ListenOptions {
     port?: number | undefined;
     /** The address to listen on. @default '127.0.0.1' */
     host?: string | undefined;
+    /**
+     * Names under which the sandbox may be called, beside `host`, `localhost` and the addresses of the
+     * loopback interface: that of a container, for instance. Any other is refused, because a page of
+     * somebody else's could bring a browser here by it.
+     */
+    allowHosts?: readonly string[] | undefined;
 }
 /** A sandbox that listens on a port. */
 interface SandboxServer {
