@@ -104,7 +104,7 @@ export interface ClientOptions {
   journal?: Journal | undefined;
   /**
    * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
-   * list, in milliseconds. Must be longer than your processes may stand still. @default 300000
+   * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
    */
   settle?: number | undefined;
   /** Time and timers, for tests. @default the system's */

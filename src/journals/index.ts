@@ -5,6 +5,11 @@
  */
 export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, SendingEntry } from './journal.ts';
 export { memoryJournal } from './memory.ts';
-export { postgresJournal, postgresJournalTable, type PostgresQuery } from './postgres.ts';
+export {
+  postgresJournal,
+  postgresJournalTable,
+  type PostgresQuery,
+  type PostgresRows,
+} from './postgres.ts';
 export { redisJournal, type RedisCommand } from './redis.ts';
 export { sqliteJournal } from './sqlite.ts';

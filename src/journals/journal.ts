@@ -2,6 +2,7 @@ import type { TransferCreateInput, TransferId } from '../schemas/transfer.ts';
 
 /** A call has claimed the payment and may be sending it. */
 export interface SendingEntry {
+  /** Claimed. */
   readonly state: 'sending';
   /** Which call; no two calls have the same. */
   readonly by: string;
@@ -15,14 +16,19 @@ export interface SendingEntry {
 
 /** The payment was made. */
 export interface PaidEntry {
+  /** Done. */
   readonly state: 'paid';
+  /** The Transfer that it is. */
   readonly transferId: TransferId;
+  /** What was paid. */
   readonly input: TransferCreateInput;
 }
 
 /** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
 export interface NotPaidEntry {
+  /** Free to be sent. */
   readonly state: 'not_paid';
+  /** What is to be paid. */
   readonly input: TransferCreateInput;
 }
 

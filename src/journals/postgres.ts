@@ -7,13 +7,20 @@ export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 )`;
 
-type Rows = readonly Readonly<Record<string, unknown>>[];
+/** Rows by the names of their columns. */
+export type PostgresRows = readonly Readonly<Record<string, unknown>>[];
 
 /** Runs one statement; resolves to its rows, or to an object that has them as `rows`. */
 export type PostgresQuery = (
   text: string,
   values: string[],
-) => PromiseLike<Rows | { readonly rows: Rows }>;
+) => PromiseLike<
+  | PostgresRows
+  | {
+      /** The rows of the statement. */
+      readonly rows: PostgresRows;
+    }
+>;
 
 /**
  * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
@@ -30,7 +37,7 @@ export type PostgresQuery = (
  * ```
  */
 export function postgresJournal(query: PostgresQuery): Journal {
-  const rows = async (text: string, ...values: string[]): Promise<Rows> => {
+  const rows = async (text: string, ...values: string[]): Promise<PostgresRows> => {
     const result = await query(text, values);
     return 'rows' in result ? result.rows : result;
   };
