@@ -111,9 +111,6 @@ export interface ClientOptions {
   clock?: Clock | undefined;
 }
 
-/** Options after the environment was read and everything was checked. */
-export type ResolvedOptions = ReturnType<typeof resolveOptions>;
-
 const optionsSchema = lazily((): Schema<ClientOptions> =>
   narrowed(
     z.strictObject({

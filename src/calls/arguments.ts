@@ -164,7 +164,7 @@ const article = (noun: string): string =>
       : `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** What a value is, without showing it. */
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

@@ -118,7 +118,7 @@ export class PaymentsError extends Error {
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
     // Before anything else: a stack begins with the name.
-    brandOf(PaymentsError);
+    brandOf(undefined);
     const { cause, startedAt, idempotencyKey, ...told } = facts;
     super(message, cause === undefined ? undefined : { cause });
     Object.assign(this, {

@@ -241,7 +241,11 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const remedy = isHeldBack ? '' : statusRemedy(status, retryAfterMs);
       return new (apiErrorClass(status))(say(sentence, remedy), {
         ...facts,
-        ...{ status, code, details, body, retryAfterMs },
+        status,
+        code,
+        details,
+        body,
+        retryAfterMs,
         requestId: requestId ?? requestIdOf(headers, redact),
         headers: headerRecord(headers, redact),
       });

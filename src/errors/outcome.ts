@@ -18,10 +18,9 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
  * Statuses that say of themselves that nobody has worked on the request: wrong framing, method, size or
  * credential, and limits. Hardly anything gives one after it has passed a request on.
  */
-const beforeWork = [400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431];
-
-/** Whether a status refuses a write by itself, whoever has written the body. */
-export const refusesByItself = (status: number): boolean => beforeWork.includes(status);
+const beforeWork = /* @__PURE__ */ new Set([
+  400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
+]);
 
 /** What else there is to know of an answer. */
 interface AnswerFacts {
@@ -54,7 +53,7 @@ export function statusOutcome(
   if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';
   if (status >= 400 && status < 500) {
     if (status === 408 || status === 499) return 'unknown';
-    return kind === 'safe' || isPlatforms || refusesByItself(status) ? 'rejected' : 'unknown';
+    return kind === 'safe' || isPlatforms || beforeWork.has(status) ? 'rejected' : 'unknown';
   }
   if (status >= 300 && status < 400 && kind === 'safe') return 'rejected';
   return 'unknown';
@@ -80,7 +79,7 @@ export interface Evidence {
 }
 
 /** The server's certificate; a port without TLS; a proxy that does not let the request through. */
-export type Obstacle = 'certificate' | 'no_tls' | 'proxy';
+type Obstacle = 'certificate' | 'no_tls' | 'proxy';
 
 /** What a connection failure says. */
 export interface Verdict {

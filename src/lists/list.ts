@@ -24,7 +24,8 @@ export function listOf<T, Q extends PageQuery>(
     call: identity(call),
     start,
     limit,
-    // A filter may leave many pages empty, and a list that grows meanwhile shows an item again.
+    // A filter may leave many pages empty (docs/gaps.md, row 59), and a list that grows meanwhile shows an
+    // item again.
     patience: 1_000,
     redact: api.redactOwn,
     fetch: (cursor, walk) =>

@@ -80,7 +80,7 @@ export interface PageSource<P, Position> {
 }
 
 /** What a walk gives along with each of its requests. */
-export interface Walk<Position> {
+interface Walk<Position> {
   /** Ends the request. */
   readonly cancel: AbortSignal;
   /** Told where a page that was not read yet leads; true when the one there was asked for. */

@@ -198,10 +198,6 @@ export async function settleOnce(
       if (await journal.swap(before, paid)) return;
     } else {
       if (before === undefined || before.state === 'not_paid') return;
-      const left = before.until - (await journal.now());
-      if (left > 0) {
-        throw refused('in_doubt', 'A request for this payment may still take effect', left);
-      }
       const { input } = before;
       if (await journal.swap(before, { state: 'not_paid', input })) return;
     }

@@ -117,10 +117,11 @@ export class Transfers {
 
   /**
    * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
-   * `'not_paid'`, after which the next `createOnce` sends it.
+   * `'not_paid'`, after which the next `createOnce` sends it. Say `'not_paid'` only when the time of
+   * `retryAfterMs` is over: until then an earlier request may still take effect, and this word is believed.
    *
-   * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid, `in_doubt` for
-   * `'not_paid'` while a request may still take effect; {@link NotFoundError} for an id that does not exist
+   * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid; {@link NotFoundError} for
+   * an id that does not exist
    */
   async settleOnce(
     reference: string,

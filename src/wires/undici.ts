@@ -110,14 +110,16 @@ const forWrites = new WeakMap<Dispatcher, Dispatcher>();
  * a moment only. A server that closes an idle connection just when a write goes out on it leaves that
  * write in doubt. A proxy of the environment keeps its connections as they are.
  */
-export function dispatcherForWrites(own: Dispatcher): Dispatcher {
-  let found = forWrites.get(own);
+export function dispatcherForWrites(dispatcher: Dispatcher): Dispatcher {
+  let found = forWrites.get(dispatcher);
   if (found === undefined) {
-    const constructor = Reflect.get(own, 'constructor') as new (options: object) => Dispatcher;
+    const constructor = Reflect.get(dispatcher, 'constructor') as new (
+      options: object,
+    ) => Dispatcher;
     found = /__name\(this, "Agent"\)/.test(sourceOf(constructor))
       ? new constructor({ keepAliveTimeout: freshFor, keepAliveMaxTimeout: freshFor })
-      : own;
-    forWrites.set(own, found);
+      : dispatcher;
+    forWrites.set(dispatcher, found);
   }
   return found;
 }

@@ -21,9 +21,7 @@ const refused: Fault[] = [
   ...[400, 403, 404, 405, 409, 410, 413, 415, 421, 422, 428, 431, 451, 501, 505].map((status) =>
     row(`${status}`, 'rejected', 'fails', says(status)),
   ),
-  ...[400, 403, 404, 409, 422].map((status) =>
-    row(`${status} as a page`, 'rejected', 'fails', asPage(status)),
-  ),
+  row('400 as a page', 'rejected', 'fails', asPage(400)),
   row('413 before the whole request was read', 'rejected', 'fails', (exchange) => {
     exchange.reply(413, errorBody, 'connection: close');
     exchange.fin();
@@ -102,6 +100,10 @@ const doubtful: Fault[] = [
   ),
   ...[500, 502, 503, 504].flatMap((status) =>
     either(`${status} as a page`, 'unknown', 'resent', asPage(status)),
+  ),
+  // A proxy may have written it in the place of a success.
+  ...[403, 404, 409, 410, 422].flatMap((status) =>
+    either(`${status} as a page`, 'unknown', 'fails', asPage(status)),
   ),
   ...either('503 with Retry-After', 'unknown', 'resent', says(503, 'retry-after: 0')),
   ...either('599', 'unknown', 'resent', says(599)),

@@ -141,25 +141,29 @@ withCertificate('a certificate that nobody vouches for is not_sent, and tried on
   expect(read()).toBe(0);
 });
 
+const notTls = (socket: Socket): void => {
+  socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+};
 const breaks: Readonly<Record<string, (socket: Socket) => void>> = {
   FIN: (socket) => socket.end(),
   RST: (socket) => socket.resetAndDestroy(),
-  'an answer that is not TLS': (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  'an answer that is not TLS': notTls,
   silence: () => undefined,
 };
 
 test.each(Object.entries(breaks))(
-  '%s in the handshake is not_sent, and sent again',
+  '%s in the handshake is not_sent, and sent again if it may pass',
   async (_, act) => {
     const { payments, read } = await secure(act, { connections: 3 });
     const error = await failure(payments);
     expect(error.outcome).toBe('not_sent');
-    expect(error.attempts).toHaveLength(3);
+    // Another protocol on the port will be there the next time, too.
+    expect(error.attempts).toHaveLength(act === notTls ? 1 : 3);
     expect(read()).toBe(0);
   },
 );
 
-withCertificate.each(Object.entries(breaks))(
+withCertificate.each(Object.entries(breaks).filter(([, act]) => act !== notTls))(
   'after %s in the handshake the next attempt may succeed',
   async (_, act) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');

@@ -8,7 +8,14 @@ import { expect, test } from 'vitest';
 // test/house/api-report.test.ts -u`, and a line in the changelog.
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
-const entries = ['index', 'schemas/index', 'journals/index', 'sandbox/index', 'sandbox/server', 'sandbox/msw'];
+const entries = [
+  'index',
+  'schemas/index',
+  'journals/index',
+  'sandbox/index',
+  'sandbox/server',
+  'sandbox/msw',
+];
 
 /** The file, and those that it takes types from, each once. */
 function withSources(file: string, seen: Map<string, string>): Map<string, string> {

@@ -3,11 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 /*
  * A platform behind a proxy that knows one thing: which payments it has made. How it answers is in the
- * description of each transfer, before the first space.
+ * description of each transfer, before the first space: `answers`, `hangs` after it has paid, or
+ * `refuses-422` in the platform's own form.
  */
-
-/** `answers`; `hangs` after it has paid; `refuses` in the platform's own form, or with another status. */
-export type Manner = 'answers' | 'hangs' | `refuses-${number}`;
 
 export interface Ledger {
   readonly port: number;

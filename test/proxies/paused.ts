@@ -1,11 +1,11 @@
+import type * as package_ from '../../src/index.ts';
+
 /*
  * Pays so many times at once and tells how each call ended, as JSON:
  * node paused.ts <package> <baseUrl> <count> <timeout>
  */
 const [, , from = '', baseUrl = '', count = '1', timeout = '1000'] = process.argv;
-const { PaymentsClient, isPaymentsError } = (await import(
-  from
-)) as typeof import('../../src/index.ts');
+const { PaymentsClient, isPaymentsError } = (await import(from)) as typeof package_;
 const payments = new PaymentsClient({
   baseUrl,
   apiKey: 'sk_test_paused',

@@ -819,6 +819,7 @@ type CredentialSource = string | (() => string | Promise<string>);
 
 /** A call has claimed the payment and may be sending it. */
 interface SendingEntry {
+    /** Claimed. */
     readonly state: 'sending';
     /** Which call; no two calls have the same. */
     readonly by: string;
@@ -831,13 +832,18 @@ interface SendingEntry {
 }
 /** The payment was made. */
 interface PaidEntry {
+    /** Done. */
     readonly state: 'paid';
+    /** The Transfer that it is. */
     readonly transferId: TransferId;
+    /** What was paid. */
     readonly input: TransferCreateInput;
 }
 /** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
 interface NotPaidEntry {
+    /** Free to be sent. */
     readonly state: 'not_paid';
+    /** What is to be paid. */
     readonly input: TransferCreateInput;
 }
 /** What a journal holds of one payment: plain JSON. */
@@ -955,7 +961,7 @@ interface ClientOptions {
     journal?: Journal | undefined;
     /**
      * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
-     * list, in milliseconds. Must be longer than your processes may stand still. @default 300000
+     * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
      */
     settle?: number | undefined;
     /** Time and timers, for tests. @default the system's */
@@ -1554,10 +1560,11 @@ declare class Transfers {
     createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated>;
     /**
      * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
-     * `'not_paid'`, after which the next `createOnce` sends it.
+     * `'not_paid'`, after which the next `createOnce` sends it. Say `'not_paid'` only when the time of
+     * `retryAfterMs` is over: until then an earlier request may still take effect, and this word is believed.
      *
-     * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid, `in_doubt` for
-     * `'not_paid'` while a request may still take effect; {@link NotFoundError} for an id that does not exist
+     * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid; {@link NotFoundError} for
+     * an id that does not exist
      */
     settleOnce(reference: string, verdict: TransferId | 'not_paid', options?: OnceOptions): Promise<void>;
     /** Lists Transfers: `await` one page, or `for await` all of them. */
@@ -2520,6 +2527,7 @@ type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
 
 /** A call has claimed the payment and may be sending it. */
 interface SendingEntry {
+    /** Claimed. */
     readonly state: 'sending';
     /** Which call; no two calls have the same. */
     readonly by: string;
@@ -2532,13 +2540,18 @@ interface SendingEntry {
 }
 /** The payment was made. */
 interface PaidEntry {
+    /** Done. */
     readonly state: 'paid';
+    /** The Transfer that it is. */
     readonly transferId: TransferId;
+    /** What was paid. */
     readonly input: TransferCreateInput;
 }
 /** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
 interface NotPaidEntry {
+    /** Free to be sent. */
     readonly state: 'not_paid';
+    /** What is to be paid. */
     readonly input: TransferCreateInput;
 }
 /** What a journal holds of one payment: plain JSON. */
@@ -2598,10 +2611,12 @@ declare function memoryJournal({ now }?: {
 
 /** The table that {@link postgresJournal} needs. */
 declare const postgresJournalTable = "CREATE TABLE IF NOT EXISTS payments_journal (\n  reference text PRIMARY KEY,\n  entry text NOT NULL,\n  changed_at timestamptz NOT NULL DEFAULT clock_timestamp()\n)";
-type Rows = readonly Readonly<Record<string, unknown>>[];
+/** Rows by the names of their columns. */
+type PostgresRows = readonly Readonly<Record<string, unknown>>[];
 /** Runs one statement; resolves to its rows, or to an object that has them as `rows`. */
-type PostgresQuery = (text: string, values: string[]) => PromiseLike<Rows | {
-    readonly rows: Rows;
+type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRows | {
+    /** The rows of the statement. */
+    readonly rows: PostgresRows;
 }>;
 /**
  * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
@@ -2657,7 +2672,7 @@ declare function sqliteJournal(path: string): Journal & {
 };
 
 export { memoryJournal, postgresJournal, postgresJournalTable, redisJournal, sqliteJournal };
-export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, PostgresQuery, RedisCommand, SendingEntry };
+export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, PostgresQuery, PostgresRows, RedisCommand, SendingEntry };
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
