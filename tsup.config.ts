@@ -99,7 +99,12 @@ export default defineConfig([
     entry: { ...schemas, ...journals, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
     esbuildPlugins: withPage,
   },
-  { ...code, format: 'cjs', entry: { ...schemas, ...journals, ...sandbox }, esbuildPlugins: withPage },
+  {
+    ...code,
+    format: 'cjs',
+    entry: { ...schemas, ...journals, ...sandbox },
+    esbuildPlugins: withPage,
+  },
   // Types take five times as long as the code, and nobody needs them to run an example.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : groups.map(types)),
 ]);
