@@ -86,7 +86,14 @@ export default defineConfig({
       provider: 'v8',
       include: ['src/**'],
       // They run in a browser: test/full/page.test.ts.
-      exclude: ['src/sandbox/page/*.tsx', 'src/sandbox/page/live.ts'],
+      exclude: [
+        'src/sandbox/page/*.tsx',
+        'src/sandbox/page/*.json',
+        'src/sandbox/page/live.ts',
+      ].concat(
+        // What only another process or a database runs: test/full.
+        ['src/sandbox/bin.ts', 'src/sandbox/command/**', 'src/journals/{postgres,redis}.ts'],
+      ),
       thresholds: { lines: 95, branches: 95 },
       reporter: ['text-summary', ['text', { skipFull: true }]],
     },

@@ -237,19 +237,14 @@ export class TimeoutError extends ConnectionError {
    * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
    * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
    * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
-   * `totalTimeout`. `gate`: after a 429, the call would have had to wait longer than its
-   * `totalTimeout`, or too many calls are waiting already.
+   * `totalTimeout`.
    */
   declare readonly phase: TimeoutPhase;
-  /** For phase `gate`: how long until calls go out again, in milliseconds. */
-  declare readonly retryAfterMs: number | undefined;
 
   /** @hidden */
   constructor(
     message: string,
-    facts: ErrorFacts &
-      Pick<TimeoutError, 'phase'> &
-      Partial<Pick<TimeoutError, 'code' | 'retryAfterMs'>>,
+    facts: ErrorFacts & Pick<TimeoutError, 'phase'> & Partial<Pick<TimeoutError, 'code'>>,
   ) {
     super(message, { ...facts, code: facts.code ?? 'ETIMEDOUT' });
   }

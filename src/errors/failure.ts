@@ -135,7 +135,7 @@ export function disconnected(
 export const timedOut = (
   phase: TimeoutPhase,
   ms: number,
-  proof: Pick<Proof, 'status' | 'requestId' | 'retryAfterMs'> & { outcome?: Outcome } = {},
+  proof: Pick<Proof, 'status' | 'requestId'> & { outcome?: Outcome } = {},
   remedy = '',
 ) => ({
   outcome: 'not_sent' as const,
@@ -275,7 +275,7 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const { phase, remedy } = failure;
       const sentence = timeoutSentences[phase](Math.round(failure.ms));
       const message = say(sentence, phase === 'body' ? accepted(call.kind) : remedy);
-      return new TimeoutError(message, { ...facts, phase, retryAfterMs });
+      return new TimeoutError(message, { ...facts, phase });
     }
     case 'aborted': {
       // Of the caller's own reason the message tells no more: nobody knows what is in it.

@@ -23,6 +23,7 @@ import type { Reconciliation } from './reconcile.ts';
  * an earlier call has sent can no longer take effect.
  *
  *   absent -> sending -> paid          a certain refusal takes the claim out again
+ *             sending -> not_paid      by a person's word; the next call sends
  */
 
 /** A payment with its reference. */

@@ -68,7 +68,7 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // `problems` refuses anything else before it is sent.
+    // `requestSchema` refuses anything else before it is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
       // The caller's own text, as errors and hooks tell of it.

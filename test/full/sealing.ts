@@ -78,7 +78,10 @@ export async function sealing(sdk: Sdk): Promise<Sealed[]> {
           client.transfers.get(`txfr_${each}`, { headers: { [nonceHeader]: `read ${each}` } }),
         ),
       );
-      await write(client, { [nonceHeader]: 'warm' });
+      // On Node writes have connections of their own.
+      await Promise.all(
+        ['a', 'b', 'c'].map((each) => write(client, { [nonceHeader]: `warm ${each}` })),
+      );
       const nonce = 'sealed';
       let reused = false;
       const step = {

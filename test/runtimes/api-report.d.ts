@@ -616,14 +616,11 @@ declare class TimeoutError extends ConnectionError {
      * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
      * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
      * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
-     * `totalTimeout`. `gate`: after a 429, the call would have had to wait longer than its
-     * `totalTimeout`, or too many calls are waiting already.
+     * `totalTimeout`.
      */
     readonly phase: TimeoutPhase;
-    /** For phase `gate`: how long until calls go out again, in milliseconds. */
-    readonly retryAfterMs: number | undefined;
     /** @hidden */
-    constructor(message: string, facts: ErrorFacts & Pick<TimeoutError, 'phase'> & Partial<Pick<TimeoutError, 'code' | 'retryAfterMs'>>);
+    constructor(message: string, facts: ErrorFacts & Pick<TimeoutError, 'phase'> & Partial<Pick<TimeoutError, 'code'>>);
 }
 /** The caller's signal was aborted; `cause` is its reason. */
 declare class AbortError extends PaymentsError {
