@@ -1,14 +1,8 @@
 import type { Clock } from './calls/clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { Gate } from './calls/gate.ts';
-import {
-  given,
-  requirePlain,
-  resolveOptions,
-  withEnvironment,
-  type ClientOptions,
-} from './options.ts';
-import type { RequestOptions } from './calls/request-options.ts';
+import { requirePlain, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
+import { defined, type RequestOptions } from './calls/request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
@@ -126,7 +120,7 @@ export class PaymentsClient {
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
-    const merged: ClientOptions = { ...this.#options, ...given(options) };
+    const merged: ClientOptions = { ...this.#options, ...defined(options) };
     const same = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root } = this.#shared;

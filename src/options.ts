@@ -1,5 +1,3 @@
-import * as z from 'zod/mini';
-import { validate } from './calls/arguments.ts';
 import { urlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
 import {
@@ -11,20 +9,28 @@ import {
 import { ConfigurationError, type Issue } from './errors/errors.ts';
 import type { Hooks } from './calls/hooks.ts';
 import {
-  callable,
+  defined,
   headerName,
   headers,
-  judged,
   lowerCased,
-  milliseconds,
   reservedHeaders,
+} from './calls/request-options.ts';
+import {
+  callable,
+  checkOptions,
+  fields,
+  hasFunctions,
+  judged,
+  milliseconds,
   retries,
   ruled,
-} from './calls/request-options.ts';
+  type Rule,
+  type Rules,
+} from './calls/rules.ts';
 import type { Journal } from './journals/journal.ts';
-import { journalOption } from './resources/once.ts';
+import { journalRule } from './resources/once.ts';
 import { redactor } from './errors/redact.ts';
-import { isObject, isPlain, lazily, narrowed, type Schema } from './schemas/primitives.ts';
+import { isObject, isPlain } from './schemas/primitives.ts';
 import { host } from './wires/runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
 
@@ -111,49 +117,18 @@ export interface ClientOptions {
   clock?: Clock | undefined;
 }
 
-const optionsSchema = lazily((): Schema<ClientOptions> =>
-  narrowed(
-    z.strictObject({
-      baseUrl: z.optional(judged((url) => urlProblem(url, '/v0'))),
-      rootUrl: z.optional(judged((url) => urlProblem(url, ''))),
-      apiKey: credential('apiKey'),
-      jwt: credential('jwt'),
-      timeout: milliseconds(),
-      totalTimeout: milliseconds(),
-      maxRetries: retries(),
-      headers: headers(),
-      fetch: callable(),
-      getWithBody: callable(),
-      validation: z.optional(z.enum(['strict', 'report'], "expected 'strict' or 'report'")),
-      hooks: z.optional(
-        z.strictObject({
-          onRequest: callable(),
-          onResponse: callable(),
-          onRetry: callable(),
-          onWait: callable(),
-          onDrift: callable(),
-        } satisfies Record<keyof Hooks, unknown>),
-      ),
-      idempotencyHeader: z.nullish(judged(keyHeaderProblem)),
-      isErrorBody: callable(),
-      journal: journalOption(),
-      settle: milliseconds(),
-      clock: ruled(
-        'expected an object with the functions now, setTimeout and clearTimeout',
-        isClock,
-      ),
-    } satisfies Record<keyof ClientOptions, unknown>),
-  ),
-);
+const url = (end: string): Rule =>
+  judged((given) => (given === undefined ? undefined : urlProblem(given, end)));
 
-const credential = (kind: CredentialKind) =>
-  z.nullish(
-    judged((source) =>
-      typeof source === 'function' ? undefined : credentialProblem(kind, source),
-    ),
+const credential = (kind: CredentialKind): Rule =>
+  judged((source) =>
+    source === undefined || source === null || typeof source === 'function'
+      ? undefined
+      : credentialProblem(kind, source),
   );
 
 function keyHeaderProblem(name: unknown): string | undefined {
+  if (name === undefined || name === null) return undefined;
   if (typeof name !== 'string' || !headerName.test(name)) {
     return 'expected a header name, such as Idempotency-Key';
   }
@@ -165,10 +140,40 @@ function keyHeaderProblem(name: unknown): string | undefined {
 }
 
 const isClock = (clock: unknown): boolean =>
-  isObject(clock) &&
-  ['now', 'setTimeout', 'clearTimeout'].every(
-    (name) => typeof Reflect.get(clock, name) === 'function',
-  );
+  hasFunctions(clock, ['now', 'setTimeout', 'clearTimeout']);
+
+const hookRules: Rules<Hooks> = {
+  onRequest: callable,
+  onResponse: callable,
+  onRetry: callable,
+  onWait: callable,
+  onDrift: callable,
+};
+
+const optionsRules = (): Rules<ClientOptions> => ({
+  baseUrl: url('/v0'),
+  rootUrl: url(''),
+  apiKey: credential('apiKey'),
+  jwt: credential('jwt'),
+  timeout: milliseconds,
+  totalTimeout: milliseconds,
+  maxRetries: retries,
+  headers,
+  fetch: callable,
+  getWithBody: callable,
+  validation: ruled(
+    "expected 'strict' or 'report'",
+    (value) => value === 'strict' || value === 'report',
+  ),
+  hooks: (value, at, issues) => {
+    if (value !== undefined) fields(hookRules)(value, at, issues);
+  },
+  idempotencyHeader: judged(keyHeaderProblem),
+  isErrorBody: callable,
+  journal: journalRule(),
+  settle: milliseconds,
+  clock: ruled('expected an object with the functions now, setTimeout and clearTimeout', isClock),
+});
 
 /** The options that have an environment variable, with it. */
 const variables: Readonly<Record<string, string>> = {
@@ -197,17 +202,13 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
     const value = host.process?.env?.[variable]?.trim();
     return value ? [[name, value] as const] : [];
   });
-  return { ...Object.fromEntries(read), ...given(options) };
+  return { ...Object.fromEntries(read), ...defined(options) };
 }
-
-/** Without what is undefined. */
-export const given = (options: ClientOptions): ClientOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: Issue[] = [];
-  validate({ schema: optionsSchema(), value: options, at: 'options' }, issues);
+  checkOptions(optionsRules, options, issues);
   const wrong = issues.map(({ path, message }) => {
     const name = path.slice('options.'.length);
     const variable = variables[name];

@@ -99,7 +99,7 @@ export function describe(issue: SchemaIssue, value: unknown, at = '', schema?: u
     const names = Object.keys(shapeOf(place));
     return (issue.keys ?? []).map((key) => ({
       path: join(at, [...issue.path, key]),
-      message: unknownField(key, names, at === 'options'),
+      message: unknownField(key, names, false),
     }));
   }
   const found = issue.path.reduce<unknown>(
@@ -125,7 +125,7 @@ interface ZodSchema {
 }
 
 /** What to say of a name that does not exist: which one was probably meant, or what to do. */
-function unknownField(key: string, names: readonly string[], isOption: boolean): string {
+export function unknownField(key: string, names: readonly string[], isOption: boolean): string {
   const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
   const rest = isOption
     ? `expected one of ${names.join(', ')}`
@@ -164,7 +164,7 @@ const article = (noun: string): string =>
       : `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** What a value is, without showing it. */
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

@@ -1,7 +1,15 @@
-import * as z from 'zod/mini';
 import type { Issue } from '../errors/errors.ts';
-import { isObject, isPlain, lazily, narrowed, type Schema } from '../schemas/primitives.ts';
-import { validate } from './arguments.ts';
+import { join } from '../schemas/issue-path.ts';
+import { isObject, isPlain } from '../schemas/primitives.ts';
+import {
+  checkOptions,
+  judged,
+  milliseconds,
+  retries,
+  ruled,
+  type Rule,
+  type Rules,
+} from './rules.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -30,27 +38,6 @@ export type QueryValue =
 
 /** What one call changes, checked. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
-
-/** A schema out of what is wrong with a value. */
-export const judged = <T>(problem: (value: unknown) => string | undefined): z.ZodMiniCustom<T> =>
-  z.custom<T>((value) => problem(value) === undefined, { error: ({ input }) => problem(input) });
-
-/** A field that may be left out, and has one rule. */
-export const ruled = <T>(rule: string, holds: (value: unknown) => boolean): Schema<T | undefined> =>
-  z.optional(z.custom<T>(holds, rule));
-
-export const milliseconds = (): Schema<number | undefined> =>
-  ruled(
-    'expected a finite number of milliseconds above 0',
-    (value) => Number.isFinite(value) && Number(value) > 0,
-  );
-export const retries = (): Schema<number | undefined> =>
-  ruled(
-    'expected a whole number, 0 or more',
-    (value) => Number.isInteger(value) && Number(value) >= 0,
-  );
-export const callable = <T>(): Schema<T | undefined> =>
-  ruled('expected a function', (value) => typeof value === 'function');
 
 /** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
@@ -81,19 +68,16 @@ function headerProblem(name: string, value: unknown): string | undefined {
     : 'expected a string of Latin-1 characters without line breaks';
 }
 
-export const headers = (): Schema<RequestOptions['headers']> =>
-  z.optional(
-    z.custom<Record<string, string>>(isPlain, 'expected a plain object of names and strings').check(
-      z.check(({ value, issues }) => {
-        for (const [name, each] of Object.entries(value)) {
-          const message = headerProblem(name, each);
-          if (message !== undefined) {
-            issues.push({ code: 'custom', path: [name], message, input: each });
-          }
-        }
-      }),
-    ),
-  );
+export const headers: Rule = (value, at, issues) => {
+  if (value === undefined) return;
+  if (!isPlain(value)) {
+    issues.push({ path: at, message: 'expected a plain object of names and strings' });
+    return;
+  }
+  for (const [name, each] of Object.entries(value)) {
+    judged(() => headerProblem(name, each))(each, join(at, [name]), issues);
+  }
+};
 
 /** By lower-case name, without those that are undefined. */
 export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<string, string>> =>
@@ -101,47 +85,21 @@ export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<st
     Object.entries(defined(given)).map(([name, value]) => [name.toLowerCase(), String(value)]),
   );
 
-const extra = <T>(): Schema<T | undefined> => ruled('expected a plain object', isPlain);
-
 /** The options that every call has. */
-export const callOptionsShape = () =>
-  ({
-    // Of another realm, it is not an instance of our class.
-    signal: ruled<AbortSignal>(
-      'expected an AbortSignal',
-      (value) => isObject(value) && 'throwIfAborted' in value,
-    ),
-    timeout: milliseconds(),
-    totalTimeout: milliseconds(),
-    maxRetries: retries(),
-    headers: headers(),
-    query: extra(),
-    body: extra(),
-  }) satisfies Record<keyof RequestOptions, unknown>;
-
-const callOptionsSchema = lazily((): Schema<RequestOptions> =>
-  narrowed(z.strictObject(callOptionsShape())),
-);
-
-/** The options of a call, as they were given; what is wrong with them goes into `issues`. */
-export function checkOptions<T extends object>(
-  schema: Schema<T>,
-  given: T | undefined,
-  issues: Issue[],
-): Partial<T> {
-  if (given === undefined) return {};
-  if (isObject(given) && !isPlain(given)) {
-    issues.push({ path: 'options', message: plainRule });
-    return {};
-  }
-  validate({ schema, value: given, at: 'options' }, issues);
-  return isPlain(given) ? given : {};
-}
-const plainRule = 'expected a plain object; copy the fields of this one into a plain object';
+export const callOptionsRules = (): Rules<RequestOptions> => ({
+  // Of another realm, it is not an instance of our class.
+  signal: ruled('expected an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
+  timeout: milliseconds,
+  totalTimeout: milliseconds,
+  maxRetries: retries,
+  headers,
+  query: ruled('expected a plain object', isPlain),
+  body: ruled('expected a plain object', isPlain),
+});
 
 /** Checks the options of one call; what is wrong goes into `issues`. */
 export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
-  const given = checkOptions(callOptionsSchema(), options, issues);
+  const given = checkOptions(callOptionsRules, options, issues);
   return {
     ...given,
     headers: lowerCased(given.headers),
@@ -151,7 +109,7 @@ export function resolveCallOptions(options: RequestOptions | undefined, issues: 
 }
 
 /** What is undefined was not given. */
-const defined = <T extends object>(fields: T | undefined): Partial<T> =>
+export const defined = <T extends object>(fields: T | undefined): Partial<T> =>
   isPlain(fields)
     ? (Object.fromEntries(
         Object.entries(fields).filter(([, value]) => value !== undefined),

@@ -1,15 +1,15 @@
-import * as z from 'zod/mini';
 import { invalidArguments } from '../calls/arguments.ts';
 import type { Clock } from '../calls/clock.ts';
 import { Deadline, Stopped } from '../calls/deadline.ts';
+import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
 import {
-  callOptionsShape,
   checkOptions,
-  copied,
+  hasFunctions,
   milliseconds,
   ruled,
-  type RequestOptions,
-} from '../calls/request-options.ts';
+  type Rule,
+  type Rules,
+} from '../calls/rules.ts';
 import {
   AbortError,
   ConfigurationError,
@@ -22,7 +22,7 @@ import {
 import type { Redact } from '../errors/redact.ts';
 import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
-import { isObject, isPlain, lazily, narrowed, type Schema } from '../schemas/primitives.ts';
+import { isPlain } from '../schemas/primitives.ts';
 import {
   isTransferId,
   type Transfer,
@@ -80,19 +80,16 @@ const settling: CallIdentity = {
   path: '/transfers/{id}',
 };
 
-export const journalOption = (): Schema<Journal | undefined> =>
-  ruled(
-    'expected a journal, such as sqliteJournal(path)',
-    (value) =>
-      isObject(value) &&
-      ['read', 'swap', 'now'].every((name) => typeof Reflect.get(value, name) === 'function'),
+export const journalRule = (): Rule =>
+  ruled('expected a journal, such as sqliteJournal(path)', (value) =>
+    hasFunctions(value, ['read', 'swap', 'now']),
   );
 
-const onceOptionsSchema = lazily((): Schema<OnceOptions> =>
-  narrowed(
-    z.strictObject({ journal: journalOption(), settle: milliseconds(), ...callOptionsShape() }),
-  ),
-);
+const onceOptionsRules = (): Rules<OnceOptions> => ({
+  journal: journalRule(),
+  settle: milliseconds,
+  ...callOptionsRules(),
+});
 
 /** A reference that a platform which keeps only letters and digits still shows. */
 const isReference = (value: unknown): value is string =>
@@ -109,7 +106,7 @@ export async function createOnce(
   // The caller may use his object for the next payment while this one is made.
   const input = copied(wanted);
   const issues: Issue[] = [];
-  const { journal, settle, ...given } = checkOptions(onceOptionsSchema(), options, issues);
+  const { journal, settle, ...given } = checkOptions(onceOptionsRules, options, issues);
   const own = copied(given);
   const wrong = issues.length;
   try {
@@ -171,7 +168,7 @@ export async function settleOnce(
   options: OnceOptions | undefined,
 ): Promise<void> {
   const issues: Issue[] = [];
-  const { journal: given, settle, ...own } = checkOptions(onceOptionsSchema(), options, issues);
+  const { journal: given, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
   if (!isReference(reference)) issues.push({ path: 'reference', message: referenceRule });
   if (verdict !== 'not_paid' && !isTransferId(verdict)) {
     issues.push({ path: 'verdict', message: `expected the id of a Transfer, or 'not_paid'` });

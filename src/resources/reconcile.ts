@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { argument, invalidArguments, validate } from '../calls/arguments.ts';
 import {
   PaymentsError,
@@ -10,14 +9,9 @@ import {
 import { httpDate } from '../calls/http-date.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { Redact } from '../errors/redact.ts';
-import {
-  callOptionsShape,
-  checkOptions,
-  copied,
-  ruled,
-  type RequestOptions,
-} from '../calls/request-options.ts';
-import { lazily, moment, narrowed, type Schema } from '../schemas/primitives.ts';
+import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
+import { checkOptions, matching, ruled, type Rules } from '../calls/rules.ts';
+import { moment } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
   type Transfer,
@@ -223,19 +217,15 @@ function decide(
     : { result: 'not_found', scanned: seen.size };
 }
 
-const reconcileOptionsSchema = lazily((): Schema<ReconcileOptions> =>
-  narrowed(
-    z.strictObject({
-      // Text without an offset would be read in this machine's time zone, and miss the transfer.
-      since: z.optional(moment()),
-      clockSkew: ruled(
-        'expected milliseconds, 0 or more',
-        (value) => typeof value === 'number' && value >= 0,
-      ),
-      ...callOptionsShape(),
-    }),
+const reconcileOptionsRules = (): Rules<ReconcileOptions> => ({
+  // Text without an offset would be read in this machine's time zone, and miss the transfer.
+  since: matching(moment),
+  clockSkew: ruled(
+    'expected milliseconds, 0 or more',
+    (value) => typeof value === 'number' && value >= 0,
   ),
-);
+  ...callOptionsRules(),
+});
 
 /** The search that checked arguments ask for. */
 function resolveSearch(
@@ -245,7 +235,7 @@ function resolveSearch(
   redact: Redact,
 ): Search {
   const issues: Issue[] = [];
-  const given = checkOptions(reconcileOptionsSchema(), options, issues);
+  const given = checkOptions(reconcileOptionsRules, options, issues);
   const { since = new Date(ever), clockSkew = 120_000, ...paging } = given;
   const start = issues.some(({ path }) => path === 'options.since')
     ? Number.NaN

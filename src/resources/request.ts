@@ -1,10 +1,10 @@
-import * as z from 'zod/mini';
-import { argument, validate, type Validator } from '../calls/arguments.ts';
+import { argument, type Validator } from '../calls/arguments.ts';
 import type { Call } from '../calls/call.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { Redact } from '../errors/redact.ts';
-import { judged, ruled, type QueryValue } from '../calls/request-options.ts';
-import { isPlain, lazily, type Schema } from '../schemas/primitives.ts';
+import type { QueryValue } from '../calls/request-options.ts';
+import { fields, judged, ruled, type Rules } from '../calls/rules.ts';
+import { isPlain } from '../schemas/primitives.ts';
 import type { SchemaResult } from '../schemas/schema.ts';
 
 /**
@@ -68,13 +68,13 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // `requestSchema` refuses anything else before it is sent.
+    // `requestRules` refuse anything else before it is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
       // The caller's own text, as errors and hooks tell of it.
       template: typeof path === 'string' ? redact(path).slice(0, 200) : '',
       resolve(issues) {
-        validate(argument(requestSchema(), request), issues);
+        fields(requestRules())(request, '', issues);
         return path;
       },
     },
@@ -104,19 +104,22 @@ function pathProblem(path: unknown): string | undefined {
     : undefined;
 }
 
-const requestSchema = lazily((): Schema<unknown> => {
-  const api = `expected 'versioned' (API key) or 'root' (JWT)`;
-  return z.strictObject({
-    method: z.custom(isMethod, `expected one of ${Object.keys(kinds).join(', ')}`),
-    path: judged(pathProblem),
-    api: z.enum(['versioned', 'root'], api),
-    query: ruled('expected a plain object', isPlain),
-    body: z.optional(z.unknown()),
-    schema: ruled(
-      'expected a Standard Schema, such as a zod schema',
-      (value) => typeof Reflect.get(Object(value), '~standard') === 'object',
-    ),
-  });
+const requestRules = (): Rules<AnyRequest> => ({
+  method: judged((value) =>
+    isMethod(value) ? undefined : `expected one of ${Object.keys(kinds).join(', ')}`,
+  ),
+  path: judged(pathProblem),
+  api: judged((value) =>
+    value === 'versioned' || value === 'root'
+      ? undefined
+      : `expected 'versioned' (API key) or 'root' (JWT)`,
+  ),
+  query: ruled('expected a plain object', isPlain),
+  body: () => undefined,
+  schema: ruled(
+    'expected a Standard Schema, such as a zod schema',
+    (value) => typeof Reflect.get(Object(value), '~standard') === 'object',
+  ),
 });
 
 const acceptAnything: Validator<unknown> = {

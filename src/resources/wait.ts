@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { invalidArguments } from '../calls/arguments.ts';
 import type { Clock } from '../calls/clock.ts';
 import { Deadline, Stopped } from '../calls/deadline.ts';
@@ -15,15 +14,8 @@ import {
 } from '../errors/errors.ts';
 import { notify } from '../calls/hooks.ts';
 import { redactBounded, type Redact } from '../errors/redact.ts';
-import {
-  callable,
-  callOptionsShape,
-  checkOptions,
-  copied,
-  milliseconds,
-  type RequestOptions,
-} from '../calls/request-options.ts';
-import { lazily, narrowed, type Schema } from '../schemas/primitives.ts';
+import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
+import { callable, checkOptions, milliseconds, type Rules } from '../calls/rules.ts';
 import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
@@ -182,21 +174,17 @@ export async function waitForTransfer(
   }
 }
 
-const waitOptionsSchema = lazily((): Schema<WaitOptions> =>
-  narrowed(
-    z.strictObject({
-      until: callable(),
-      interval: milliseconds(),
-      onPoll: callable(),
-      ...callOptionsShape(),
-    }),
-  ),
-);
+const waitOptionsRules = (): Rules<WaitOptions> => ({
+  until: callable,
+  interval: milliseconds,
+  onPoll: callable,
+  ...callOptionsRules(),
+});
 
 /** What to wait for, and how long, out of checked options. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
-  const given = checkOptions(waitOptionsSchema(), options, issues);
+  const given = checkOptions(waitOptionsRules, options, issues);
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
   const { until, timeout, totalTimeout, interval = 1_000, onPoll, signal, ...polling } = given;
   const limit = Math.min(timeout ?? 600_000, totalTimeout ?? Number.POSITIVE_INFINITY);

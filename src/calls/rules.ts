@@ -1,0 +1,78 @@
+import type { Issue } from '../errors/errors.ts';
+import { join } from '../schemas/issue-path.ts';
+import { isObject, isPlain, type Schema } from '../schemas/primitives.ts';
+import { kindOf, unknownField, validate } from './arguments.ts';
+
+/**
+ * Adds to `issues` what is wrong with an option. Options are not checked by schemas: making one takes
+ * longer than the rest of a client, and every process makes one.
+ */
+export type Rule = (value: unknown, at: string, issues: Issue[]) => void;
+
+/** A rule for each option. */
+export type Rules<T> = Readonly<Record<keyof T, Rule>>;
+
+/** A rule out of what is wrong with a value. */
+/* @__NO_SIDE_EFFECTS__ */
+export const judged =
+  (problem: (value: unknown) => string | undefined): Rule =>
+  (value, at, issues) => {
+    const message = problem(value);
+    if (message !== undefined) issues.push({ path: at, message });
+  };
+
+/** What may be left out, and has one rule. */
+/* @__NO_SIDE_EFFECTS__ */
+export const ruled = (rule: string, holds: (value: unknown) => boolean): Rule =>
+  judged((value) => (value === undefined || holds(value) ? undefined : rule));
+
+/** What may be left out, and has a schema. */
+/* @__NO_SIDE_EFFECTS__ */
+export const matching =
+  (schema: () => Schema<unknown>): Rule =>
+  (value, at, issues) => {
+    if (value !== undefined) validate({ schema: schema(), value, at }, issues);
+  };
+
+/** An object that has these fields and no others. */
+export const fields =
+  (rules: Readonly<Record<string, Rule>>): Rule =>
+  (value, at, issues) => {
+    if (!isPlain(value)) {
+      const message = isObject(value) ? plainRule : `expected an object, got ${kindOf(value)}`;
+      issues.push({ path: at, message });
+      return;
+    }
+    for (const [name, rule] of Object.entries(rules)) rule(value[name], join(at, [name]), issues);
+    const names = Object.keys(rules);
+    for (const name of Object.keys(value).filter((each) => !Object.hasOwn(rules, each))) {
+      const message = unknownField(name, names, at.startsWith('options'));
+      issues.push({ path: join(at, [name]), message });
+    }
+  };
+const plainRule = 'expected a plain object; copy the fields of this one into a plain object';
+
+export const milliseconds = ruled(
+  'expected a finite number of milliseconds above 0',
+  (value) => Number.isFinite(value) && Number(value) > 0,
+);
+export const retries = ruled(
+  'expected a whole number, 0 or more',
+  (value) => Number.isInteger(value) && Number(value) >= 0,
+);
+/** Whether a value has these functions, its own or of its class. */
+export const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
+  isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
+
+export const callable = ruled('expected a function', (value) => typeof value === 'function');
+
+/** The options of a call, as they were given; what is wrong with them goes into `issues`. */
+export function checkOptions<T extends object>(
+  rules: () => Rules<T>,
+  given: T | undefined,
+  issues: Issue[],
+): Partial<T> {
+  if (given === undefined) return {};
+  fields(rules())(given, 'options', issues);
+  return isPlain(given) ? given : {};
+}
