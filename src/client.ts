@@ -104,6 +104,8 @@ export class PaymentsClient {
     this.settings = new PlatformSettings(this.#versioned);
     this.instructions = new Instructions(this.#root);
     this.transactions = new Transactions(this.#root);
+    const nouns: readonly unknown[] = Object.values(this);
+    for (const target of [this, ...nouns]) bindMethods(target as object);
     // For `console.log`. As a method it would have a computed name, and bundlers keep a class with one.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
@@ -162,6 +164,16 @@ export class PaymentsClient {
 
 /** Outside of the class, because the build renames a class that uses its own name (`_PaymentsClient`). */
 const clientOf = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
+
+/** So that a method works by itself, as in `const { create } = payments.transfers`. */
+function bindMethods(target: object): void {
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(target))) {
+    const method: unknown = Reflect.get(target, name);
+    if (name === 'constructor' || typeof method !== 'function') continue;
+    const value: unknown = method.bind(target);
+    Object.defineProperty(target, name, { value, writable: true, configurable: true });
+  }
+}
 
 const entrance = (
   kind: CredentialKind,

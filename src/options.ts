@@ -8,6 +8,7 @@ import {
 } from './calls/credential.ts';
 import { ConfigurationError, type Issue } from './errors/errors.ts';
 import type { Hooks } from './calls/hooks.ts';
+import { loggedHooks } from './calls/log.ts';
 import {
   defined,
   headerName,
@@ -215,7 +216,7 @@ export function resolveOptions(options: ClientOptions) {
     const where = variable === undefined ? '' : ` (${variable})`;
     return `The option ${name}${where} cannot be used: ${message}`.replace(/(?<!\?)$/, '.');
   });
-  const { baseUrl = '', apiKey, jwt, idempotencyHeader, clock } = options;
+  const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {
     wrong.push(
       `No base URL was given. Pass the option baseUrl, or set the environment variable ${variables['baseUrl']}.`,
@@ -237,6 +238,7 @@ export function resolveOptions(options: ClientOptions) {
     );
   }
   if (wrong.length > 0) throw refusal(wrong);
+  const clock = clockFrom(options.clock);
   const versioned = withoutSlash(baseUrl);
   return {
     baseUrl: versioned,
@@ -250,12 +252,12 @@ export function resolveOptions(options: ClientOptions) {
     fetch: options.fetch,
     getWithBody: options.getWithBody,
     validation: options.validation ?? 'strict',
-    hooks: options.hooks ?? {},
+    hooks: loggedHooks(options.hooks ?? {}, clock),
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
     settle: options.settle ?? 300_000,
-    clock: clockFrom(clock),
+    clock,
   };
 }
 

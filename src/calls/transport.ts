@@ -12,6 +12,7 @@ import {
   type CredentialKind,
 } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
+import { callSite, withCallSite } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
@@ -90,8 +91,11 @@ export class Transport {
     call: Call<T, A>,
     options: RequestOptions | undefined,
     cancel?: AbortSignal,
+    site = callSite(),
   ): ApiCall<T> {
-    const settled = this.#run(call, options, cancel);
+    const settled = this.#run(call, options, cancel).catch((error: unknown) => {
+      throw withCallSite(error, site);
+    });
     const data = settled.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {

@@ -28,7 +28,7 @@ export function listOf<T, Q extends PageQuery>(
     // item again.
     patience: 1_000,
     redact: api.redactOwn,
-    fetch: (cursor, walk) =>
+    fetch: (cursor, site, walk) =>
       api.call<Page<T>, PageBody<T>>(
         {
           ...call,
@@ -48,6 +48,7 @@ export function listOf<T, Q extends PageQuery>(
         },
         options,
         walk?.cancel,
+        site,
       ),
     next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
   });
@@ -75,7 +76,7 @@ export function offsetListOf<
     limit: typeof take === 'bigint' ? Number(take) : take,
     patience: 10,
     redact: api.redactOwn,
-    fetch: (skip, walk) =>
+    fetch: (skip, site, walk) =>
       api.call<OffsetPage<T>, T[]>(
         {
           ...call,
@@ -93,6 +94,7 @@ export function offsetListOf<
         },
         options,
         walk?.cancel,
+        site,
       ),
     next: ({ nextSkip }) => nextSkip ?? undefined,
   });

@@ -5,6 +5,7 @@ import {
   type CallIdentity,
   type ResumePoint,
 } from '../errors/errors.ts';
+import { callSite, withCallSite } from '../errors/call-site.ts';
 import { stringifyJson } from '../wires/json.ts';
 import type { Page } from '../schemas/page.ts';
 import type { ApiCall, WithResponse } from '../calls/transport.ts';
@@ -73,8 +74,12 @@ export interface PageSource<P, Position> {
   readonly patience: number;
   /** Takes credentials out of a cursor that an error tells. */
   readonly redact: (text: string) => string;
-  /** Asks for one page. What a walk gets has to be one. */
-  readonly fetch: (position: Position | undefined, walk?: Walk<Position>) => ApiCall<P>;
+  /** Asks for one page, for whoever is at that call site. What a walk gets has to be one. */
+  readonly fetch: (
+    position: Position | undefined,
+    site: Error,
+    walk?: Walk<Position>,
+  ) => ApiCall<P>;
   /** Where the next page is: undefined after the last one, null when that is not said. */
   readonly next: (page: P) => Position | null | undefined;
 }
@@ -90,6 +95,7 @@ interface Walk<Position> {
 /** A list over such a source. */
 export class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #source: PageSource<P, Position>;
+  readonly #site = callSite();
   #first: ApiCall<P> | undefined;
 
   constructor(source: PageSource<P, Position>) {
@@ -116,11 +122,13 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
   }
 
   pages(): AsyncIterable<P> {
-    return { [Symbol.asyncIterator]: () => begin((left) => pagesOf(this.#source, left)) };
+    return {
+      [Symbol.asyncIterator]: () => begin((left, site) => pagesOf(this.#source, left, site)),
+    };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return begin((left) => itemsOf<T>(pagesOf(this.#source, left)));
+    return begin((left, site) => itemsOf<T>(pagesOf(this.#source, left, site)));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
@@ -144,17 +152,17 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
   }
 
   #firstPage(): ApiCall<P> {
-    this.#first ??= this.#source.fetch(this.#source.start);
+    this.#first ??= this.#source.fetch(this.#source.start, this.#site);
     return this.#first;
   }
 }
 
 /** Begins a walk that can be left at any time: also while a page is waited for, which ends with it. */
 function begin<T>(
-  walk: (left: AbortController) => AsyncGenerator<T, undefined>,
+  walk: (left: AbortController, site: Error) => AsyncGenerator<T, undefined>,
 ): AsyncIterator<T, undefined> {
   const left = new AbortController();
-  const steps = walk(left);
+  const steps = walk(left, callSite());
   const leave = steps.return.bind(steps);
   return Object.assign(steps, {
     return: () => {
@@ -179,6 +187,7 @@ async function* itemsOf<T>(
 async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
   source: PageSource<P, Position>,
   left: AbortController,
+  site: Error,
 ): AsyncGenerator<P, undefined> {
   const seen = new Set<Position>();
   let position = source.start;
@@ -191,7 +200,7 @@ async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
   let repeats = 0;
 
   const ask = (at: Position | undefined): Promise<P> => {
-    const page = source.fetch(at, {
+    const page = source.fetch(at, site, {
       cancel: left.signal,
       askAhead: (next) => {
         // The page ahead may come before anybody wants it, and one that was cut off comes twice.
@@ -259,7 +268,7 @@ async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
     }
   } catch (error) {
     if (left.signal.aborted) return undefined;
-    throw error;
+    throw withCallSite(error, site);
   } finally {
     left.abort();
   }

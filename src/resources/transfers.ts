@@ -18,6 +18,7 @@ import {
 } from '../schemas/transfer.ts';
 import type { Call } from '../calls/call.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
+import { fromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
 import {
   createOnce,
@@ -111,8 +112,8 @@ export class Transfers {
    * console.log(transfer.id, transfer.status);
    * ```
    */
-  async createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
-    return await createOnce(this.#onceWays(), input, options);
+  createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
+    return fromCallSite(() => createOnce(this.#onceWays(), input, options));
   }
 
   /**
@@ -123,12 +124,12 @@ export class Transfers {
    * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid; {@link NotFoundError} for
    * an id that does not exist
    */
-  async settleOnce(
+  settleOnce(
     reference: string,
     verdict: TransferId | 'not_paid',
     options?: OnceOptions,
   ): Promise<void> {
-    await settleOnce(this.#onceWays(), reference, verdict, options);
+    return fromCallSite(() => settleOnce(this.#onceWays(), reference, verdict, options));
   }
 
   #onceWays(): OnceWays {
@@ -195,13 +196,8 @@ export class Transfers {
    * error with `outcome` `unknown`
    */
   waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
-    return waitForTransfer(
-      id,
-      (polling) => this.get(id, polling),
-      this.#clock,
-      this.#api.redactOwn,
-      options,
-    );
+    const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
+    return fromCallSite(() => waitForTransfer(id, poll, this.#clock, this.#api.redactOwn, options));
   }
 
   /**
@@ -214,12 +210,14 @@ export class Transfers {
    * reconcile again, do not send.
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
-    return reconcileTransfer(
-      (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
-      () => this.#clock.now(),
-      input,
-      options,
-      this.#api.redact,
+    return fromCallSite(() =>
+      reconcileTransfer(
+        (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
+        () => this.#clock.now(),
+        input,
+        options,
+        this.#api.redact,
+      ),
     );
   }
 }

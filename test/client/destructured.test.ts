@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { PaymentsClient } from 'payments-platform-sdk';
+
+const nouns = [
+  'entities',
+  'accounts',
+  'transfers',
+  'counterparties',
+  'ibans',
+  'settings',
+  'instructions',
+  'transactions',
+] as const;
+
+test.for(nouns)('every method works when it is taken off its object: %s', async (noun) => {
+  const payments = new PaymentsClient(new Sandbox().clientOptions);
+  const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
+  expect(Object.keys(methods)).not.toEqual([]);
+  for (const { value } of Object.values<PropertyDescriptor>(methods)) {
+    const method = value as () => PromiseLike<unknown>;
+    // A wrong argument is told of as such; a method without its object would be a TypeError.
+    await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
+      'TypeError',
+    );
+  }
+});
+
+test('so do those of the client and of a copy', async () => {
+  const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
+  const { request, entities } = withOptions({ maxRetries: 0 });
+  const { create } = entities;
+  const { id } = await create({ email: 'ada@example.com' });
+  await expect(
+    request({ method: 'GET', path: `/entities/${id}`, api: 'versioned' }),
+  ).resolves.toMatchObject({ id });
+});
+
+test('they do not show when a client is printed or compared', () => {
+  const payments = new PaymentsClient(new Sandbox().clientOptions);
+  expect(Object.keys(payments.transfers)).toEqual([]);
+  expect(Object.keys(payments)).toEqual([...nouns]);
+});

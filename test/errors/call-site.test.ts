@@ -1,0 +1,108 @@
+import { PaymentsError, type PaymentsClient, type TransferId } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { expect, test } from 'vitest';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { address, errorBody, newTransfer } from '../support/values.ts';
+
+const id = 'txfr_1';
+const once = { ...newTransfer, description: 'invoice 1' };
+
+const page = (hasMore: boolean): Response =>
+  respond(200, { data: [], hasMore, nextCursor: hasMore ? 'c1' : null });
+
+/** Each way to call; what fails is named after it. The function's name is what the stack has to show. */
+const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
+  'a single call': async function callerOfGet(payments) {
+    await payments.transfers.get(id);
+  },
+  'a call that is awaited later': async function callerOfLater(payments) {
+    const call = payments.transfers.get(id);
+    await expect(call).rejects.toThrow();
+    await call;
+  },
+  'a call with its response': async function callerOfResponse(payments) {
+    await payments.transfers.get(id).withResponse();
+  },
+  'a wrong argument': async function callerOfArgument(payments) {
+    await payments.transfers.get('acc_1' as TransferId);
+  },
+  'the first page': async function callerOfPage(payments) {
+    await payments.transfers.list();
+  },
+  'a list with a wrong argument': async function callerOfLimit(payments) {
+    await payments.transfers.list({ limit: 1_000 });
+  },
+  'a loop': async function callerOfLoop(payments) {
+    for await (const transfer of payments.transfers.list()) void transfer;
+  },
+  'a loop over pages': async function callerOfPages(payments) {
+    for await (const each of payments.transactions.list({ address }).pages()) void each;
+  },
+  toArray: async function callerOfArray(payments) {
+    await payments.accounts.list().toArray({ max: 10 });
+  },
+  waitFor: async function callerOfWait(payments) {
+    await payments.transfers.waitFor(id, { timeout: 1 });
+  },
+  reconcile: async function callerOfSearch(payments) {
+    await payments.transfers.reconcile(newTransfer);
+  },
+  createOnce: async function callerOfOnce(payments) {
+    await payments.transfers.createOnce(once);
+  },
+  settleOnce: async function callerOfSettle(payments) {
+    await payments.transfers.settleOnce('invoice 1', id);
+  },
+  request: async function callerOfRequest(payments) {
+    await payments.request({ method: 'GET', path: '/x', api: 'versioned' });
+  },
+};
+
+test.for(Object.entries(ways))("the stack shows the caller's line: %s", async ([, call]) => {
+  const journal = memoryJournal();
+  const { payments } = clientOf(() => respond(500, errorBody), {
+    journal,
+    jwt: 'a.b.c',
+    maxRetries: 0,
+  });
+  const error = await failureOf(call(payments), PaymentsError);
+  expect(error.stack).toMatch(new RegExp(`${call.name}.*call-site\\.test\\.ts`));
+  expect(Object.keys(error)).not.toContain('stack');
+});
+
+test("the stack shows the loop's line for a page that was fetched ahead", async () => {
+  const { payments } = clientOf((_, __, count) =>
+    count < 3
+      ? respond(200, { data: [], hasMore: true, nextCursor: `c${count}` })
+      : respond(404, errorBody),
+  );
+  const error = await failureOf(
+    (async function callerOfLoop() {
+      for await (const each of payments.transfers.list().pages()) {
+        void each;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })(),
+    PaymentsError,
+  );
+  expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
+});
+
+test("the stack shows the loop's line when a list does not say how it goes on", async () => {
+  const { payments } = clientOf(() => page(true));
+  const error = await failureOf(
+    (async function callerOfLoop() {
+      for await (const each of payments.transfers.list()) void each;
+    })(),
+    PaymentsError,
+  );
+  expect(error.name).toBe('PaginationError');
+  expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
+});
+
+test('a place is in the stack once', async () => {
+  const { payments } = clientOf(() => respond(404, errorBody));
+  const error = await failureOf(payments.transfers.reconcile(newTransfer), PaymentsError);
+  const places = (error.stack ?? '').match(/[^\s(]+:\d+:\d+/g) ?? [];
+  expect(new Set(places).size).toBe(places.length);
+});

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { apiKey, clientOf, failureOf, respond } from '../support/clients.ts';
+import { errorBody, newTransfer, transfer } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+let lines: string[];
+
+beforeEach(() => {
+  lines = [];
+  vi.spyOn(console, 'error').mockImplementation((line: string) => lines.push(line));
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const start = Date.parse('2026-01-31T12:00:00Z');
+
+/** What is printed while a read is refused once, held back, and then answered in another shape. */
+async function linesOf(level: string): Promise<string[]> {
+  vi.stubEnv('PAYMENTS_LOG', level);
+  const clock = new VirtualClock(start);
+  const { payments } = clientOf(
+    (_, __, count) =>
+      count === 1
+        ? respond(503, errorBody, { 'x-request-id': 'req_1' })
+        : respond(200, { ...transfer, amount: 5 }),
+    { clock, validation: 'report' },
+  );
+  await clock.run(payments.transfers.get('txfr_1'));
+  return lines.map((line) => line.replace(/#\d+/, '#1'));
+}
+
+const call = 'payments warn #1 transfers.get GET /transfers/{id}';
+const troubles = [
+  `2026-01-31T12:00:00.000Z ${call} attempt 1: 503 in 0 ms request req_1 unknown: status 503`,
+  `2026-01-31T12:00:00.000Z ${call} again in 125 ms: status 503`,
+  `2026-01-31T12:00:00.125Z ${call} undocumented shape: amount`,
+];
+const success =
+  '2026-01-31T12:00:00.125Z payments info #1 transfers.get GET /transfers/{id} attempt 2: 200 in 0 ms';
+
+test('PAYMENTS_LOG=warn prints what went wrong, and waits', async () => {
+  expect((await linesOf('warn')).toSorted()).toEqual(troubles.toSorted());
+});
+
+test('PAYMENTS_LOG=info prints every attempt as well', async () => {
+  expect((await linesOf('info')).toSorted()).toEqual([...troubles, success].toSorted());
+});
+
+test('PAYMENTS_LOG=debug prints the URL of each attempt', async () => {
+  const attempts = (await linesOf('debug')).filter((line) => line.includes(' attempt '));
+  expect(attempts).toHaveLength(2);
+  for (const line of attempts) expect(line).toMatch(/ GET https:\/\/\S+\/v0\/transfers\/txfr_1 /);
+});
+
+test.for(['', 'off', 'yes'])('PAYMENTS_LOG=%s prints nothing', async (level) => {
+  expect(await linesOf(level)).toEqual([]);
+});
+
+test('a call that is held back says so, and the hooks hear of everything', async () => {
+  vi.stubEnv('PAYMENTS_LOG', 'debug');
+  const heard: string[] = [];
+  const clock = new VirtualClock(start);
+  const { payments } = clientOf(
+    (_, __, count) =>
+      count === 1
+        ? respond(429, errorBody, { 'retry-after': '2' })
+        : respond(200, count === 2 ? transfer : { ...transfer, amount: 5 }),
+    {
+      clock,
+      maxRetries: 0,
+      validation: 'report',
+      hooks: {
+        onRequest: () => heard.push('request'),
+        onResponse: () => heard.push('response'),
+        onWait: () => heard.push('wait'),
+        onDrift: () => heard.push('drift'),
+      },
+    },
+  );
+  await failureOf(payments.transfers.get('txfr_1'));
+  await clock.run(payments.transfers.get('txfr_1'));
+  await clock.run(payments.transfers.get('txfr_1'));
+  expect(lines.some((line) => line.includes('held back for 2000 ms: the platform'))).toBe(true);
+  expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
+});
+
+test('no line holds a credential or a body', async () => {
+  vi.stubEnv('PAYMENTS_LOG', 'debug');
+  const { payments } = clientOf(() => respond(422, { error: `No ${apiKey}.`, code: 'no' }));
+  const input = { ...newTransfer, description: 'invoice 4711' };
+  await failureOf(payments.transfers.create(input, { query: { key: apiKey } }));
+  expect(lines).toHaveLength(1);
+  expect(lines.join()).not.toMatch(new RegExp(`${apiKey}|4711|No `));
+});
