@@ -1,5 +1,6 @@
 // The main job from beginning to end, over real HTTP. Without PAYMENTS_BASE_URL it starts a sandbox
 // of its own on a loopback port; with it, it reads from that platform and changes nothing.
+// `npm start -- --watch` leaves that sandbox up, with its page, until Ctrl+C.
 import {
   isOutcomeUnknown,
   NotFoundError,
@@ -126,5 +127,10 @@ async function tell() {
     );
   }
 
-  await server.close();
+  if (process.argv.includes('--watch')) {
+    say(`Watch it at ${server.rootUrl}/ until Ctrl+C.`);
+    process.once('SIGINT', () => void server.close());
+  } else {
+    await server.close();
+  }
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import ts from 'typescript';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 // Every block of code in README, guides and docstrings is compiled and run against a sandbox.
 
@@ -194,4 +195,19 @@ test('the quickstart tells its whole story, and only reads from a platform that 
   } finally {
     await server.close();
   }
+});
+
+test('with --watch the quickstart leaves its page up until it is interrupted', async () => {
+  const child = spawn(process.execPath, ['examples/quickstart.ts', '--watch'], { cwd: root });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  const page = () => /^Watch it at (\S+)/m.exec(output)?.[1];
+  await expect.poll(page, { timeout: 30_000 }).toBeDefined();
+  const answer = await fetch(String(page()));
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([0, null]);
 });
