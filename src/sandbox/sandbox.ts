@@ -189,6 +189,15 @@ export class Sandbox {
   }
 
   /**
+   * Calls back for every reset. Returns a function that ends this.
+   * @internal
+   */
+  onReset(listener: () => void): () => void {
+    this.#log.onClear.add(listener);
+    return () => void this.#log.onClear.delete(listener);
+  }
+
+  /**
    * Sets the clock on, and takes every step that is due by then when `autoAdvance` is on.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.

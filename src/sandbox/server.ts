@@ -197,7 +197,7 @@ async function serveApi(
 /** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
 const mostUnread = 8 * mebibyte;
 
-/** Sends the log as events: what there is after an id, then each entry as it comes to its end. */
+/** Sends the log as events: what there is after an id, each entry as it comes to its end, each reset. */
 function follow(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
   let entries: SandboxLogEntry[];
   try {
@@ -217,12 +217,16 @@ function follow(sandbox: Sandbox, response: ServerResponse, after: string | null
     response.write(text);
     if (response.writableLength > most) response.destroy();
   };
-  const stop = sandbox.onLog((entry) => {
+  const stopLog = sandbox.onLog((entry) => {
     write(eventOf(entry));
+  });
+  const stopReset = sandbox.onReset(() => {
+    write('event: reset\ndata: {}\n\n');
   });
   const beat = setInterval(write, 15_000, ':\n\n');
   response.once('close', () => {
-    stop();
+    stopLog();
+    stopReset();
     clearInterval(beat);
   });
 }

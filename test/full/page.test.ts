@@ -174,10 +174,13 @@ test('one fault is taken out and the others stay', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
+  // As --failures adds them.
+  sandbox.faults.add({ operation: '*', times: 'always', percent: 5, fault: { kind: 'html' } });
   await says('every request: a late answer, after 5 ms, always');
+  await says('every request: a page of a proxy, for 5 % by chance, always');
   await press('Remove the fault of every request: a late answer, after 5 ms, always');
   await says('The fault is gone.');
-  expect(sandbox.faults.list()).toMatchObject([{ operation: 'accounts.get', times: 2 }]);
+  expect(sandbox.faults.list()).toMatchObject([{ operation: 'accounts.get' }, { percent: 5 }]);
   await press('Remove all');
   await part('Faults').getByText('Every request is answered').waitFor();
   expect(sandbox.faults.list()).toEqual([]);
@@ -233,7 +236,7 @@ test('gives what the API cannot: money, approval, a Counterparty, an IBAN, a dep
 });
 
 test('resets, after it has asked; exports and imports', async () => {
-  const { sandbox, page, payments, press, row, says } = await opened();
+  const { sandbox, page, payments, part, press, row, says } = await opened();
   await payments.accounts.get(operating);
   const before = sandbox.exportState();
   const [download] = await Promise.all([
@@ -258,6 +261,13 @@ test('resets, after it has asked; exports and imports', async () => {
   await press('Reset …');
   await press('Reset to the demo');
   await row('Accounts', 'acc_000004').waitFor();
+
+  // And by somebody else, on whose word the page relies.
+  await payments.accounts.list();
+  await part('Log').getByText('accounts.list').waitFor();
+  sandbox.reset();
+  await says('No request yet.');
+  await says('No Account yet: the API makes them.');
 });
 
 test('says what was refused, until it is closed', async () => {

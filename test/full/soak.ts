@@ -1,12 +1,14 @@
 /*
- * A sandbox under a steady load: node test/full/soak.ts [requests a minute] [minutes] [flags of the command …].
- * Prints what it answered in, and what its memory did; a reader of the log stands for the page.
+ * A sandbox under a steady load, with its page open in a browser:
+ * node test/full/soak.ts [requests a minute] [minutes] [flags of the command …].
+ * Prints what it answered in, and what its memory and the page's did.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PaymentsClient } from 'payments-platform-sdk';
+import { chromium } from 'playwright-core';
 
 const [perMinute = '20000', minutes = '5', ...flags] = process.argv.slice(2);
 const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
@@ -26,13 +28,24 @@ await fetch(`${root}/_sandbox/accounts/acc_000001/fund`, {
   body: '{"amount":"1000000000"}',
 });
 
-let events = 0;
-const page = await fetch(`${root}/_sandbox/log`, { headers: { accept: 'text/event-stream' } });
-void (async () => {
-  for await (const chunk of page.body ?? []) {
-    events += Buffer.from(chunk).toString().split('\n\n').length - 1;
-  }
-})().catch(() => {});
+const setup = new URL('../runtimes/setup.mjs', import.meta.url).href;
+const { chromium: program } = (await import(setup)) as { chromium: () => Promise<string> };
+const browser = await chromium.launch({ executablePath: await program(), args: ['--no-sandbox'] });
+const page = await browser.newPage();
+let problems = 0;
+page.on('console', () => (problems += 1));
+page.on('pageerror', () => (problems += 1));
+await page.goto(root);
+const devtools = await page.context().newCDPSession(page);
+await devtools.send('Performance.enable');
+
+/** Megabytes that the page's script holds, without what is garbage. */
+async function heap(): Promise<number> {
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  const used = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
+  return Math.round(used / 1024 / 1024);
+}
 
 /** Resident megabytes of the sandbox, as Linux tells it. */
 const megabytes = () =>
@@ -64,15 +77,23 @@ const began = performance.now();
 const total = (Number(perMinute) * Number(minutes)) | 0;
 const gap = 60_000 / Number(perMinute);
 const memory: number[] = [];
+const heaps: Promise<number>[] = [];
 const under: Promise<void>[] = [];
 for (let turn = 0; turn < total; turn += 1) {
   const wait = began + turn * gap - performance.now();
   if (wait > 1) await sleep(wait);
   under.push(one(turn));
-  if (turn % Math.ceil(total / 10) === 0) memory.push(megabytes());
+  if (turn % Math.ceil(total / 10) === 0) {
+    memory.push(megabytes());
+    heaps.push(heap());
+  }
 }
 await Promise.all(under);
 memory.push(megabytes());
+heaps.push(heap());
+const shown = await page.locator('#log .count').textContent();
+const held = await Promise.all(heaps);
+await browser.close();
 const log = (await (await fetch(`${root}/_sandbox/log`)).json()) as unknown[];
 child.kill('SIGKILL');
 
@@ -82,4 +103,6 @@ console.log(
   `${total} requests in ${Math.round((performance.now() - began) / 1000)} s, ${failed} failed`,
 );
 console.log(`half within ${at(0.5)}, 99 % within ${at(0.99)}, all within ${at(0.999999)}`);
-console.log(`resident MB: ${memory.join(', ')}; log entries kept ${log.length}, events ${events}`);
+console.log(`resident MB: ${memory.join(', ')}; log entries kept ${log.length}`);
+console.log(`the page's heap, MB: ${held.join(', ')}; calls in its log ${shown}`);
+console.log(`lines on its console: ${problems}`);

@@ -150,7 +150,7 @@ test('the log says what arrived, and leaves control out of it', async () => {
   expect(all.headers['cache-control']).toBe('no-store');
 });
 
-test('the log as events: what there is, then each request when it is answered', async () => {
+test('the log as events: what there is, then each request when it is answered, and a reset', async () => {
   const { sandbox, server, ask, key } = await world();
   await ask('GET', '/v0/entities', undefined, key);
   await ask('GET', '/v0/accounts', undefined, key);
@@ -177,6 +177,8 @@ test('the log as events: what there is, then each request when it is answered', 
     { id: 3, operation: 'ibans.list', fault: 'reset', requestId: 'req_000003' },
   ]);
   expect(data[1]).not.toHaveProperty('status');
+  await ask('POST', '/_sandbox/reset');
+  await expect.poll(() => stream).toMatch(/\n\nevent: reset\ndata: \{\}\n\n$/);
   response.destroy();
 });
 

@@ -51,6 +51,8 @@ export class Log {
   readonly entries: SandboxLogEntry[] = [];
   readonly #nextId: () => number;
   readonly #listeners = new Set<(entry: SandboxLogEntry) => void>();
+  /** Called after everything was forgotten. */
+  readonly onClear = new Set<() => void>();
 
   constructor(nextId: () => number) {
     this.#nextId = nextId;
@@ -92,5 +94,6 @@ export class Log {
 
   clear(): void {
     this.entries.length = 0;
+    for (const listener of this.onClear) listener();
   }
 }

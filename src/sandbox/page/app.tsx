@@ -74,13 +74,10 @@ function App({ live, world }: { live: Live; world: World }) {
           await live.refresh();
         }
       },
-      clearLog: () => {
-        live.clearLog();
-      },
     }),
     [live],
   );
-  const { state, calls, balances, connection } = world;
+  const { state, faults, calls, balances, connection } = world;
   return (
     <DeedsContext.Provider value={deeds}>
       <Header connection={connection} />
@@ -93,7 +90,7 @@ function App({ live, world }: { live: Live; world: World }) {
             </div>
             <div class="column">
               <Log calls={calls} />
-              <Faults faults={state.faults} />
+              <Faults faults={faults} />
             </div>
             <div class="column across">
               <Entities entities={state.entities} />

@@ -2,8 +2,7 @@ import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { SandboxOperation } from '../api/calls.ts';
 import type { SandboxFault, SandboxFaultRule } from '../faults/rule.ts';
-import type { SandboxState } from '../faults/state.ts';
-import { ask } from './live.ts';
+import { ask, type World } from './live.ts';
 import { Choice, Deed, Empty, Field, Form, Panel, useDeeds, type Fields } from './parts.tsx';
 
 /** From a record, because the compiler then asks for every one. */
@@ -80,14 +79,14 @@ function sentenceOf({ operation, times, after, percent, fault }: SandboxFaultRul
 /** The one way to take one out is to take all out and put the others in again. */
 async function remove(rule: SandboxFaultRule): Promise<void> {
   const text = JSON.stringify(rule);
-  const rules = (await ask('GET', 'faults')) as SandboxFaultRule[];
+  const rules = JSON.parse(await ask('GET', 'faults')) as SandboxFaultRule[];
   const at = rules.findIndex((each) => JSON.stringify(each) === text);
   if (at < 0) throw new Error('This fault has struck meanwhile.');
   await ask('DELETE', 'faults');
   for (const other of rules.toSpliced(at, 1)) await ask('POST', 'faults', JSON.stringify(other));
 }
 
-export const Faults = memo(({ faults }: Pick<SandboxState, 'faults'>) => {
+export const Faults = memo(({ faults }: Pick<World, 'faults'>) => {
   const [kind, setKind] = useState('status');
   const { run } = useDeeds();
   return (
@@ -151,8 +150,8 @@ export const Faults = memo(({ faults }: Pick<SandboxState, 'faults'>) => {
             label="When"
             name="when"
             options={[
-              ['before_commit', 'before it takes effect'],
-              ['after_commit', 'after it took effect'],
+              ['before_commit', 'before the commit'],
+              ['after_commit', 'after the commit'],
             ]}
           />
         )}

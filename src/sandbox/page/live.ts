@@ -1,5 +1,6 @@
 import { parseJson } from '../../wires/json.ts';
 import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxFaultRule } from '../faults/rule.ts';
 import type { SandboxState } from '../faults/state.ts';
 import { Calls, type Call } from './attempts.ts';
 
@@ -8,6 +9,8 @@ export interface World {
   readonly connection: 'connecting' | 'live' | 'lost';
   /** Undefined before the first answer. */
   readonly state: SandboxState | undefined;
+  /** Those by chance among them, which are no part of the state. */
+  readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
   /** The latest first. */
@@ -16,38 +19,40 @@ export interface World {
 
 /** Reads are this far apart at least. */
 const leastGapMs = 1_000;
-/** And this far when nothing moves: what runs in the sandbox's process can move things unheard. */
-const mostGapMs = 5_000;
-/** A large state takes long to write, and the API stands still meanwhile. */
-const shareOfTime = 25;
+/** A large state takes long to write, 10 ms a megabyte, and the API stands still meanwhile. */
+const charactersPerMs = 2_000;
 const pointsOfLine = 120;
+/** How long what is heard is gathered before it is drawn. */
 const redrawMs = 200;
 
 const control = '/_sandbox/';
 
 /**
- * Asks an endpoint of control.
+ * Asks an endpoint of control, and answers the text of its answer.
  * @throws Error with the sentence of the Error body when it refuses.
  */
-export async function ask(method: string, path: string, body?: string): Promise<unknown> {
+export async function ask(method: string, path: string, body?: string): Promise<string> {
   const response = await fetch(control + path, { method, ...(body !== undefined && { body }) });
   const text = await response.text();
-  const value: unknown = text === '' ? undefined : parseJson(text);
-  if (response.ok) return value;
-  const said = (value as { error?: unknown } | undefined)?.error;
-  throw new Error(typeof said === 'string' ? said : `It answered ${response.status}.`);
+  if (response.ok) return text;
+  const { error } = JSON.parse(text) as { error: string };
+  throw new Error(error);
 }
 
 /** Keeps a {@link World} up to date: the log as it is written, the state when something may have moved. */
 export class Live {
   readonly #calls = new Calls();
   readonly #changed: (world: World) => void;
-  #world: World = { connection: 'connecting', state: undefined, balances: new Map(), calls: [] };
+  #world: World = {
+    connection: 'connecting',
+    state: undefined,
+    faults: [],
+    balances: new Map(),
+    calls: [],
+  };
   #events: EventSource | undefined;
   #text = '';
   #reading: Promise<void> | undefined;
-  #gap = leastGapMs;
-  #rest = 0;
   #timer = 0;
   #redraw = false;
 
@@ -70,8 +75,7 @@ export class Live {
     await (this.#reading ??= this.#read());
   }
 
-  /** Forgets the log, as the sandbox has. */
-  clearLog(): void {
+  #clearLog(): void {
     this.#calls.clear();
     this.#show({ calls: [] });
   }
@@ -83,34 +87,23 @@ export class Live {
 
   async #read(): Promise<void> {
     clearTimeout(this.#timer);
-    const started = performance.now();
     try {
-      const response = await fetch(`${control}state`);
-      const text = await response.text();
-      if (response.ok && text !== this.#text) {
-        this.#text = text;
-        this.#gap = leastGapMs;
+      const [text, rules] = await Promise.all([ask('GET', 'state'), ask('GET', 'faults')]);
+      if (text + rules !== this.#text) {
+        this.#text = text + rules;
         const state = JSON.parse(text) as SandboxState;
-        this.#show({ state, balances: this.#lines(state) });
-      } else {
-        this.#gap = Math.min(this.#gap * 2, mostGapMs);
+        const faults = JSON.parse(rules) as SandboxFaultRule[];
+        this.#show({ state, faults, balances: this.#lines(state) });
       }
     } catch {
       // That nobody answers is said by the log's connection.
-      this.#gap = mostGapMs;
     }
     this.#reading = undefined;
-    this.#rest = (performance.now() - started) * shareOfTime;
-    this.#readAfter(this.#gap);
-  }
-
-  #readAfter(ms: number): void {
-    clearTimeout(this.#timer);
     this.#timer = window.setTimeout(
       () => {
         if (!document.hidden) void this.refresh();
       },
-      Math.max(ms, this.#rest),
+      Math.max(leastGapMs, this.#text.length / charactersPerMs),
     );
   }
 
@@ -130,8 +123,12 @@ export class Live {
     this.#events = events;
     events.addEventListener('open', () => {
       // It starts from the beginning: what answers now may be another sandbox than before.
-      this.clearLog();
+      this.#clearLog();
       this.#show({ connection: 'live' });
+    });
+    events.addEventListener('reset', () => {
+      this.#clearLog();
+      void this.refresh();
     });
     events.addEventListener('message', ({ data }: MessageEvent<string>) => {
       this.#hear(parseJson(data) as SandboxLogEntry);
@@ -147,10 +144,6 @@ export class Live {
 
   #hear(entry: SandboxLogEntry): void {
     this.#calls.add(entry);
-    if (entry.method !== 'GET' && this.#gap > leastGapMs) {
-      this.#gap = leastGapMs;
-      this.#readAfter(leastGapMs);
-    }
     if (this.#redraw) return;
     this.#redraw = true;
     setTimeout(() => {

@@ -6,7 +6,6 @@ import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 export interface Deeds {
   /** Runs something, reads the state again, and says how it went. Answers whether it went well. */
   readonly run: (said: string, deed: () => Promise<unknown>) => Promise<boolean>;
-  readonly clearLog: () => void;
 }
 
 export const DeedsContext = createContext<Deeds | undefined>(undefined);

@@ -34,15 +34,12 @@ function Clock({ offsetMs }: { offsetMs: number }) {
 }
 
 export const WorldPanel = memo(({ offsetMs }: { offsetMs: number }) => {
-  const { run, clearLog } = useDeeds();
+  const { run } = useDeeds();
   const dialog = useRef<HTMLDialogElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const reset = (body: string | undefined, said: string) => {
     dialog.current?.close();
-    void run(said, async () => {
-      await ask('POST', 'reset', body);
-      clearLog();
-    });
+    void run(said, () => ask('POST', 'reset', body));
   };
   const take = async () => {
     const chosen = file.current?.files?.[0];
