@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { tarballIn } from '../support/tarball.ts';
 
-// The lines of docs/sandbox.md, in an empty folder, in the order in which they stand there.
+// The lines of docs/sandbox.md, in an empty folder, in the order in which they stand there, and with
+// the tarball in place of the package's name.
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-const [command, ...lines] = [
+const [command = '', ...lines] = [
   ...readFileSync(file('docs/sandbox.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
 ].map(([, block = '']) => block);
 
@@ -19,22 +21,31 @@ test('curl alone takes a payment from an entity to its end, and does all the res
   expect(command).toMatch(/^npx -p payments-platform-sdk payments-sandbox --seed demo\n$/);
   expect(lines).toHaveLength(2);
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-guide-'));
-  const sandbox = spawn(process.execPath, [file('src/sandbox/bin.ts'), '--port', '0'], {
+  const start = command
+    .replace('payments-platform-sdk', await tarballIn(folder))
+    .replace('--seed demo', '--port 0');
+  const npm = { yes: 'true', offline: 'true', cache: join(folder, 'cache'), loglevel: 'error' };
+  const settings = Object.entries(npm).map(([name, value]) => [`npm_config_${name}`, value]);
+  const sandbox = spawn('sh', ['-c', start], {
     cwd: folder,
+    env: { ...process.env, ...Object.fromEntries(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own, which ends as a whole.
+    detached: true,
   });
-  onTestFinished(() => {
-    sandbox.kill('SIGKILL');
+  onTestFinished(async () => {
+    process.kill(-Number(sandbox.pid), 'SIGINT');
+    await once(sandbox, 'close');
     rmSync(folder, { recursive: true });
   });
   let out = '';
   sandbox.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
-  await expect.poll(() => out).toContain('Stop it');
+  await expect.poll(() => out, { timeout: 30_000 }).toContain('Stop it');
   const root = /^export PAYMENTS_ROOT_URL=(.+)$/m.exec(out)?.[1] ?? '';
   expect(out).toContain('sk_sandbox_0000000000000000');
 
   // A line of its own for each answer, and an end at the first mistake.
-  const script = `set -e\ncurl() { command curl --fail-with-body -w '\\n' "$@"; }\n${lines.join('')}`;
+  const script = `set -e\ncurl() { command curl -s --fail-with-body -w '\\n' "$@"; }\n${lines.join('')}`;
   const shell = spawn('sh', ['-s'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
   shell.stdin.end(script.replaceAll('http://127.0.0.1:4010', root));
   const closed = once(shell, 'close');

@@ -138,7 +138,7 @@ export function contents(installed) {
     ...['ky', 'zod', 'preact'].map((name) => `dist/${name}-license.txt`),
   ];
   const wanted = reached(installed, entries(installed));
-  const isGuide = (file) => /^docs\/[\w-]+\.md$|^examples\//.test(file);
+  const isGuide = (file) => /^docs\/([\w-]+\.md|images\/[\w-]+\.png)$|^examples\//.test(file);
   const useless = files.filter(
     (file) => !texts.includes(file) && !isGuide(file) && !wanted.has(join(installed, file)),
   );
