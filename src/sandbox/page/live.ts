@@ -22,8 +22,8 @@ const leastGapMs = 1_000;
 /** A large state takes long to write, 10 ms a megabyte, and the API stands still meanwhile. */
 const charactersPerMs = 2_000;
 const pointsOfLine = 120;
-/** How long what is heard is gathered before it is drawn. */
-const redrawMs = 200;
+/** What is heard is drawn at once, and while more comes, this far apart. */
+const redrawMs = 500;
 
 const control = '/_sandbox/';
 
@@ -54,7 +54,8 @@ export class Live {
   #text = '';
   #reading: Promise<void> | undefined;
   #timer = 0;
-  #redraw = false;
+  #drawing: number | undefined;
+  #drawn = 0;
 
   constructor(changed: (world: World) => void) {
     this.#changed = changed;
@@ -144,11 +145,13 @@ export class Live {
 
   #hear(entry: SandboxLogEntry): void {
     this.#calls.add(entry);
-    if (this.#redraw) return;
-    this.#redraw = true;
-    setTimeout(() => {
-      this.#redraw = false;
-      this.#show({ calls: this.#calls.list() });
-    }, redrawMs);
+    this.#drawing ??= window.setTimeout(
+      () => {
+        this.#drawing = undefined;
+        this.#drawn = performance.now();
+        this.#show({ calls: this.#calls.list() });
+      },
+      this.#drawn + redrawMs - performance.now(),
+    );
   }
 }
