@@ -49,7 +49,8 @@ export function unsettled(
   return new UnsettledError(`${redact(sentence)}.\nReference: ${name}.${again}`, {
     ...call,
     outcome: 'unknown',
-    retryable: ms !== undefined,
+    // What only a person can decide, calling again does not settle.
+    retryable: reason !== 'ambiguous' && reason !== 'conflict',
     startedAt,
     reason,
     reference: name,
@@ -62,7 +63,7 @@ export function unsettled(
 export const abortedOnce = ({ call, startedAt }: OnceSettings, cause: unknown): AbortError =>
   new AbortError(
     'The call was aborted by its signal. This or an earlier call may have made the payment: call createOnce again to find out.',
-    { ...call, outcome: 'unknown', startedAt, cause },
+    { ...call, outcome: 'unknown', retryable: true, startedAt, cause },
   );
 
 /** The caller's journal, whose every answer is checked and has to come in time. */

@@ -442,7 +442,7 @@ test.each(broken)('%s: nothing is sent, and an earlier call may have paid', asyn
   const good = memoryJournal();
   const { pay, asked } = world({ journal: { ...good, ...parts } });
   const error = await unsettledOf(pay());
-  expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
+  expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
   if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
   expect(asked()).toEqual([]);
 });
@@ -578,7 +578,7 @@ test('a signal ends the call while its request is out, and the claim stays', asy
   await drained();
   left.abort('the user has left');
   const error = await call;
-  expect(error).toMatchObject({ outcome: 'unknown', cause: 'the user has left' });
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: true, cause: 'the user has left' });
   expect(error.startedAt).toBe(new Date(clock.now()).toISOString());
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
   expect(await pay()).toEqual(made()[0]);

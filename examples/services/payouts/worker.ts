@@ -1,41 +1,37 @@
-// One worker process of the queue; start as many as you like, on as many machines.
+// One worker process of the queue; start as many as you like, on as many machines. The errors of `createOnce`
+// say all that the queue has to know; whose the job is, is kept apart by the journal, not by the queue's lock.
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { isPaymentsError, PaymentsClient } from 'payments-platform-sdk';
-import { RedisJournal } from './journal.ts';
-import { pay, type Payout } from './pay.ts';
+import { isPaymentsError, PaymentsClient, UnsettledError } from 'payments-platform-sdk';
+import type { OnceInput } from 'payments-platform-sdk';
+import { redisJournal } from 'payments-platform-sdk/journals';
 
-const redisUrl = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
-/** Seconds here, so that the demonstration ends; minutes in earnest. */
-const limits = { sending: 2_000, settled: 6_000 };
+const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+const redis = new Redis(url);
+// Seconds here, so that the demonstration ends; leave the times out in earnest.
+const limits = { timeout: 1_000, totalTimeout: 2_000, settle: 4_000 };
+const journal = redisJournal((name, ...args) => redis.call(name, ...args));
+const payments = new PaymentsClient({ ...limits, journal });
 
-const payments = new PaymentsClient({ timeout: 1_000 });
-const journal = new RedisJournal(new Redis(redisUrl));
-
-const worker = new Worker<Payout, string>(
+const worker = new Worker<OnceInput, string>(
   'payouts',
   async (job, token) => {
-    const verdict = await pay(payments, journal, job.data, limits).catch((error: unknown) => {
-      // Trying again later helps against a 429, not against a wrong account.
+    try {
+      return (await payments.transfers.createOnce(job.data)).id;
+    } catch (error) {
+      if (error instanceof UnsettledError && error.retryAfterMs !== undefined) {
+        // No failure, so it uses up no attempt.
+        await job.moveToDelayed(Date.now() + error.retryAfterMs, token);
+        throw new DelayedError();
+      }
+      // A wrong account stays wrong, and some things only a person can decide.
       if (isPaymentsError(error) && !error.retryable) throw new UnrecoverableError(error.message);
       throw error;
-    });
-    switch (verdict.state) {
-      case 'paid':
-        return verdict.how;
-      case 'unclear':
-        throw new UnrecoverableError(`${job.data.reference}: ${verdict.why}`);
-      case 'wait':
-        // Not a failure, so it uses up no attempt.
-        await job.moveToDelayed(Date.now() + verdict.ms, token);
-        throw new DelayedError();
     }
   },
   {
-    connection: { url: redisUrl, maxRetriesPerRequest: null },
+    connection: { url, maxRetriesPerRequest: null },
     concurrency: 5,
-    // A worker that does not renew its locks for so long has lost its jobs to the others, and may
-    // not know it: killed, or only slow. The journal is what keeps the two apart, not the lock.
     lockDuration: 2_000,
     stalledInterval: 1_000,
     // However many workers die over a job, it is to be settled.
@@ -45,8 +41,5 @@ const worker = new Worker<Payout, string>(
 worker.on('error', (error) => {
   console.error(error.message);
 });
-
-process.once('SIGTERM', () => {
-  // Lets the jobs in hand come to their end.
-  void worker.close().then(() => process.exit());
-});
+// Lets the jobs in hand come to their end.
+process.once('SIGTERM', () => void worker.close().then(() => process.exit()));
