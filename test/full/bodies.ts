@@ -42,14 +42,14 @@ const instruction = {
 };
 
 /** The answer that the document shows for a request: it always names whose answer it is. */
-export function successBody({ method, path, nonce }: Asked, made: string): string {
-  if (method === 'POST') return JSON.stringify({ id: made, ...transfer });
+export function successBody({ method, path, nonce }: Asked, made?: string): string {
+  if (method === 'POST') {
+    return JSON.stringify({ id: made ?? 'txfr_nothing_was_made', ...transfer });
+  }
   if (method === 'PATCH') return JSON.stringify({ ...account, metadata: { nonce } });
   if (path.startsWith('/instructions'))
     return JSON.stringify([{ ...instruction, nickname: nonce }]);
-  const id = path.slice(path.lastIndexOf('/') + 1);
-  return JSON.stringify({
-    id,
+  const shown = {
     ...transfer,
     sourceAccountId: accountId,
     destinationAccountId: 'acc_2',
@@ -57,7 +57,11 @@ export function successBody({ method, path, nonce }: Asked, made: string): strin
     currency: 'USDC',
     direction: 'outgoing',
     description: nonce,
-  });
+  };
+  const id = path.slice(path.lastIndexOf('/') + 1);
+  if (!id.startsWith('transfers?')) return JSON.stringify({ id, ...shown });
+  const data = made === undefined ? [] : [{ id: made, ...shown }];
+  return JSON.stringify({ data, hasMore: false, nextCursor: null });
 }
 
 /** The answer of some other call, which must never be taken for one's own. */

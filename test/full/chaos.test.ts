@@ -23,6 +23,7 @@ test(
     for (const outcome of ['ok', 'unknown', 'rejected', 'not_sent']) {
       expect(report.mix.get(`create ${outcome}`), outcome).toBeGreaterThan(10);
     }
+    expect(report.mix.get('once ok')).toBeGreaterThan(30);
   },
 );
 

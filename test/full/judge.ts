@@ -40,6 +40,7 @@ function judgeSuccess(
   if ({}.constructor !== Object || 'polluted' in {}) return ['polluted a prototype'];
   switch (operation) {
     case 'create':
+    case 'once':
       return ids.length === 1 && field('id') === ids[0]
         ? []
         : [`resolved to ${got}, made ${ids.join()}`];
@@ -74,6 +75,9 @@ function judgeError(
   if (outcome === 'not_sent' && arrivals > 0) found.push('not_sent, and the server has read it');
   if (outcome !== 'unknown' && ids.length > 0) found.push(`${outcome}, and it took effect`);
   if (attempts.length > sent.length) found.push('tells of attempts that it did not make');
+  if (plan.operation === 'once' && outcome === 'unknown' && !failure.retryable) {
+    found.push('nobody is told to call again');
+  }
   if (plan.operation === 'create' && outcome === 'unknown' && failure.retryable) {
     found.push('an unknown creation that calls itself retryable');
   }

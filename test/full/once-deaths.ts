@@ -14,7 +14,7 @@ import { payoutOf, type Told, type WorkerOrder } from './once-payouts.ts';
 /*
  * Workers that pay the same payouts by createOnce, killed at random, one of them frozen until its claims
  * are over, against a platform that fails at every tenth creation:
- * node test/full/once-deaths.ts --payouts 500 [--store redis] [--kill 200]
+ * node test/full/once-deaths.ts --payouts 500 [--store redis] [--kill 200] [--on path/to/bun]
  */
 
 export type StoreName = 'redis' | 'postgres' | 'sqlite';
@@ -32,6 +32,14 @@ export interface Deaths {
   readonly told: Readonly<Record<string, number>>;
   /** What is wrong; empty when each payout was made once. */
   readonly wrong: readonly string[];
+}
+
+interface DeathsOptions {
+  readonly payouts: number;
+  /** Milliseconds. */
+  readonly killEvery: number;
+  /** The runtime of the workers. @default this one */
+  readonly on?: string | undefined;
 }
 
 const limits = { settle: 1_500, totalTimeout: 1_000 };
@@ -75,7 +83,7 @@ async function withStore<T>(name: StoreName, use: (store: string) => Promise<T>)
 
 export async function deaths(
   store: StoreName,
-  { payouts, killEvery }: { payouts: number; killEvery: number },
+  { payouts, killEvery, on = process.execPath }: DeathsOptions,
 ): Promise<Deaths> {
   const begun = performance.now();
   const sandbox = new Sandbox();
@@ -111,7 +119,8 @@ export async function deaths(
   const numbers = Array.from({ length: payouts }, (_, at) => at + 1);
   const start = (place: string): void => {
     const worker = fork(fileURLToPath(new URL('once-worker.ts', import.meta.url)), {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execPath: on,
+      execArgv: on === process.execPath ? ['--disable-warning=ExperimentalWarning'] : [],
     });
     const { baseUrl } = server;
     const todo = numbers.filter((number) => !known.has(number));
@@ -190,11 +199,13 @@ if (import.meta.main) {
     options: {
       payouts: { type: 'string', default: '500' },
       kill: { type: 'string', default: '200' },
+      on: { type: 'string' },
       store: { type: 'string', multiple: true, default: [...stores] },
     },
   });
   for (const store of stores.filter((each) => values.store.includes(each))) {
-    const options = { payouts: Number(values.payouts), killEvery: Number(values.kill) };
+    const { payouts, kill, on } = values;
+    const options = { payouts: Number(payouts), killEvery: Number(kill), on };
     const report = await deaths(store, options);
     console.log(JSON.stringify(report));
     if (report.wrong.length > 0) process.exitCode = 1;

@@ -7,8 +7,8 @@ import { faults } from './status-faults.ts';
  * read, and pasted back.
  */
 
-/** What is called: three writes and two reads, one of them a GET with a body. */
-export type Operation = 'create' | 'update' | 'remove' | 'get' | 'search';
+/** What is called: three writes, a creation by createOnce, and two reads, one of them a GET with a body. */
+export type Operation = 'create' | 'once' | 'update' | 'remove' | 'get' | 'search';
 
 /** When the caller leaves. */
 type Leave =
@@ -88,7 +88,16 @@ const leaves: fc.Arbitrary<Leave | null> = fc.oneof(
 );
 
 const calls: fc.Arbitrary<CallPlan> = fc
-  .constantFrom<Operation>('create', 'create', 'create', 'update', 'remove', 'get', 'search')
+  .constantFrom<Operation>(
+    'create',
+    'create',
+    'create',
+    'once',
+    'update',
+    'remove',
+    'get',
+    'search',
+  )
   .chain((operation) =>
     fc.record({
       operation: fc.constant(operation),

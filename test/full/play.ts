@@ -1,5 +1,12 @@
 import type * as package_ from '../../src/index.ts';
-import type { ClientOptions, PaymentsClient, RequestOptions } from '../../src/index.ts';
+import type {
+  ClientOptions,
+  OnceInput,
+  PaymentsClient,
+  RequestOptions,
+  UnsettledError,
+} from '../../src/index.ts';
+import { memoryJournal } from '../../src/journals/index.ts';
 import { accountId } from './bodies.ts';
 import type { Fault } from './faults.ts';
 import { faultNamed, type CallPlan, type KeySource, type Operation, type Plan } from './plans.ts';
@@ -16,6 +23,8 @@ export interface Limits {
 }
 /** Short, so that thousands of lost answers can be waited for. */
 export const impatient: Limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
+/** What calls of createOnce take until one of them knows. */
+const patient: Limits = { timeout: 150, totalTimeout: 15_000, maxRetries: 60 };
 /** A machine that is busy may be late; a call that is not bounded is later than this. */
 export const slack = 2_000;
 
@@ -159,10 +168,11 @@ async function one(
   plan: CallPlan,
   planned: readonly Fault[],
   nonce: string,
-  { client: shared, platform, limits }: Setting,
+  { client: shared, platform, limits: given }: Setting,
   holds: Hold[],
   also: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
 ): Promise<Played> {
+  const limits = plan.operation === 'once' ? patient : given;
   const served = planned.filter(({ door }) => door === undefined || door === 'own');
   platform.expect(nonce, served);
   const remarks: string[] = [];
@@ -194,7 +204,7 @@ async function one(
         if (early !== undefined) {
           remarks.push(`sent ${Math.round(early.until - now)} ms before a 429 allows it`);
         }
-        also.onRequest?.(event.attempt);
+        also.onRequest?.(plan.operation === 'once' ? sent.length : event.attempt);
         leaveAt('onRequest', event.attempt);
       },
       onResponse: (event) => {
@@ -208,7 +218,7 @@ async function one(
       },
       onRetry: (event) => {
         seen(event);
-        also.onRetry?.(event.attempt);
+        also.onRetry?.(plan.operation === 'once' ? sent.length + 1 : event.attempt);
         leaveAt('onRetry', event.attempt);
       },
     },
@@ -254,27 +264,49 @@ function start(
   nonce: string,
   options: RequestOptions,
 ): Promise<unknown> {
+  if (operation === 'once') return settled(client, nonce, options);
   const call = callOf(operation, client, nonce, options);
   return asksForResponse ? call.withResponse().then(({ data }) => data) : call;
 }
 
+const paymentOf = (nonce: string): OnceInput => ({
+  sourceAccountId: accountId,
+  destinationAccountId: 'acc_2',
+  amount: '1.00',
+  description: nonce,
+});
+
+/** Calls createOnce, also after its caller has left, until the payment is made or is refused for certain. */
+async function settled(
+  client: PaymentsClient,
+  nonce: string,
+  { signal, headers }: RequestOptions,
+): Promise<unknown> {
+  // What a request does late, it does in `settle`.
+  const limits = { totalTimeout: 400, settle: 800 };
+  const payments = client.withOptions({ ...limits, journal: memoryJournal() });
+  let caller = signal;
+  for (let calls = 1; ; calls += 1) {
+    try {
+      return await payments.transfers.createOnce(paymentOf(nonce), { headers, signal: caller });
+    } catch (error) {
+      const told = error as Partial<UnsettledError>;
+      if (told.outcome !== 'unknown' || told.retryable !== true || calls === 8) throw error;
+      caller = undefined;
+      await pause(Math.min(told.retryAfterMs ?? 50, 1_000));
+    }
+  }
+}
+
 function callOf(
-  operation: Operation,
+  operation: Exclude<Operation, 'once'>,
   client: PaymentsClient,
   nonce: string,
   options: RequestOptions,
 ): Promise<unknown> & { withResponse(): Promise<{ readonly data: unknown }> } {
   switch (operation) {
     case 'create':
-      return client.transfers.create(
-        {
-          sourceAccountId: accountId,
-          destinationAccountId: 'acc_2',
-          amount: '1.00',
-          description: nonce,
-        },
-        options,
-      );
+      return client.transfers.create(paymentOf(nonce), options);
     case 'update':
       return client.accounts.update(accountId, { metadata: { nonce } }, options);
     case 'remove':

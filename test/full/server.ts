@@ -76,7 +76,7 @@ export class Exchange {
 
   /** What a success says: the id that the ledger holds, or the one that was asked for. */
   success(): string {
-    const [id = 'txfr_nothing_was_made'] = this.#platform.idsOf(this.nonce);
+    const [id] = this.#platform.idsOf(this.nonce);
     return successBody(this, id);
   }
 
