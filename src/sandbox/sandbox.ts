@@ -13,7 +13,7 @@ import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './fault
 import { isLong, Log, type SandboxLogEntry } from './faults/log.ts';
 import { checkedState, type SandboxState } from './faults/state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
-import type { SandboxClock } from './platform/clock.ts';
+import { longestTimer, type SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
@@ -382,9 +382,6 @@ function isPlain(value: unknown): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
-
-/** Timers of JavaScript hold no more. */
-const longestTimer = 2_147_483_647;
 
 function checkWhole(name: string, value: unknown, least: number, most: number): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)

@@ -127,11 +127,11 @@ async function serve(
     const url = new URL(urlOf(request));
     const most = mebibytesOf(request.method, url.pathname);
     const body = await bodyOf(request, most * mebibyte);
-    const refusal =
-      refusedHost(request.headers.host, callers) ??
-      (body === undefined ? tooLarge(most) : undefined);
-    if (refusal !== undefined || body === undefined) {
-      send(response, refusal ?? tooLarge(most));
+    const refusal = refusedHost(request.headers.host, callers);
+    if (refusal !== undefined) {
+      send(response, refusal);
+    } else if (body === undefined) {
+      send(response, tooLarge(most));
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(sandbox, request, response, { url, body });
     } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {

@@ -248,6 +248,11 @@ export function noRoute(method: string, path: string, found: readonly Route[]): 
       ),
     );
   }
+  return wrongMethod(method, found);
+}
+
+/** What a path is answered with that takes other methods. */
+export function wrongMethod(method: string, found: readonly { method: string }[]): Reply {
   const allow = found.map((each) => each.method).join(', ');
   const reply = problemReply(
     new SandboxError(`This path takes ${allow}, not ${method}.`, {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { longestTimer } from '../platform/clock.ts';
 
 export const usage = `Usage: payments-sandbox [options]
 
@@ -68,18 +69,17 @@ export function readFlags(args: string[]): Flags {
     seed,
     state,
     autoAdvance:
-      values.auto === 'off' ? undefined : whole('--auto', values.auto, 1, longest, ', or "off"'),
-    latency: whole('--latency', values.latency, 0, longest),
+      values.auto === 'off'
+        ? undefined
+        : whole('--auto', values.auto, 1, longestTimer, ', or "off"'),
+    latency: whole('--latency', values.latency, 0, longestTimer),
     failures: percentOf(values.failures),
-    failuresSeed: whole('--failures-seed', values['failures-seed'], 0, longest),
+    failuresSeed: whole('--failures-seed', values['failures-seed'], 0, longestTimer),
     quiet,
     version,
     help,
   };
 }
-
-/** Timers of JavaScript hold no more. */
-const longest = 2_147_483_647;
 
 function whole(flag: string, text: string, least: number, most: number, or = ''): number {
   const value = Number(text);

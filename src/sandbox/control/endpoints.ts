@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Schema } from '../../schemas/primitives.ts';
 import { problemReply, successReply, type Reply } from '../api/answer.ts';
 import { readBody } from '../api/calls.ts';
-import { decoded } from '../api/routes.ts';
+import { decoded, wrongMethod } from '../api/routes.ts';
 import type { SandboxLogEntry } from '../faults/log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
 import { SandboxError, wordsOf } from '../platform/problem.ts';
@@ -145,7 +145,8 @@ export function drive(sandbox: Sandbox, request: ControlRequest): Reply {
   const found = endpoints.filter(({ pattern }) => pattern.test(pathname));
   const one = found.find(({ method }) => method === request.method);
   try {
-    if (one === undefined) return noEndpoint(request.method, pathname, found);
+    if (found.length === 0) throw noEndpoint(pathname);
+    if (one === undefined) return wrongMethod(request.method, found);
     const id = decoded(one.pattern.exec(pathname)?.[1] ?? '');
     sandbox.settle();
     const value = one.run({ ...request, sandbox, id });
@@ -157,19 +158,8 @@ export function drive(sandbox: Sandbox, request: ControlRequest): Reply {
   }
 }
 
-function noEndpoint(method: string, path: string, found: readonly Endpoint[]): Reply {
-  if (found.length === 0) {
-    throw new SandboxError(
-      `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; state; reset; clock.`,
-      { code: 'not_found', status: 404 },
-    );
-  }
-  const allow = found.map((each) => each.method).join(', ');
-  const reply = problemReply(
-    new SandboxError(`This path takes ${allow}, not ${method}.`, {
-      code: 'method_not_allowed',
-      status: 405,
-    }),
+const noEndpoint = (path: string) =>
+  new SandboxError(
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; state; reset; clock.`,
+    { code: 'not_found', status: 404 },
   );
-  return { ...reply, headers: { ...reply.headers, allow } };
-}

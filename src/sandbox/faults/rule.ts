@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { SandboxOperation } from '../api/calls.ts';
 import { routes, type Route } from '../api/routes.ts';
+import { longestTimer } from '../platform/clock.ts';
 import { wordsOf } from '../platform/problem.ts';
 import { asInput, checked } from '../platform/validation.ts';
 
@@ -98,7 +99,7 @@ const maybeWhen = z.optional(when);
 const maybeText = z.optional(z.string('expected a string'));
 const statusRule = 'expected a status from 200 to 599';
 const status = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
-const msRule = 'expected milliseconds, from 0 to 2147483647';
+const msRule = `expected milliseconds, from 0 to ${longestTimer}`;
 
 /** Statuses whose answers have no body. */
 export const bodyless: readonly number[] = [204, 205, 304];
@@ -154,7 +155,7 @@ const faults = [
     ),
   z.strictObject({
     kind: z.literal('delay'),
-    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(2_147_483_647, msRule)),
+    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(longestTimer, msRule)),
   }),
   z.strictObject({ kind: z.literal('hang'), when: maybeWhen }),
   z.strictObject({ kind: z.literal('reset'), when }),

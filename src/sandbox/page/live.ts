@@ -54,7 +54,7 @@ export class Live {
   #text = '';
   #reading: Promise<void> | undefined;
   #timer = 0;
-  #drawing: number | undefined;
+  #isDrawing = false;
   #drawn = 0;
 
   constructor(changed: (world: World) => void) {
@@ -145,9 +145,11 @@ export class Live {
 
   #hear(entry: SandboxLogEntry): void {
     this.#calls.add(entry);
-    this.#drawing ??= window.setTimeout(
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    setTimeout(
       () => {
-        this.#drawing = undefined;
+        this.#isDrawing = false;
         this.#drawn = performance.now();
         this.#show({ calls: this.#calls.list() });
       },

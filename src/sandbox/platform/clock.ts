@@ -1,3 +1,6 @@
+/** In milliseconds; timers of JavaScript hold no more. */
+export const longestTimer = 2_147_483_647;
+
 /**
  * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
  * the object also decides how long a `delay` fault takes.

@@ -1,14 +1,14 @@
 /** What is numbered. */
-const names = [
-  'entities',
-  'accounts',
-  'transfers',
-  'counterparties',
-  'ibans',
-  'requests',
-  'log',
-] as const;
-export type IdName = (typeof names)[number];
+const none = {
+  entities: 0,
+  accounts: 0,
+  transfers: 0,
+  counterparties: 0,
+  ibans: 0,
+  requests: 0,
+  log: 0,
+};
+export type IdName = keyof typeof none;
 /** The last number that was given to each. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
@@ -17,15 +17,7 @@ export type IdCounts = Readonly<Record<IdName, number>>;
  * was reset, brought in or lost meanwhile.
  */
 export class Ids {
-  readonly #given: Record<IdName, number> = {
-    entities: 0,
-    accounts: 0,
-    transfers: 0,
-    counterparties: 0,
-    ibans: 0,
-    requests: 0,
-    log: 0,
-  };
+  readonly #given = { ...none };
   /** Called before a number is given. Whoever keeps the state of a process has to know beforehand. */
   reserve: (name: IdName, number: number) => void = () => {};
 
@@ -42,7 +34,8 @@ export class Ids {
 
   /** Goes on after these numbers, unless it is further already. */
   atLeast(counts: Readonly<Record<string, number | undefined>>): void {
-    for (const name of names) {
+    // It has these keys and no other.
+    for (const name of Object.keys(none) as IdName[]) {
       this.#given[name] = Math.max(this.#given[name], counts[name] ?? 0);
     }
   }
