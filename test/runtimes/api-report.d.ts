@@ -3310,8 +3310,16 @@ declare class Clock {
 }
 
 /** What is numbered. */
-declare const names: readonly ["entities", "accounts", "transfers", "counterparties", "ibans", "requests", "log"];
-type IdName = (typeof names)[number];
+declare const none: {
+    entities: number;
+    accounts: number;
+    transfers: number;
+    counterparties: number;
+    ibans: number;
+    requests: number;
+    log: number;
+};
+type IdName = keyof typeof none;
 /** The last number that was given to each. */
 type IdCounts = Readonly<Record<IdName, number>>;
 /**
