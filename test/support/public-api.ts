@@ -205,6 +205,7 @@ export function apiList(): string {
     checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0;
   const isShown = (symbol: ts.Symbol): boolean =>
     !/^(__|#|catch$|finally$)/.test(symbol.getName()) &&
+    !symbol.getJsDocTags().some(({ name }) => name === 'internal') &&
     (symbol.getDeclarations() ?? []).some((node) =>
       relative(root, node.getSourceFile().fileName).startsWith('src'),
     );
