@@ -6,7 +6,7 @@ import { between, brownOut, Timeline, World, type Scenario } from './fleet-world
 /*
  * A thousand clients and a platform that browns out for a minute, in virtual time. How much load do
  * the clients add by trying again, and how long does the platform need afterwards?
- * node test/bench/fleet.ts [--write] puts the result into docs/reliability.md.
+ * node test/bench/fleet.ts [--write] puts the result into docs/decisions/what-a-storm-costs.md.
  */
 
 const seed = 20_260_101;
@@ -194,7 +194,7 @@ parts.push(
 const text = parts.join('\n\n');
 console.log(text);
 if (values.write) {
-  const file = new URL('../../docs/reliability.md', import.meta.url);
+  const file = new URL('../../docs/decisions/what-a-storm-costs.md', import.meta.url);
   const document = readFileSync(file, 'utf8');
   const [begin, end] = ['<!-- fleet:begin -->', '<!-- fleet:end -->'];
   const [before, rest] = document.split(begin);

@@ -146,34 +146,24 @@ export const printed = (verdicts, outcome) =>
     `Node ${outcome.about.node}, ${outcome.about.cores} cores; the server was busy at most ${Math.round(outcome.busiest * 100)} % of any quarter second.`,
   ].join('\n');
 
-/** docs/performance.md. */
-export async function written(verdicts, outcome, file, root) {
+/** docs/performance.md for users, and the goals behind it. */
+export async function written(verdicts, outcome, root) {
   const { about, versions, busiest } = outcome;
   const listed = Object.entries(versions)
     .filter(([name]) => name !== 'payments-platform-sdk')
     .map(([name, version]) => `${name} ${version}`)
     .join(', ');
-  const text = `# Performance
+  const origin = `Written by \`npm run bench\`; do not edit by hand. ${about.date}, commit ${about.commit}, Node ${about.node}, ${about.cores} cores.`;
+  await formatted(
+    root,
+    'docs/performance.md',
+    `# Performance
 
-Written by \`npm run bench\`; do not edit by hand. ${about.date}, commit ${about.commit}, Node ${about.node}, ${about.cores} cores.
+${origin}
 
 All contenders do the same work against the same server on the loopback address: the same records, byte for byte, each in the
-envelope that its SDK expects. The server is a process of its own. One contender runs per process, rounds are interleaved
-(${about.rounds} of them for the wire), and a ratio is taken within a round: its median stands here, its lowest and highest value
-beside it. \`test/bench/run.mjs\` says more.
-
-Versions: ${listed}.
-
-## Goals
-
-${table(goalHead, verdicts.map(goalRow))}
-
-${beside(outcome)}
-
-## Side by side
-
-As multiples of bare \`fetch\` in the same round; import as a multiple of ky + zod. More is better for GET/s and items/s, less for
-everything else.
+envelope that its SDK expects. One contender runs per process, rounds are interleaved, and each figure is the median of a multiple of bare
+\`fetch\` in the same round; import of ky + zod. More is better for GET/s and items/s, less for everything else.
 
 ${table(
   heads.slice(0, -1),
@@ -181,20 +171,39 @@ ${table(
   right,
 )}
 
-The medians behind them. They depend on the machine, and its two sides share ${about.cores} cores: compare them with each other only.
-
-${table(heads, medians(outcome), right)}
-
 - GET and POST run 32 at a time; the CPU time is that of the whole process, user and system.
 - Items come through the SDK's own auto-paging where it has one, 20,000 in pages of 100.
-- "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page: about 42 when one waits for the other.
-- Import is a fresh process. The bundle is a program that uses the whole SDK, minified and gzipped by esbuild, late chunks included; for
-  ky + zod it is one schema and one call.
+- "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page.
+- Import is a fresh process. Ours, gzipped by esbuild: ${cell(outcome.figures, 'bundle', 'ours')} kB for a program that uses the whole client.
 - Of all of these, ours, ky + zod and hey-api check what arrives.
-- The server's event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
-`;
+
+Versions: ${listed}.
+`,
+  );
+  await formatted(
+    root,
+    'docs/decisions/goals-of-speed.md',
+    `# Goals of speed
+
+${origin} A ratio is taken within a round (${about.rounds} of them for the wire): its median, its lowest and highest value. The server's
+event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
+
+${table(goalHead, verdicts.map(goalRow))}
+
+${beside(outcome)}
+
+The medians behind docs/performance.md. They depend on the machine, and its two sides share ${about.cores} cores: compare them
+with each other only.
+
+${table(heads, medians(outcome), right)}
+`,
+  );
+}
+
+/** The repository checks its formatting, that of what is generated included. */
+async function formatted(root, path, text) {
+  const file = join(root, path);
   await writeFile(file, text);
-  // The repository checks its formatting, this file's included.
   const prettier = join(root, 'node_modules/.bin/prettier');
   if (existsSync(prettier)) execFileSync(prettier, ['--write', '--log-level', 'silent', file]);
 }

@@ -189,7 +189,7 @@ const outcome = {
 const verdicts = judged(goals, outcome);
 console.log(printed(verdicts, outcome));
 if (!quick && flags.only === undefined && flags.works === undefined) {
-  await written(verdicts, outcome, join(root, 'docs/performance.md'), root);
+  await written(verdicts, outcome, root);
 }
 const off = verdicts.filter(({ far, machine }) => far && machine !== true);
 if (quick && off.length > 0) {

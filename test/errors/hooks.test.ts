@@ -18,6 +18,7 @@ import {
   transferCreated,
 } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { version } from '../../src/version.ts';
 
 type Told =
   | ['request', RequestEvent]
@@ -64,7 +65,7 @@ test('a call is told from its first request to its last answer', async () => {
     url: 'https://api.example.com/v0/transfers/txfr_1?expand=all',
     headers: {
       accept: 'application/json',
-      'user-agent': 'payments-platform-sdk/0.1.0',
+      'user-agent': `payments-platform-sdk/${version}`,
       'x-tenant': 'blue',
     },
   };

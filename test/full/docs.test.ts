@@ -1,14 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listen } from 'payments-platform-sdk/sandbox/server';
-import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { installTarball } from '../support/tarball.ts';
 
-// Every block of code in README, guides and docstrings is compiled and run against a sandbox.
+// Every block of code in README, guides and docstrings is compiled and run: those of README and guides
+// each by itself, in an empty folder with the packed tarball.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -33,15 +44,25 @@ function blocksOf(path: string): Block[] {
   }));
 }
 
-const blocks = [
-  join(root, 'README.md'),
-  ...filesBelow('docs', '.md'),
-  ...filesBelow('src', '.ts'),
-].flatMap(blocksOf);
+const texts = [join(root, 'README.md'), ...filesBelow('docs', '.md')].flatMap(blocksOf);
+const docstrings = filesBelow('src', '.ts').flatMap(blocksOf);
 
-function run(args: readonly string[], input: string, env: Record<string, string> = {}) {
+const folder = mkdtempSync(join(tmpdir(), 'payments-docs-'));
+const pathOf = (index: number): string => join(folder, 'blocks', String(index), 'block.mts');
+beforeAll(async () => {
+  await installTarball(folder);
+  for (const [index, { code }] of texts.entries()) {
+    mkdirSync(join(pathOf(index), '..'), { recursive: true });
+    writeFileSync(pathOf(index), code);
+  }
+}, 60_000);
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function run(args: readonly string[], input = '', env: Record<string, string> = {}, cwd = root) {
   return new Promise<{ code: number | null; output: string }>((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
     let output = '';
     child.stdout.on('data', (chunk) => (output += String(chunk)));
     child.stderr.on('data', (chunk) => (output += String(chunk)));
@@ -52,52 +73,64 @@ function run(args: readonly string[], input: string, env: Record<string, string>
   });
 }
 
-/** A platform over HTTP on which the ids of the first block exist. */
-async function platform() {
-  const sandbox = new Sandbox();
-  const entity = sandbox.entities.create({ email: 'ada@example.com' });
-  const { id } = sandbox.accounts.create({ entityId: entity.id });
-  sandbox.accounts.create({ entityId: entity.id });
-  sandbox.accounts.fund(id, '1000.00');
-  return listen(sandbox, { port: 0 });
-}
-
-// The first block of the README keeps its journal where it runs.
-const forget = () => {
-  for (const file of globSync('payments.db*', { cwd: root })) rmSync(join(root, file));
-};
-beforeAll(forget);
-afterAll(forget);
-
 test('there are blocks to run', () => {
-  expect(blocks.length).toBeGreaterThan(40);
+  expect(texts.length).toBeGreaterThan(20);
+  expect(docstrings.length).toBeGreaterThan(10);
 });
 
-test.concurrent.each(blocks)('$name runs', async ({ code }) => {
-  const server = await platform();
-  try {
-    const result = await run(
-      ['--input-type=module-typescript', '--import', './test/support/docs-globals.ts', '-'],
-      code,
-      {
-        PAYMENTS_BASE_URL: server.baseUrl,
-        PAYMENTS_API_KEY: server.clientOptions.apiKey,
-        PAYMENTS_JWT: server.clientOptions.jwt,
-      },
-    );
-    expect(result.output).not.toMatch(/Error:/);
-    expect(result.code).toBe(0);
-  } finally {
-    await server.close();
-  }
-});
+test.concurrent.each(texts.map(({ name }, index) => ({ name, index })))(
+  '$name runs by itself',
+  async ({ name, index }) => {
+    // Those that read the environment say so.
+    const server = await listen(seedDemo(new Sandbox()), { port: 0 });
+    const env = {
+      PAYMENTS_BASE_URL: server.baseUrl,
+      PAYMENTS_API_KEY: server.clientOptions.apiKey,
+      PAYMENTS_JWT: server.clientOptions.jwt,
+    };
+    try {
+      const path = pathOf(index);
+      const isReadme = name.startsWith('README.md');
+      const result = await run([path], '', isReadme ? {} : env, join(path, '..'));
+      expect(result.output).not.toMatch(/Error:/);
+      expect(result.code).toBe(0);
+    } finally {
+      await server.close();
+    }
+  },
+);
 
-test('every block compiles as strictly as the source', () => {
-  const config = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
-    ts.sys,
-    root,
+test.concurrent.each(docstrings)('$name runs', async ({ code }) => {
+  const result = await run(
+    ['--input-type=module-typescript', '--import', './test/support/docs-globals.ts', '-'],
+    code,
   );
+  expect(result.output).not.toMatch(/Error:/);
+  expect(result.code).toBe(0);
+});
+
+const options = ts.parseJsonConfigFileContent(
+  ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
+  ts.sys,
+  root,
+).options;
+
+test('every block of a text compiles against the package as strictly as the source', () => {
+  const typeRoots = [join(root, 'node_modules', '@types')];
+  const program = ts.createProgram(
+    texts.map((_, index) => pathOf(index)),
+    { ...options, paths: {}, typeRoots },
+  );
+  const wrong = texts.flatMap(({ name }, index) => {
+    const file = program.getSourceFile(pathOf(index));
+    return [...program.getSemanticDiagnostics(file), ...program.getSyntacticDiagnostics(file)].map(
+      ({ messageText }) => `${name}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+    );
+  });
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('every block of a docstring compiles as strictly as the source', () => {
   const globals = `import type { DocsGlobals } from './support/docs-globals.ts';
 declare global {
   const sandbox: DocsGlobals['sandbox'];
@@ -111,12 +144,12 @@ declare global {
 `;
   const virtual = new Map([
     [join(root, 'test', 'docs-globals.d.ts'), globals],
-    ...blocks.map(({ code }, index): [string, string] => [
+    ...docstrings.map(({ code }, index): [string, string] => [
       join(root, 'test', `docs-block-${index}.ts`),
       `${code}\nexport {};\n`,
     ]),
   ]);
-  const host = ts.createCompilerHost(config.options);
+  const host = ts.createCompilerHost(options);
   const { readFile, fileExists, getSourceFile } = host;
   host.readFile = (path) => virtual.get(path) ?? readFile.call(host, path);
   host.fileExists = (path) => virtual.has(path) || fileExists.call(host, path);
@@ -126,12 +159,12 @@ declare global {
       ? getSourceFile.call(host, path, language, ...rest)
       : ts.createSourceFile(path, text, language);
   };
-  const program = ts.createProgram([...virtual.keys()], config.options, host);
+  const program = ts.createProgram([...virtual.keys()], options, host);
   const wrong = [...virtual.keys()].flatMap((path, index) => {
     const file = program.getSourceFile(path);
     return [...program.getSemanticDiagnostics(file), ...program.getSyntacticDiagnostics(file)].map(
       ({ messageText }) =>
-        `${blocks[index - 1]?.name}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+        `${docstrings[index - 1]?.name}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
     );
   });
   expect(wrong).toEqual([]);
@@ -158,6 +191,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'quickstart.ts': [/9\. Reconciled/],
   'unknown-outcome.ts': [/txfr_000001 had been accepted/, /look again before/, /account: 60\.00/],
+  'virtual-clock.ts': [/0 accounts, after 2 requests/],
   'your-own-test.ts': [/pass 2/, /fail 0/],
 };
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tarballIn } from '../support/tarball.ts';
+import { installTarball } from '../support/tarball.ts';
 
 // The packed tarball, installed into a folder of its own, as a user gets it.
 
@@ -16,17 +16,7 @@ let files: string[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
-  const tarball = await tarballIn(folder);
-  const { stdout } = await run('tar', ['-tzf', tarball]);
-  files = stdout
-    .trim()
-    .split('\n')
-    .map((path) => path.replace(/^package\//, ''));
-  const installed = join(folder, 'node_modules', 'payments-platform-sdk');
-  await mkdir(installed, { recursive: true });
-  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
-  // A peer, for those who want it.
-  await symlink(join(root, 'node_modules', 'msw'), join(folder, 'node_modules', 'msw'));
+  files = await installTarball(folder);
   // The package alone, as npm places it; a folder inside has what an application may have besides.
   await mkdir(join(folder, 'application', 'node_modules'), { recursive: true });
   for (const name of ['zod', '@types']) {

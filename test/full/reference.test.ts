@@ -157,7 +157,7 @@ function rowsUnder(text: string, heading: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-test('the options in the README are those of the code, with its defaults', () => {
+test('the options in docs/options.md are those of the code, with its defaults', () => {
   const source = ts.createSourceFile(
     'o.ts',
     textOf('src/options.ts'),
@@ -172,7 +172,7 @@ test('the options in the README are those of the code, with its defaults', () =>
     const value = ts.getTextOfJSDocComment(tag?.comment)?.replace(/\s+/g, ' ') ?? '';
     return [member.name?.getText(), value];
   });
-  const table = rowsUnder(textOf('README.md'), 'Options').map(([name = '', value = '']) => [
+  const table = rowsUnder(textOf('docs/options.md'), 'Options').map(([name = '', value = '']) => [
     name.replaceAll('`', ''),
     value.replaceAll('`', ''),
   ]);
@@ -183,7 +183,7 @@ test('the defaults that are documented are those that hold', async () => {
   const { resolveOptions } = await import('../../src/options.ts');
   const settled = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
   const table = new Map(
-    rowsUnder(textOf('README.md'), 'Options').map(([name = '', value = '']) => [
+    rowsUnder(textOf('docs/options.md'), 'Options').map(([name = '', value = '']) => [
       name.replaceAll('`', ''),
       value.replaceAll(/[`']/g, ''),
     ]),

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { promises } from './promises.ts';
 
-// docs/reliability.md names the test that holds each promise. A promise whose test has gone, or has
-// another name, is a promise that nobody keeps.
+// docs/reliability.md names the files whose tests hold each promise, and promises.ts the tests. A promise
+// whose test has gone, or has another name, is a promise that nobody keeps.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const document = readFileSync(join(root, 'docs', 'reliability.md'), 'utf8');
@@ -26,34 +27,23 @@ function textsOf(file: string): Set<string> {
   return texts;
 }
 
-interface Promised {
-  readonly sentence: string;
-  readonly held: readonly (readonly [file: string, name: string])[];
-}
-
 const chapter = document.split('## Promises')[1]?.split('\n## ')[0] ?? '';
 /** The list, each item on one line however it was wrapped. */
-const promised: readonly Promised[] = chapter
-  .split('\n- **')
+const items = chapter
+  .split('\n- ')
   .slice(1)
-  .map((item) => {
-    const [sentence = '', ...rest] = item.split(/\n\n/)[0]?.split('\n  - ') ?? [];
-    const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
-    return {
-      sentence: oneLine(sentence).replace(/\*\*$/, ''),
-      held: rest.map((line) => {
-        const [, file = '', name = ''] = /^`([^`]+)`: (.+)$/.exec(oneLine(line)) ?? [];
-        return [file, name] as const;
-      }),
-    };
-  });
+  .map((item) => (item.split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim());
 
-test('there are promises, and each is one sentence', () => {
-  expect(promised.length).toBeGreaterThan(20);
-  for (const { sentence } of promised) expect(sentence).toMatch(/^[^.]+(\.\d[^.]*)*\.$/);
+test('the document makes these promises, and names the files that hold them', () => {
+  const told = Object.entries(promises).map(([sentence, held]) => {
+    const files = new Set(held.map(([file]) => `\`${file.replace('.test.ts', '')}\``));
+    return `${sentence}: ${[...files].join(', ')}.`;
+  });
+  expect(told.length).toBeGreaterThan(20);
+  expect(items).toEqual(told);
 });
 
-test.each(promised)('$sentence', ({ held }) => {
+test.each(Object.entries(promises))('%s', (_, held) => {
   expect(held.length).toBeGreaterThan(0);
   for (const [file, name] of held) {
     const path = join(root, 'test', file);

@@ -1676,7 +1676,7 @@ interface ErrorBody {
 }
 
 /** The version in package.json; a test holds the two together. */
-declare const version = "0.1.0";
+declare const version = "0.2.0";
 
 export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, UnsettledError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, UnsettledReason, WaitEvent, WaitOptions, WithResponse };
@@ -2708,9 +2708,9 @@ declare class SandboxError extends Error {
 /**
  * Fills a sandbox with a small world to look at: a verified business and an individual, funded
  * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
- * that has run twice.
+ * that has run twice. Returns the sandbox.
  */
-declare function seedDemo(sandbox: Sandbox): void;
+declare function seedDemo(sandbox: Sandbox): Sandbox;
 
 export { Sandbox, SandboxError, seedDemo };
 export type { SandboxProblem };

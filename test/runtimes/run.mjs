@@ -64,7 +64,7 @@ const parts = {
   modules: async () => {
     rows.push(await jestRow(consumer, platform));
     checks.push(...(await bothCopies(consumer)), ...contents(installed));
-    checks.push(...(await packageTools(tarball)), ...(await asNewUser(place, platform)));
+    checks.push(...(await packageTools(tarball)), ...(await asNewUser(place)));
   },
   sealing: async () => checks.push(...(await sealing(consumer))),
   wires: async () => checks.push(...(await wires(consumer))),

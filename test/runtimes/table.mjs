@@ -15,26 +15,45 @@ export function cell({ results, expected }, feature) {
   return { ok: got === wanted, got, wanted };
 }
 
+/** Who can do everything, and what the others cannot; written only when every cell is as it has to be. */
 export const matrix = (rows) =>
-  table(
-    ['', ...featureNames],
-    rows.map((row) => [
-      row.label,
-      ...featureNames.map((feature) => {
-        const { ok, got } = cell(row, feature);
-        return ok ? got.replace(/:.*/, '') : 'FAILED';
-      }),
-    ]),
+  lines(
+    rows.map((row) => {
+      const cells = featureNames.map((feature) => [feature, cell(row, feature).got]);
+      const others = cells.filter(([, got]) => got !== 'yes');
+      const said = others.map(([feature, got]) => `${feature}: ${got.replace(/:.*/, '')}`);
+      return [`**${said.join(', ') || 'everything'}**`, ...row.label.split(/, (.*)/)];
+    }),
   );
 
 export const list = (checks) =>
-  table(
-    ['checked', ''],
-    checks.map(({ name, ok }) => [name, ok ? 'yes' : 'FAILED']),
+  lines(
+    checks.map(({ name }) => {
+      const [, what = name, where] =
+        /^(an editor shows the text of) (.+)$/.exec(name) ??
+        /^(.*?), (?:bundled by )?([\w.]+|\w+, msw)$/.exec(name) ??
+        [];
+      return [what, where];
+    }),
   );
 
-const table = (head, lines) =>
-  [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
+/** What is said of many in one line each: `- everything: Node 24 (ESM, CJS); Deno`. */
+function lines(told) {
+  const groups = new Map();
+  for (const [what, where, how] of told) {
+    const places = groups.get(what) ?? new Map();
+    groups.set(what, places);
+    if (where) places.set(where, [...(places.get(where) ?? []), how ?? 'plain']);
+  }
+  return [...groups]
+    .map(([what, places]) => {
+      const named = [...places].map(([where, how]) =>
+        how.join() === 'plain' ? where : `${where} (${how.join(', ')})`,
+      );
+      return named.length === 0 ? `- ${what}` : `- ${what}: ${named.join('; ')}`;
+    })
+    .join('\n');
+}
 
 /** Puts the parts between their markers; answers whether the file was like that before. */
 export async function document(parts, { update }) {

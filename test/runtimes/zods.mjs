@@ -124,7 +124,7 @@ export async function zodRows({ folder, tarball }) {
     const compiled = await run(process.execPath, [tsc, '-p', own], { cwd: own });
     const ran = await run(binaries.node24, ['application.mts'], { cwd: own });
     checks.push({
-      name: `an application with zod ${version}: installed beside it, compiled, run`,
+      name: `an application with zod beside it is compiled and run, ${version}`,
       ok: isAlone && compiled.code === 0 && ran.code === 0,
       detail: [told, others.join(), compiled.stdout, ran.stderr].join('\n').slice(0, 3000),
     });

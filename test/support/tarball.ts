@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,4 +17,19 @@ export async function tarballIn(folder: string): Promise<string> {
     { cwd: root },
   );
   return join(folder, stdout.trim());
+}
+
+/** Installs the tarball into a folder, as npm places it, with the peer; answers with what it holds. */
+export async function installTarball(folder: string): Promise<string[]> {
+  const tarball = await tarballIn(folder);
+  const installed = join(folder, 'node_modules', 'payments-platform-sdk');
+  await mkdir(installed, { recursive: true });
+  const run = promisify(execFile);
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
+  await symlink(join(root, 'node_modules', 'msw'), join(folder, 'node_modules', 'msw'));
+  const { stdout } = await run('tar', ['-tzf', tarball]);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
 }

@@ -18,6 +18,7 @@ import { answer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { nobody } from '../support/nobody.ts';
 import { newTransfer, transfer, transferCreated } from '../support/values.ts';
+import { version } from '../../src/version.ts';
 
 const ways = [
   {
@@ -25,11 +26,11 @@ const ways = [
     options: {},
     post: ['connection: keep-alive', 'accept-encoding: gzip, br', 'accept: application/json'],
     afterPost: [
-      'user-agent: payments-platform-sdk/0.1.0',
+      `user-agent: payments-platform-sdk/${version}`,
       'content-type: application/json',
       `authorization: Bearer ${apiKey}`,
     ],
-    afterGet: ['user-agent: payments-platform-sdk/0.1.0', `authorization: Bearer ${apiKey}`],
+    afterGet: [`user-agent: payments-platform-sdk/${version}`, `authorization: Bearer ${apiKey}`],
   },
   {
     way: 'fetch',
@@ -38,7 +39,7 @@ const ways = [
     afterPost: [
       `authorization: Bearer ${apiKey}`,
       'content-type: application/json',
-      'user-agent: payments-platform-sdk/0.1.0',
+      `user-agent: payments-platform-sdk/${version}`,
       'accept-language: *',
       'sec-fetch-mode: cors',
       'pragma: no-cache',
@@ -47,7 +48,7 @@ const ways = [
     ],
     afterGet: [
       `authorization: Bearer ${apiKey}`,
-      'user-agent: payments-platform-sdk/0.1.0',
+      `user-agent: payments-platform-sdk/${version}`,
       'accept-language: *',
       'sec-fetch-mode: cors',
       'pragma: no-cache',

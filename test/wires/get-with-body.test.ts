@@ -20,6 +20,7 @@ import { nobody } from '../support/nobody.ts';
 import { instruction, transactionNumber } from '../support/records.ts';
 import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { version } from '../../src/version.ts';
 
 const text = 'Grüße, 5 €, 日本, 🧾';
 const both = [
@@ -48,7 +49,7 @@ const both = [
 
 const headers = (body: string): string[] => [
   'accept: application/json',
-  'user-agent: payments-platform-sdk/0.1.0',
+  `user-agent: payments-platform-sdk/${version}`,
   'content-type: application/json',
   `authorization: Bearer ${jwt}`,
   `content-length: ${new TextEncoder().encode(body).length}`,

@@ -3,9 +3,9 @@ import type { Sandbox } from '../sandbox.ts';
 /**
  * Fills a sandbox with a small world to look at: a verified business and an individual, funded
  * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
- * that has run twice.
+ * that has run twice. Returns the sandbox.
  */
-export function seedDemo(sandbox: Sandbox): void {
+export function seedDemo(sandbox: Sandbox): Sandbox {
   const { entities, accounts, transfers, counterparties, ibans, instructions } = sandbox;
 
   const business = entities.create({
@@ -94,4 +94,5 @@ export function seedDemo(sandbox: Sandbox): void {
   });
   instructions.execute(refuel.instructionId, { value: 4_000_000 });
   instructions.execute(refuel.instructionId, { value: 2_500_000 });
+  return sandbox;
 }
