@@ -37,7 +37,7 @@ export const list = (checks) =>
     }),
   );
 
-/** What is said of many in one line each: `- everything: Node 24 (ESM, CJS); Deno`. */
+/** What is said of many in one line each: `- everything: Node 24 (ESM, CJS); Deno`; of very many, how many. */
 function lines(told) {
   const groups = new Map();
   for (const [what, where, how] of told) {
@@ -50,7 +50,8 @@ function lines(told) {
       const named = [...places].map(([where, how]) =>
         how.join() === 'plain' ? where : `${where} (${how.join(', ')})`,
       );
-      return named.length === 0 ? `- ${what}` : `- ${what}: ${named.join('; ')}`;
+      const said = named.length > 8 ? `${named.length} of them` : named.join('; ');
+      return said === '' ? `- ${what}` : `- ${what}: ${said}`;
     })
     .join('\n');
 }
