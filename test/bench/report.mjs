@@ -176,8 +176,6 @@ ${table(
 - "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page.
 - Import is a fresh process. Ours, gzipped by esbuild: ${cell(outcome.figures, 'bundle', 'ours')} kB for a program that uses the whole client.
 - Of all of these, ours, ky + zod and hey-api check what arrives.
-
-Versions: ${listed}.
 `,
   );
   await formatted(
@@ -196,6 +194,8 @@ The medians behind docs/performance.md. They depend on the machine, and its two 
 with each other only.
 
 ${table(heads, medians(outcome), right)}
+
+Versions: ${listed}.
 `,
   );
 }
