@@ -145,6 +145,13 @@ test('the guides can be reached from the README', () => {
   expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
+test('README and guides stay short', () => {
+  const wordsOf = (path: string): number => textOf(path).trim().split(/\s+/).length;
+  const guides = pages.filter((page) => dirname(page) === 'docs' && page !== 'docs/api.md');
+  expect(wordsOf('README.md')).toBeLessThanOrEqual(1_500);
+  expect(guides.map(wordsOf).reduce((sum, words) => sum + words)).toBeLessThanOrEqual(13_000);
+});
+
 /** The cells of the table under a heading, one list for each row. */
 function rowsUnder(text: string, heading: string): string[][] {
   const [, after = ''] = text.split(`## ${heading}\n`);
