@@ -1,5 +1,6 @@
 import type { Argument, Path, Validator } from './arguments.ts';
 import type { CallIdentity } from '../errors/errors.ts';
+import type { Prepared } from './prepare.ts';
 import type { Kind } from '../errors/outcome.ts';
 import { isObject } from '../schemas/primitives.ts';
 
@@ -36,6 +37,8 @@ export interface Call<T, A = T> extends CallRequest {
    * goes out first. For pages of a walk.
    */
   readonly askAhead?: ((text: string) => boolean) | undefined;
+  /** When its arguments have been checked before. */
+  readonly prepared?: Prepared | undefined;
   /** Nothing leaves after this time of the wall clock. */
   readonly notAfter?: number | undefined;
   /** Shown the headers of each success. */

@@ -117,10 +117,12 @@ export const defined = <T extends object>(fields: T | undefined): Partial<T> =>
     : {};
 
 /** What the caller may change or use again, as it is now: its fields, and the lists, objects and dates in them. */
-export const copied = <T>(given: T): T =>
-  isPlain(given)
-    ? (Object.fromEntries(Object.entries(given).map(([name, value]) => [name, copy(value)])) as T)
-    : given;
+export function copied<T>(given: T): T {
+  if (!isPlain(given)) return given;
+  const own: Record<string, unknown> = { ...given };
+  for (const name of Object.keys(own)) own[name] = copy(own[name]);
+  return own as T;
+}
 
 const copy = (field: unknown): unknown =>
   Array.isArray(field)

@@ -18,7 +18,7 @@ import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { GateTooLong, type Gate } from './gate.ts';
 import { notify, type Hooks } from './hooks.ts';
-import { prepare } from './prepare.ts';
+import { prepare, type Prepared } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
 import type { Fetch, GetWithBody } from '../wires/wire.ts';
@@ -81,9 +81,10 @@ export class Transport {
   }
 
   /** Throws what is wrong with a call before it is sent, and sends nothing. */
-  check(call: CallRequest, options: RequestOptions | undefined): void {
-    prepare(call, options, this.#setup, this.redact);
+  check(call: CallRequest, options: RequestOptions | undefined): Prepared {
+    const prepared = prepare(call, options, this.#setup, this.redact);
     credentialFor(call, this.#setup);
+    return prepared;
   }
 
   /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
@@ -114,7 +115,7 @@ export class Transport {
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
   ): Promise<Success<T>> {
-    const prepared = prepare(call, options, this.#setup, this.redact);
+    const prepared = call.prepared ?? prepare(call, options, this.#setup, this.redact);
     const credential = credentialFor(call, this.#setup);
     const wire = chooseWire(call, prepared, this.#setup);
     const { options: own } = prepared;

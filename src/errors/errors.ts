@@ -335,16 +335,6 @@ export class UnsettledError extends PaymentsError {
   declare readonly retryAfterMs: number | undefined;
   /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
   declare readonly candidates: readonly TransferId[] | undefined;
-
-  /** @hidden */
-  constructor(
-    message: string,
-    facts: ErrorFacts &
-      Pick<UnsettledError, 'reason' | 'reference'> &
-      Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates'>>,
-  ) {
-    super(message, facts);
-  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from '../calls/clock.ts';
 import { Deadline, Stopped } from '../calls/deadline.ts';
+import type { Transport } from '../calls/transport.ts';
 import {
   AbortError,
   PaymentsError,
@@ -7,9 +8,10 @@ import {
   type CallIdentity,
   type UnsettledReason,
 } from '../errors/errors.ts';
-import { redactError, type Redact } from '../errors/redact.ts';
+import { redactError } from '../errors/redact.ts';
 import type { Journal, JournalEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
-import { isTransferId, type TransferId } from '../schemas/transfer.ts';
+import { isObject } from '../schemas/primitives.ts';
+import { isTransferId } from '../schemas/transfer.ts';
 
 /** How one call of createOnce or settleOnce is made. */
 export interface OnceSettings {
@@ -21,65 +23,30 @@ export interface OnceSettings {
   readonly clock: Required<Clock>;
   /** Which of the two it is. */
   readonly call: CallIdentity;
-  readonly startedAt: string;
-  readonly redact: Redact;
-  /** For the reference: in the caller's own data only the credentials themselves are touched. */
-  readonly redactOwn: Redact;
+  readonly api: Pick<Transport, 'redact' | 'redactOwn'>;
 }
 
-interface UnsettledFacts {
-  readonly retryAfterMs?: number | undefined;
-  readonly candidates?: readonly TransferId[];
-  readonly cause?: unknown;
-}
+/** When to ask again about a call that is at it; most are done sooner. */
+export const soon = 1_000;
 
-export function unsettled(
-  { call, startedAt, redact, redactOwn }: OnceSettings,
-  reference: string,
-  reason: UnsettledReason,
-  sentence: string,
-  { retryAfterMs, candidates, cause }: UnsettledFacts = {},
-): UnsettledError {
-  const ms = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs);
-  const again =
-    ms === undefined
-      ? ''
-      : `\nCall createOnce again in ${ms} ms (retryAfterMs); it sends nothing twice.`;
-  const name = redactOwn(reference);
-  return new UnsettledError(`${redact(sentence)}.\nReference: ${name}.${again}`, {
-    ...call,
-    outcome: 'unknown',
-    // What only a person can decide, calling again does not settle.
-    retryable: reason !== 'ambiguous' && reason !== 'conflict',
-    startedAt,
-    reason,
-    reference: name,
-    retryAfterMs: ms,
-    candidates,
-    cause: cause instanceof PaymentsError ? cause : redactError(cause, redact),
-  });
-}
+type UnsettledFacts = Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates' | 'cause'>>;
 
-export const abortedOnce = ({ call, startedAt }: OnceSettings, cause: unknown): AbortError =>
-  new AbortError(
-    'The call was aborted by its signal. This or an earlier call may have made the payment: call createOnce again to find out.',
-    { ...call, outcome: 'unknown', retryable: true, startedAt, cause },
-  );
-
-/** The caller's journal, whose every answer is checked and has to come in time. */
+/** The caller's journal, whose every answer is checked and has to come in time; and what the call ends with. */
 export class GuardedJournal {
   readonly #reference: string;
   readonly #settings: OnceSettings;
+  readonly #startedAt: number;
   #deadline: Deadline;
 
   constructor(reference: string, settings: OnceSettings) {
     this.#reference = reference;
     this.#settings = settings;
-    this.#deadline = this.#newDeadline();
+    this.#startedAt = settings.clock.now();
+    this.#deadline = this.#newDeadline(settings.signal);
   }
 
-  #newDeadline(): Deadline {
-    const { clock, totalTimeout, signal } = this.#settings;
+  #newDeadline(signal: AbortSignal | undefined): Deadline {
+    const { clock, totalTimeout } = this.#settings;
     return new Deadline(clock, totalTimeout, 'total', { signals: [signal] });
   }
 
@@ -87,76 +54,117 @@ export class GuardedJournal {
     this.#deadline.close();
   }
 
-  /** The last steps have time of their own, and are done for a caller who has left, too. */
-  extend(): void {
-    this.#deadline.close();
-    const { clock, totalTimeout } = this.#settings;
-    this.#deadline = new Deadline(clock, totalTimeout, 'total');
+  /** Gives the next steps time of their own; without a signal, they are done for a caller who has left, too. */
+  extend(signal?: AbortSignal): void {
+    this.close();
+    this.#deadline = this.#newDeadline(signal);
   }
 
-  async read(reference: string): Promise<JournalEntry | undefined> {
-    const entry = await this.#ask('read', (journal) => journal.read(reference));
-    if (entry === undefined || isEntry(entry)) return entry;
-    throw this.#broken('holds an entry that this version of the SDK cannot read');
+  read(reference = this.#reference): Promise<JournalEntry | undefined> {
+    return this.#ask('read', (journal) => journal.read(reference), isEntry);
   }
 
-  async swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    const done = await this.#ask('swap', (journal) => journal.swap(this.#reference, before, after));
-    if (typeof done === 'boolean') return done;
-    throw this.#broken('did not answer true or false to swap');
+  swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+    const swap = (journal: Journal) => journal.swap(this.#reference, before, after);
+    return this.#ask('swap', swap, (done) => typeof done === 'boolean');
   }
 
-  async now(): Promise<number> {
-    const now = await this.#ask('now', (journal) => journal.now());
-    if (Number.isFinite(now)) return now;
-    throw this.#broken('gave no time');
+  now(): Promise<number> {
+    return this.#ask('now', (journal) => journal.now(), Number.isFinite);
   }
 
   /** Undefined when the journal failed. */
-  async tryToSwap(
+  tryToSwap(
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean | undefined> {
-    try {
-      return await this.swap(before, after);
-    } catch {
-      return undefined;
-    }
+    return this.swap(before, after).catch(() => undefined);
   }
 
-  async tryToRead(): Promise<JournalEntry | undefined | 'unreadable'> {
-    try {
-      return await this.read(this.#reference);
-    } catch {
-      return 'unreadable';
-    }
+  async #ask<T>(
+    what: string,
+    ask: (journal: Journal) => Promise<T>,
+    isAnswer: (answer: unknown) => boolean,
+  ): Promise<T> {
+    const answer = await this.inTime(
+      () => ask(this.#settings.journal),
+      () => this.#broken(`${what} did not answer in time`),
+      (error) => this.#broken(`${what} failed`, error),
+    );
+    if (isAnswer(answer)) return answer;
+    throw this.#broken(`${what} gave what this version of the SDK cannot read`);
   }
 
-  async #ask<T>(what: string, ask: (journal: Journal) => Promise<T>): Promise<T> {
+  /** What is asked for, as long as there is time and the caller has not left. */
+  async inTime<T>(
+    ask: (deadline: Deadline) => Promise<T>,
+    late: () => Error,
+    failed: (error: unknown) => Error,
+  ): Promise<T> {
+    const deadline = this.#deadline;
     try {
-      this.#deadline.check();
-      return await this.#deadline.race(ask(this.#settings.journal));
+      deadline.check();
+      return await deadline.race(ask(deadline));
     } catch (error) {
-      if (!(error instanceof Stopped)) throw this.#broken(`failed (${what})`, error);
-      if (error.why.by !== 'caller') throw this.#broken(`did not answer in time (${what})`);
-      throw abortedOnce(this.#settings, error.why.reason);
+      if (!(error instanceof Stopped)) throw failed(error);
+      throw error.why.by === 'caller' ? this.aborted(error.why.reason) : late();
     }
+  }
+
+  /** What every error of the call says. */
+  get facts() {
+    const { operation } = this.#settings.call;
+    const startedAt = new Date(this.#startedAt).toISOString();
+    return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
+  }
+
+  aborted(cause: unknown): AbortError {
+    return new AbortError(
+      'The call was aborted by its signal. This or an earlier call may have paid. Call createOnce again to find out.',
+      { ...this.#settings.call, ...this.facts, cause },
+    );
+  }
+
+  unsettled(reason: UnsettledReason, sentence: string, more: UnsettledFacts = {}): UnsettledError {
+    const { api, call } = this.#settings;
+    const { cause } = more;
+    const retryAfterMs = more.retryAfterMs && Math.ceil(more.retryAfterMs);
+    const again =
+      retryAfterMs === undefined
+        ? ''
+        : `\nCall createOnce again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`;
+    const reference = api.redactOwn(this.#reference);
+    const facts = {
+      ...call,
+      ...this.facts,
+      // What only a person can decide, calling again does not settle.
+      retryable: reason !== 'ambiguous' && reason !== 'conflict',
+      reason,
+      reference,
+      ...more,
+      retryAfterMs,
+      cause: cause instanceof PaymentsError ? cause : redactError(cause, api.redact),
+    };
+    return new UnsettledError(`${api.redact(sentence)}.\nReference: ${reference}.${again}`, facts);
+  }
+
+  inProgress(retryAfterMs: number): UnsettledError {
+    const sentence = 'Another call is making this payment';
+    return this.unsettled('in_progress', sentence, { retryAfterMs });
   }
 
   #broken(what: string, cause?: unknown): UnsettledError {
-    const sentence = `The journal ${what}, so this call sent nothing; an earlier one may have`;
-    return unsettled(this.#settings, this.#reference, 'journal', sentence, { cause });
+    const sentence = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
+    return this.unsettled('journal', sentence, { cause });
   }
 }
 
-function isEntry(entry: unknown): entry is JournalEntry {
-  if (typeof entry !== 'object' || entry === null) return false;
-  const { state, by, begun, until, transferId, input } = entry as Partial<
-    Omit<SendingEntry & PaidEntry, 'state' | 'input'>
-  > & { readonly state?: unknown; readonly input?: unknown };
-  if (typeof input !== 'object' || input === null) return false;
+function isEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return entry === undefined;
+  const { state, until, transferId, input } = entry as Partial<
+    Record<keyof SendingEntry | keyof PaidEntry, unknown>
+  >;
+  if (!isObject(input)) return false;
   if (state === 'paid') return isTransferId(transferId);
-  if (state === 'not_paid') return true;
-  const times = Number.isFinite(begun) && Number.isFinite(until);
-  return state === 'sending' && typeof by === 'string' && times;
+  return state === 'not_paid' || (state === 'sending' && Number.isFinite(until));
 }

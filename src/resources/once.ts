@@ -1,6 +1,4 @@
 import { invalidArguments } from '../calls/arguments.ts';
-import type { Clock } from '../calls/clock.ts';
-import { Deadline, Stopped } from '../calls/deadline.ts';
 import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
 import {
   checkOptions,
@@ -11,18 +9,13 @@ import {
   type Rules,
 } from '../calls/rules.ts';
 import {
-  AbortError,
   ConfigurationError,
-  TimeoutError,
   ValidationError,
   type CallIdentity,
   type Issue,
-  type UnsettledReason,
 } from '../errors/errors.ts';
-import type { Redact } from '../errors/redact.ts';
-import type { Journal } from '../journals/journal.ts';
+import type { Journal, JournalEntry } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
-import { isPlain } from '../schemas/primitives.ts';
 import {
   isTransferId,
   type Transfer,
@@ -30,8 +23,8 @@ import {
   type TransferCreateInput,
   type TransferId,
 } from '../schemas/transfer.ts';
-import { GuardedJournal, unsettled, type OnceSettings } from './guarded-journal.ts';
-import { payOnce, type OnceInput } from './payment.ts';
+import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
+import { Payment, type OnceApi, type OnceInput } from './payment.ts';
 import type { Reconciliation } from './reconcile.ts';
 
 /** Options of `transfers.createOnce` and `transfers.settleOnce`. */
@@ -53,20 +46,13 @@ export interface OnceDefaults {
 }
 
 /** The platform, as far as a payment made once needs it. */
-export interface OnceWays {
-  readonly clock: Required<Clock>;
-  readonly defaults: OnceDefaults;
-  readonly redact: Redact;
-  readonly redactOwn: Redact;
-  /** Throws what `create` would before it sends. */
-  check(input: TransferCreateInput, options: RequestOptions): void;
-  create(
-    input: TransferCreateInput,
-    options: RequestOptions,
-    notAfter: number,
-  ): Promise<TransferCreated>;
-  reconcile(input: TransferCreateInput, options: RequestOptions): Promise<Reconciliation>;
-  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+export interface OnceWays extends OnceDefaults, Pick<OnceSettings, 'api' | 'clock'> {
+  readonly transfers: {
+    reconcile(input: TransferCreateInput, options: RequestOptions): Promise<Reconciliation>;
+    get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+  };
+  /** Throws what `create` would before it sends; what it returns sends. */
+  ready(input: TransferCreateInput, options: RequestOptions | undefined): OnceApi['create'];
 }
 
 const creating: CallIdentity = {
@@ -106,58 +92,29 @@ export async function createOnce(
   // The caller may use his object for the next payment while this one is made.
   const input = copied(wanted);
   const issues: Issue[] = [];
-  const { journal, settle, ...given } = checkOptions(onceOptionsRules, options, issues);
-  const own = copied(given);
-  const wrong = issues.length;
+  const { journal, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
+  let create: OnceApi['create'] | undefined;
   try {
-    ways.check(input, own);
+    create = ways.ready(input, options && issues.length === 0 ? own : undefined);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    issues.push(...error.issues.filter(({ path }) => wrong === 0 || !path.startsWith('options')));
+    issues.push(...error.issues);
   }
-  if (!isReference(isPlain(input) && input.description) && !issues.some(isOfDescription)) {
+  if (!isReference((input as Partial<OnceInput> | undefined)?.description)) {
     issues.push({ path: 'description', message: referenceRule });
   }
-  if (issues.length > 0) throw invalidArguments(creating, issues, ways.redact);
-  // What is said of the request in particular is not said of the looks.
-  const { query: _, body: __, ...reading } = own;
-  const settings = settingsOf(ways, creating, { ...own, journal, settle });
-  return await payOnce(
-    {
-      create: (left, notAfter) =>
-        // What is no time at all is no valid option; `notAfter` keeps it from being sent.
-        ways.create(input, { ...own, totalTimeout: Math.max(left, 1) }, notAfter),
-      look: () => looked(ways, input, reading, settings),
-      get: (id) => ways.get(id, reading),
-    },
-    input,
-    settings,
-  );
-}
-
-const isOfDescription = ({ path }: Issue): boolean => path === 'description';
-
-/** Looks for the Transfer, all of it within `totalTimeout`. */
-async function looked(
-  ways: OnceWays,
-  input: TransferCreateInput,
-  reading: RequestOptions,
-  { clock, totalTimeout, startedAt }: OnceSettings,
-): Promise<Reconciliation> {
-  const deadline = new Deadline(clock, totalTimeout, 'total', { signals: [reading.signal] });
-  try {
-    return await deadline.race(ways.reconcile(input, { ...reading, signal: deadline.signal }));
-  } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
-    const facts = { ...creating, outcome: 'unknown', startedAt } as const;
-    if (error.why.by === 'caller') {
-      throw new AbortError('The search was aborted.', { ...facts, cause: error.why.reason });
-    }
-    const sentence = `The list was not searched within ${totalTimeout} ms (totalTimeout).`;
-    throw new TimeoutError(sentence, { ...facts, phase: 'total' });
-  } finally {
-    deadline.close();
+  if (create === undefined || issues.length > 0) {
+    throw invalidArguments(creating, issues, ways.api.redact);
   }
+  // What is said of the request in particular is not said of the looks.
+  const reading = { ...own, query: undefined, body: undefined };
+  const api: OnceApi = {
+    create,
+    look: (signal) => ways.transfers.reconcile(input, { ...reading, signal }),
+    get: (id) => ways.transfers.get(id, reading),
+  };
+  const settings = settingsOf(ways, creating, { ...own, journal, settle });
+  return await new Payment(api, input, settings).make();
 }
 
 /** A person's word on a payment that nobody else can decide. */
@@ -173,32 +130,27 @@ export async function settleOnce(
   if (verdict !== 'not_paid' && !isTransferId(verdict)) {
     issues.push({ path: 'verdict', message: `expected the id of a Transfer, or 'not_paid'` });
   }
-  if (issues.length > 0) throw invalidArguments(settling, issues, ways.redact);
+  if (issues.length > 0) throw invalidArguments(settling, issues, ways.api.redact);
   const settings = settingsOf(ways, settling, { ...own, journal: given, settle });
   const journal = new GuardedJournal(reference, settings);
-  const refused = (reason: UnsettledReason, sentence: string, retryAfterMs?: number): Error =>
-    unsettled(settings, reference, reason, sentence, { retryAfterMs });
   try {
-    const before = await journal.read(reference);
+    const before = await journal.read();
     if (before?.state === 'paid') {
       if (before.transferId === verdict) return;
-      throw refused(
-        'conflict',
-        `The journal has it that this payment was made (${before.transferId})`,
-      );
+      throw journal.unsettled('conflict', `The payment was made (${before.transferId})`);
     }
-    if (verdict !== 'not_paid') {
-      // An id that does not exist, or is another's, would hide the payment for ever.
-      const transfer = await ways.get(verdict, own);
-      const input = before?.input ?? inputOf(transfer, reference);
-      const paid = { state: 'paid', transferId: transfer.id, input } as const;
-      if (await journal.swap(before, paid)) return;
+    let after: JournalEntry;
+    if (verdict === 'not_paid') {
+      if (before?.state !== 'sending') return;
+      after = { state: verdict, input: before.input };
     } else {
-      if (before === undefined || before.state === 'not_paid') return;
-      const { input } = before;
-      if (await journal.swap(before, { state: 'not_paid', input })) return;
+      // An id that does not exist, or is another's, would hide the payment for ever.
+      const transfer = await ways.transfers.get(verdict, own);
+      const input = before?.input ?? inputOf(transfer, reference);
+      after = { state: 'paid', transferId: transfer.id, input };
     }
-    throw refused('in_progress', 'Another call has changed the entry meanwhile', 1_000);
+    if (await journal.swap(before, after)) return;
+    throw journal.inProgress(soon);
   } finally {
     journal.close();
   }
@@ -216,27 +168,14 @@ const inputOf = (
 };
 
 /** The options of the call over the client's. */
-function settingsOf(
-  { clock, defaults, redact, redactOwn }: OnceWays,
-  call: CallIdentity,
-  options: OnceOptions,
-): OnceSettings {
-  const { journal = defaults.journal, settle, totalTimeout, signal } = options;
+function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): OnceSettings {
+  const { journal = ways.journal, signal } = options;
   if (journal === undefined) {
     throw new ConfigurationError(
-      `${call.operation} needs the option journal: sqliteJournal(path), postgresJournal(query), redisJournal(command) or, for tests, memoryJournal(), from payments-platform-sdk/journals.`,
+      `${call.operation} needs a journal: memoryJournal (for tests), sqliteJournal, postgresJournal or redisJournal of payments-platform-sdk/journals.`,
       { ...call, outcome: 'not_sent' },
     );
   }
-  return {
-    journal,
-    settle: settle ?? defaults.settle,
-    totalTimeout: totalTimeout ?? defaults.totalTimeout,
-    signal,
-    clock,
-    call,
-    startedAt: new Date(clock.now()).toISOString(),
-    redact,
-    redactOwn,
-  };
+  const { settle = ways.settle, totalTimeout = ways.totalTimeout } = options;
+  return { ...ways, call, journal, signal, settle, totalTimeout };
 }

@@ -74,7 +74,7 @@ export class Transfers {
     return this.#api.call(this.#creation(input), options);
   }
 
-  #creation(input: TransferCreateInput, notAfter?: number): Call<TransferCreated> {
+  #creation(input: TransferCreateInput): Call<TransferCreated> {
     return {
       operation: 'transfers.create',
       kind: 'once',
@@ -86,7 +86,6 @@ export class Transfers {
       acceptIf: hasId(transferIdSchema()),
       ifUnknown:
         'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed.',
-      notAfter,
     };
   }
 
@@ -133,19 +132,19 @@ export class Transfers {
   }
 
   #onceWays(): OnceWays {
-    const { redact, redactOwn } = this.#api;
     return {
+      ...this.#once,
+      api: this.#api,
       clock: this.#clock,
-      defaults: this.#once,
-      redact,
-      redactOwn,
-      check: (input, options) => {
-        this.#api.check(this.#creation(input), options);
+      transfers: this,
+      ready: (input, options) => {
+        const call = this.#creation(input);
+        const prepared = this.#api.check(call, options);
+        return (totalTimeout, notAfter) => {
+          const within = { ...prepared, options: { ...prepared.options, totalTimeout } };
+          return this.#api.call({ ...call, notAfter, prepared: within }, undefined);
+        };
       },
-      create: (input, options, notAfter) =>
-        this.#api.call(this.#creation(input, notAfter), options),
-      reconcile: (input, options) => this.reconcile(input, options),
-      get: (id, options) => this.get(id, options),
     };
   }
 

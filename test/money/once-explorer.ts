@@ -3,7 +3,7 @@ import { clockFrom } from '../../src/calls/clock.ts';
 import { PaymentsError, UnsettledError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
-import { payOnce, type OnceInput } from '../../src/resources/payment.ts';
+import { Payment, type OnceInput } from '../../src/resources/payment.ts';
 import type { Transfer, TransferCreated } from '../../src/schemas/transfer.ts';
 
 /*
@@ -173,7 +173,7 @@ function callOf(world: World, caller: Caller): Promise<TransferCreated> {
     setTimeout: () => 0,
     clearTimeout: () => undefined,
   });
-  return payOnce(
+  return new Payment(
     {
       create: async (left, notAfter) =>
         world.step(caller, 'create', [], () => {
@@ -219,11 +219,9 @@ function callOf(world: World, caller: Caller): Promise<TransferCreated> {
       signal: undefined,
       clock,
       call: { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
-      startedAt: '',
-      redact: (text) => text,
-      redactOwn: (text) => text,
+      api: { redact: (text) => text, redactOwn: (text) => text },
     },
-  );
+  ).make();
 }
 
 /** Lets everything run that waits for nothing but promises. */
