@@ -26,7 +26,7 @@ import { median } from './report.mjs';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '31' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -53,17 +53,17 @@ const through = (journal) => {
 };
 /** Each with how it pays, and its payments in a round. */
 const ways = [
-  { name: '`create`', count: 1_000, pay: (input) => payments.transfers.create(input) },
-  { name: '`createOnce`, memory', count: 1_000, pay: through(memoryJournal()) },
-  { name: 'SQLite', count: 200, pay: through(sqlite) },
+  { name: '`create`', count: 500, pay: (input) => payments.transfers.create(input) },
+  { name: '`createOnce`, memory', count: 500, pay: through(memoryJournal()) },
+  { name: 'SQLite', count: 60, pay: through(sqlite) },
   {
     name: 'PostgreSQL',
-    count: 200,
+    count: 60,
     pay: through(postgresJournal((text, params) => pool.query(text, params))),
   },
   {
     name: 'Redis (looks first: one page)',
-    count: 200,
+    count: 60,
     pay: through(redisJournal((name, ...args) => redis.call(name, ...args))),
   },
 ];
@@ -79,7 +79,7 @@ async function time({ count, pay }) {
   return ((performance.now() - begun) * 1_000) / count;
 }
 
-for (const way of ways) await time({ ...way, count: 6 * way.count });
+for (const way of ways) await time({ ...way, count: 10 * way.count });
 const times = new Map(ways.map((way) => [way, []]));
 for (let round = 0; round < rounds; round += 1) {
   // Five ways, and steps of one to four: each order has every way in it.

@@ -1,7 +1,7 @@
 /* From figures to tables: medians, spans, ratios within a round, and whether the goals hold. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { peers } from './goals.mjs';
 
@@ -154,6 +154,9 @@ export async function written(verdicts, outcome, root) {
     .map(([name, version]) => `${name} ${version}`)
     .join(', ');
   const origin = `Written by \`npm run bench\`; do not edit by hand. ${about.date}, commit ${about.commit}, Node ${about.node}, ${about.cores} cores.`;
+  // once.mjs writes this part.
+  const before = await readFile(join(root, 'docs/performance.md'), 'utf8');
+  const once = /\n## Paying once\n[^]*/.exec(before)?.[0] ?? '';
   await formatted(
     root,
     'docs/performance.md',
@@ -176,7 +179,7 @@ ${table(
 - "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page.
 - Import is a fresh process. Ours, gzipped by esbuild: ${cell(outcome.figures, 'bundle', 'ours')} kB for a program that uses the whole client.
 - Of all of these, ours, ky + zod and hey-api check what arrives.
-`,
+${once}`,
   );
   await formatted(
     root,
