@@ -3,7 +3,7 @@ import type { Answer, AttemptResult } from './attempt.ts';
 import type { CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import type { Clock } from './clock.ts';
-import type { InvalidResponseReason, Issue, Outcome } from '../errors/errors.ts';
+import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { refused, requestIdOf, timedOut, unusable, type Failure } from '../errors/failure.ts';
 import { statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
@@ -45,11 +45,9 @@ export function readAnswer<T, A>(
     const transient = isTransientStatus(status) && !forbidsRetry(headers);
     const retryAfterMs = retryAfter(headers, clock.now());
     const body = jsonOf(text);
-    const outcomeIf = (isPlatforms: boolean): Outcome =>
-      statusOutcome(status, call.kind, { repeated, isPlatforms });
-    const outcome = outcomeIf(isErrorBody(body));
-    const isForeign = outcome !== outcomeIf(true);
-    return failed(refused(answer, body, { outcome, transient, retryAfterMs, isForeign }, redact));
+    const isPlatforms = isErrorBody(body);
+    const outcome = statusOutcome(status, call.kind, { repeated, isPlatforms });
+    return failed(refused(answer, body, { outcome, transient, retryAfterMs, isPlatforms }, redact));
   }
   call.onHeaders?.(headers);
   // The type of such a call is void.
@@ -78,9 +76,8 @@ export function readAnswer<T, A>(
   const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
   if (!isAcceptable || !isAccepted) {
     const [first] = issues;
-    const where = first === undefined || first.path === '' ? '' : ` (${first.path})`;
-    const explanation = `its answer does not have the documented shape${redact(where)}: ${redact(first?.message ?? 'it differs')}`;
-    return failed(unusable(answer, 'shape', explanation, redact, issues));
+    const explanation = ` with an undocumented ${first?.path || 'answer'}: ${first?.message ?? 'it differs'}`;
+    return failed(unusable(answer, 'shape', redact(explanation), redact, issues));
   }
   notify(hooks.onDrift, () => ({
     ...identity(call),
@@ -135,7 +132,7 @@ function parsedBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefin
 const without = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
   ok: false,
   reason,
-  explanation,
+  explanation: `, but ${explanation}`,
 });
 
 /**

@@ -1,10 +1,12 @@
 import type { CallState } from './call-state.ts';
+import { kindOf } from './arguments.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { ConfigurationError, PaymentsError } from '../errors/errors.ts';
 import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
 import { longestSecret } from '../errors/redact.ts';
+import { host } from '../wires/runtime.ts';
 
 /** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
 export type CredentialSource = string | (() => string | Promise<string>);
@@ -21,26 +23,38 @@ export const credentialNames = {
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', what: 'JWT' },
 } as const;
 
+/** Where an option was given: the variable has what somebody has to mend, also when a program reads it. */
+export const placeOf = (option: string, variable: string | undefined, value: unknown): string =>
+  variable !== undefined && host.process?.env?.[variable]?.trim() === value
+    ? variable
+    : `the option ${option}`;
+
 /**
  * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT
  * is not documented: docs/gaps.md, row 44.
  */
 export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'it is not a string';
-  if (value === '') return 'it is empty';
+  if (typeof value !== 'string' || value === '')
+    return `got ${kindOf(value)}; expected ${form[kind]}`;
+  if (/^bearer /i.test(value)) {
+    return `begins with "Bearer"; expected the credential alone, ${form[kind]}`;
+  }
+  if (kind === 'jwt' && value.startsWith('sk_')) {
+    return 'got an API key, "sk_…"; expected a JWT. An API key goes into the option apiKey';
+  }
+  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) {
+    return value.startsWith('eyJ')
+      ? `got a JWT; expected ${form.apiKey}. A JWT goes into the option jwt`
+      : `does not begin with "sk_"; expected ${form.apiKey}`;
+  }
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    return 'it holds a space, a line break or another character that a header cannot carry';
+    return 'holds a space, a line break or a letter beyond ASCII; expected none';
   }
-  if (value.length > longestSecret) return `it is longer than ${longestSecret} characters`;
-  const isKey = value.startsWith('sk_');
-  if (kind === 'apiKey' && (!isKey || value.length === 3)) {
-    return 'it does not start with "sk_" followed by more characters, as an API key does';
-  }
-  if (kind === 'jwt' && isKey) {
-    return 'it starts with "sk_", so it is an API key; a JWT is needed here';
-  }
-  return undefined;
+  return value.length > longestSecret
+    ? `has ${value.length} characters; expected ${longestSecret} at most`
+    : undefined;
 }
+const form = { apiKey: 'an API key, "sk_…"', jwt: 'a JWT' } as const;
 
 /** A JWT is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
@@ -98,6 +112,20 @@ export class Credential {
     if (this.#token?.value === token) this.#token = undefined;
   }
 
+  /** Where the latest token came from, and that it has expired, if it seems so. Never the token. */
+  told(): string {
+    const { option, variable, what } = credentialNames[this.kind];
+    const token = this.#secrets.at(-1) ?? '';
+    const expires = expiryOf(token);
+    const where =
+      this.fixed === undefined
+        ? `the function in the option ${option}`
+        : placeOf(option, variable, token);
+    return expires > 0 && expires < this.#clock.now()
+      ? `the ${what} of ${where}, which expired at ${new Date(expires).toISOString()}: fetch a new one`
+      : `the ${what} of ${where}: is it right, and of this Platform?`;
+  }
+
   async #ask(): Promise<string> {
     const source = this.#source;
     const value: unknown = typeof source === 'string' ? source : await source();
@@ -146,7 +174,7 @@ export function credentialFor(
   if (credential !== undefined) return credential;
   const { option, variable, what } = credentialNames[credentialKind];
   throw new ConfigurationError(
-    `${call.operation} needs the ${what}, and this client was given none. Pass the option ${option}, or set the environment variable ${variable} before the client is made. Nothing was sent.`,
+    `${call.operation} needs the ${what}; this client was given none.\nPass the option ${option}, or set ${variable} before the client is made.\nNothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
   );
 }

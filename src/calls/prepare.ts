@@ -21,6 +21,8 @@ interface Parameter {
 
 /** A call with its arguments checked, ready to be sent as often as the policy allows. */
 export interface Prepared {
+  /** Of the API that is asked. */
+  readonly baseUrl: string;
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
@@ -91,6 +93,7 @@ export function prepare(
   }
   const url = `${defaults.baseUrl}${path}${searchParams(parameters)}`;
   return {
+    baseUrl: defaults.baseUrl,
     // A wire takes it as it is; only an id or a path of the caller's may need to be normalised.
     url: plainPath.test(path) ? url : new URL(url).href,
     headers,

@@ -1,4 +1,4 @@
-import { oneLine, redactAndCut, redactBounded, redactError, saidBy } from './redact.ts';
+import { oneLine, redactAndCut, redactBounded, redactError } from './redact.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -54,8 +54,8 @@ export const refused = (
   answer: FailedAnswer,
   body: unknown,
   proof: Pick<Proof, 'outcome' | 'transient' | 'retryAfterMs'> & {
-    /** Whether a refusal is not in the platform's own form, so that it proves nothing. */
-    readonly isForeign: boolean;
+    /** Whether its body is an Error body. Somebody else may have written any other, or none. */
+    readonly isPlatforms: boolean;
   },
   redact: Redact,
 ) => ({
@@ -192,7 +192,9 @@ interface FailedCall {
   };
   readonly attempts: readonly Attempt[];
   readonly startedAt: Date | undefined;
-  readonly prepared: { readonly idempotencyKey: string | undefined };
+  readonly prepared: { readonly idempotencyKey: string | undefined; readonly baseUrl: string };
+  /** Which was sent, by its option or variable, and when it expired. */
+  readonly credential: { readonly kind: 'apiKey' | 'jwt'; told(): string };
   readonly redact: Redact;
 }
 
@@ -212,34 +214,60 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     startedAt: failed.startedAt?.toISOString(),
     idempotencyKey: failed.prepared.idempotencyKey,
   };
-  /** A sentence, then what was asked, then what to do, then what became of it. */
+  const { baseUrl } = failed.prepared;
+  const { host } = new URL(baseUrl);
+  const option = failed.credential.kind === 'apiKey' ? 'baseUrl' : 'rootUrl';
+  const isItRight = `Is the base URL right? Check ${option} (or ${urlVariables[option]}).`;
+  /** A sentence, then what to do and what became of it, then what was asked. */
   const say = (sentence: string, remedy = ''): string => {
+    const isUnknownWrite = outcome === 'unknown' && call.kind !== 'safe';
     const asked = [
-      `${call.method} ${call.path.template} (${call.operation})`,
+      redact(`${call.method} ${baseUrl}${call.path.template} (${call.operation})`),
       ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
       ...(requestId === undefined ? [] : [`request ${requestId}`]),
+      ...(isUnknownWrite && facts.startedAt !== undefined ? [`begun ${facts.startedAt}`] : []),
     ].join(', ');
-    const became = call.kind === 'safe' ? '' : consequence(outcome, call, facts.startedAt);
-    const parts = [sentence, `Request: ${asked}.`, remedy, note, became];
+    const became =
+      call.kind !== 'safe'
+        ? consequence(outcome, call)
+        : facts.retryable && remedy === ''
+          ? 'A read changes nothing: try again.'
+          : '';
+    const parts = [sentence, remedy, note, became, `Request: ${asked}.`];
     return parts.filter((part) => part !== '').join('\n');
   };
+  const withType = (answer: FailedAnswer): string =>
+    `${host} answered ${answer.status} with ${oneLine(redactAndCut(typeOf(answer), redact))}`;
   switch (failure.type) {
     case 'heldBack':
     case 'refused': {
-      const isHeldBack = failure.type === 'heldBack';
-      const { answer, body: parsed } = isHeldBack ? failure.refusal : failure;
+      const refusal = failure.type === 'heldBack' ? failure.refusal : failure;
+      const { answer, body: parsed, isPlatforms } = refusal;
       const { status, headers, text } = answer;
       const body = redactAndCut(text, redact);
       const { message, code, details } = errorBody(parsed, redact);
       const said = message === undefined ? excerpt(body) : oneLine(message);
-      const answered = `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}${said === '' ? '' : `: ${said}`}${/[.!?]$/.test(said) ? '' : '.'}`;
-      const sentence = isHeldBack
-        ? `The platform has asked this client to slow down (429), and this call may not wait so long. Call again in ${failure.retryAfterMs} ms.`
-        : failure.isForeign
-          ? `A ${status} came back, but not in the platform's form: a proxy may have answered.${said === '' ? '' : ` It says: ${said}`}`
-          : answered;
-      const remedy = isHeldBack ? '' : statusRemedy(status, retryAfterMs);
-      return new (apiErrorClass(status))(say(sentence, remedy), {
+      const sentence = quoting(
+        isPlatforms || text === ''
+          ? `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}`
+          : `${withType(answer)}; expected the platform's Error body`,
+        said,
+      );
+      // A server that does not know a path says which.
+      const isLost = !isPlatforms || said.includes(call.path.template.split('{')[0] ?? '');
+      const told =
+        failure.type === 'heldBack'
+          ? say(
+              'The platform asked this client to slow down (429); this call may not wait.',
+              `Call again in ${retryAfterMs} ms (retryAfterMs).`,
+            )
+          : say(
+              sentence,
+              status === 401
+                ? `It was sent with ${failed.credential.told()}.`
+                : statusRemedy(status, retryAfterMs, isLost, isItRight),
+            );
+      return new (apiErrorClass(status))(told, {
         ...facts,
         status,
         code,
@@ -251,21 +279,25 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       });
     }
     case 'unusable': {
-      const { status, text } = failure.answer;
-      const sentence = `The platform answered ${status}, but ${oneLine(failure.explanation)}.`;
+      const { answer, why } = failure;
+      const { status, text } = answer;
       const issues = redactDeep(failure.issues, redact);
-      const known = { reason: failure.why, status, requestId, issues };
+      const known = { reason: why, status, requestId, issues };
       const body = redactAndCut(text, redact);
-      return new InvalidResponseError(say(sentence, accepted(call.kind)), {
-        ...facts,
-        ...known,
-        body,
-      });
+      const sentence = `The platform answered ${status}${oneLine(failure.explanation)}.`;
+      const message =
+        why === 'not_json' && !/json/i.test(typeOf(answer))
+          ? say(`${withType(answer)}; expected JSON.`, isItRight)
+          : say(sentence, accepted(call.kind));
+      return new InvalidResponseError(message, { ...facts, ...known, body });
     }
     case 'disconnected': {
       const { code, said } = failure;
-      const sentence = `The connection to the platform failed${code === undefined ? '' : ` (${code})`}${said === '' || said === code ? '' : `: ${said}`}.`;
-      const message = say(sentence, connectionRemedy(failure));
+      const sentence = quoting(
+        `The connection to ${host} failed${code === undefined ? '' : ` (${code})`}`,
+        said === code ? '' : said,
+      );
+      const message = say(sentence, connectionRemedy(failure, isItRight));
       const known = { ...facts, code, cause: redactError(failure.error, redact) };
       return failure.connectTimedOut
         ? new TimeoutError(message, { ...known, phase: 'connect' })
@@ -282,21 +314,22 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const { cause } = failure;
       const isTimeout = cause instanceof Error && fieldOf(cause, 'name') === 'TimeoutError';
       const sentence = `The call was aborted by its signal${isTimeout ? ', whose time was up' : ''}.`;
-      return new AbortError(say(sentence), { ...facts, cause });
+      return new AbortError(say(sentence, 'Its reason is in error.cause.'), { ...facts, cause });
     }
     case 'noCredential': {
       const { option, problem } = failure;
       const cause = problem === undefined ? redactError(failure.error, redact) : undefined;
-      const why =
-        problem === undefined
-          ? `failed${saidBy(cause)}`
-          : `returned an unusable credential: ${problem}`;
-      const message = say(`The function in the option ${option} ${why}.`);
-      return new ConfigurationError(message, { ...facts, cause });
+      const message = quoting(
+        `The function in the option ${option} ${problem === undefined ? 'failed' : 'returned no credential'}`,
+        problem ?? oneLine(cause?.message ?? ''),
+      );
+      return new ConfigurationError(say(message), { ...facts, cause });
     }
     case 'unexpected': {
       const cause = redactError(failure.error, redact);
-      const message = say(`The call ended with an unexpected error${saidBy(cause)}.`);
+      const message = say(
+        quoting('The call ended with an unexpected error', oneLine(cause?.message ?? '')),
+      );
       return new PaymentsError(message, { ...facts, cause });
     }
   }
@@ -307,11 +340,25 @@ const accepted = (kind: Kind): string =>
   kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
 
 /** What became of a write. */
-function consequence(outcome: Outcome, call: FailedCall['call'], startedAt?: string): string {
+function consequence(outcome: Outcome, call: FailedCall['call']): string {
   if (outcome === 'not_sent') return 'Nothing was sent.';
   if (outcome === 'rejected') return 'It did not take effect.';
   const { ifUnknown = 'it may have taken effect. Look before you send it again.' } = call;
-  return `Outcome unknown: ${ifUnknown}${startedAt === undefined ? '' : ` This call began at ${startedAt}.`}`;
+  return `Outcome unknown: ${ifUnknown}`;
+}
+
+const urlVariables = { baseUrl: 'PAYMENTS_BASE_URL', rootUrl: 'PAYMENTS_ROOT_URL' } as const;
+
+const typeOf = ({ headers }: FailedAnswer): string =>
+  headers.get('content-type')?.split(';')[0] || 'no content type';
+
+/** A sentence of ours and what somebody else has said: in one line while that is short. */
+function quoting(sentence: string, said: string): string {
+  if (said === '') return `${sentence}.`;
+  const whole = `${sentence}: ${said}${/[.!?]$/.test(said) ? '' : '.'}`;
+  return whole.split(' ').length > 15
+    ? whole.replace(`${sentence}: `, () => `${sentence}.\nIt says: `)
+    : whole;
 }
 
 /** What is said of a timeout, by where the call stood. */
@@ -324,42 +371,45 @@ const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> =
   total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout).`,
 };
 
-function connectionRemedy({
-  transient,
-  obstacle,
-  proxy,
-  code,
-}: ReturnType<typeof disconnected>): string {
-  const theOption = 'the option baseUrl (for instructions and transactions: rootUrl)';
+function connectionRemedy(
+  { transient, obstacle, proxy, code }: ReturnType<typeof disconnected>,
+  isItRight: string,
+): string {
   switch (obstacle) {
     case 'proxy':
       return `Check ${proxy ?? 'the proxy of the environment'}: its address, its credentials, and what it lets through.`;
     case 'no_tls':
-      return `Check the port in ${theOption}${proxy === undefined ? '' : `, and ${proxy}`}.`;
+      return proxy === undefined ? isItRight : `Check the port in the base URL, and ${proxy}.`;
     case 'certificate':
     case undefined:
       if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
       if (code !== 'ENOTFOUND' && code !== 'ECONNREFUSED') return '';
-      return proxy === undefined
-        ? `Check ${theOption}, and that the host is up.`
-        : `Check ${proxy}, and that it is up.`;
+      if (proxy !== undefined) return `Check ${proxy}, and that it is up.`;
+      return `${code === 'ENOTFOUND' ? 'There is no such host' : 'Nothing listens there'}. ${isItRight}`;
   }
 }
 
-function statusRemedy(status: number, retryAfterMs: number | undefined): string {
-  if (status >= 300 && status < 400) {
-    return 'Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).';
-  }
+function statusRemedy(
+  status: number,
+  retryAfterMs: number | undefined,
+  isLost: boolean,
+  isItRight: string,
+): string {
+  if (status >= 300 && status < 400) return `Redirects are not followed. ${isItRight}`;
+  if (status === 404 && isLost) return isItRight;
   if (status !== 429) return statusRemedies[status] ?? '';
   return retryAfterMs === undefined
     ? 'Send fewer requests.'
     : `Send fewer requests, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs).`;
 }
 
+const correct = 'Correct the input: error.details may say more.';
 const statusRemedies: Readonly<Record<number, string>> = {
-  401: 'Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions.',
-  403: 'The credential may not do this, or a proxy or firewall in front of the platform refused the request.',
-  404: 'Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.',
+  400: correct,
+  403: 'The credential may not do this, or a proxy or firewall refused it.',
+  404: 'Check the id, and that the credential belongs to the Platform that holds it.',
+  409: 'Read the current state before you try again.',
+  422: correct,
 };
 
 /** What the platform says in an Error body; its fields may be of any type. */

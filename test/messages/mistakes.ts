@@ -1,0 +1,215 @@
+import {
+  PaymentsClient,
+  type ClientOptions,
+  type PaymentsError,
+  type RequestOptions,
+  type TransferCreateInput,
+} from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { onTestFinished, vi } from 'vitest';
+import { apiKey, clientAt, clientOf, jwt, respond } from '../support/clients.ts';
+import { nobody } from '../support/nobody.ts';
+import { furnishedPlatform } from '../support/platform.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { address, html, newInstruction, newTransfer } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+/** A mistake that anybody makes: what was done, and what does it. */
+export type Mistake = readonly [what: string, make: () => unknown];
+
+const baseUrl = 'https://api.example.com/v0';
+
+/** Calls of somebody without a compiler. */
+const made = (options: object): PaymentsClient => new PaymentsClient(options as ClientOptions);
+const furnished = (): PaymentsClient => new PaymentsClient(furnishedPlatform().clientOptions);
+const pay = (change: object, options?: RequestOptions): PromiseLike<unknown> =>
+  furnished().transfers.create({ ...newTransfer, ...change } as TransferCreateInput, options);
+const get = (id: string): PromiseLike<unknown> => furnished().transfers.get(id as 'txfr_');
+const expired = `${btoa('{"alg":"none"}')}.${btoa('{"exp":1760000000}')}.c2ln`;
+
+/** The platform refuses, in its own form. */
+const refusing = (status: number, code: string, error: string): PaymentsClient =>
+  answering(status, { error, code, details: null });
+const answering = (status: number, body: unknown, headers?: Record<string, string>) =>
+  clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
+const page = { 'content-type': 'text/html' };
+
+/** Nobody answers within the time of one attempt. */
+function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<unknown> {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(() => new Promise(() => undefined), { clock, maxRetries: 0 });
+  return clock.run(run(payments).catch((error: unknown) => Promise.reject(error as Error)));
+}
+
+/** What is printed once, as a warning. */
+async function warned(act: () => unknown): Promise<never> {
+  const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  await act();
+  const [text = 'no warning'] = emitWarning.mock.calls[0] ?? [];
+  throw text instanceof Error ? text : new Error(text);
+}
+
+async function sandboxAt(path: string): Promise<unknown> {
+  const server = await listen(new Sandbox());
+  onTestFinished(() => server.close());
+  const options = { ...server.clientOptions, rootUrl: undefined };
+  return made({ ...options, baseUrl: server.baseUrl.replace('/v0', path) }).transfers.list();
+}
+
+async function plainPort(): Promise<unknown> {
+  const server = await rawServer(({ reply }) => {
+    reply('HTTP/1.1 400 Bad Request\r\n\r\n');
+  });
+  const secure = server.baseUrl.replace('http:', 'https:');
+  return clientAt({ baseUrl: secure }, { maxRetries: 0 }).transfers.list();
+}
+
+/** What a process prints that nobody waits for. */
+const notAwaited = (): Promise<unknown> =>
+  new Promise((_, reject) => {
+    const said = (error: PaymentsError): void => {
+      process.off('unhandledRejection', said);
+      reject(error);
+    };
+    process.prependListener('unhandledRejection', said);
+    void pay({ amount: '1000000' });
+  });
+
+const configuration: readonly Mistake[] = [
+  ['nothing is configured', () => made({})],
+  ['no base URL', () => made({ apiKey })],
+  ['no key', () => made({ baseUrl })],
+  ['a whole Authorization header for a key', () => made({ baseUrl, apiKey: `Bearer ${apiKey}` })],
+  ['the JWT for the key', () => made({ baseUrl, apiKey: jwt })],
+  ['the key for the JWT', () => made({ baseUrl, jwt: apiKey })],
+  [
+    'a key in the environment that was never filled in',
+    () => {
+      vi.stubEnv('PAYMENTS_API_KEY', '<your key>');
+      return made({ baseUrl });
+    },
+  ],
+  ['a base URL without /v0', () => made({ baseUrl: 'https://api.example.com', apiKey })],
+  ['a base URL without https://', () => made({ baseUrl: 'api.example.com/v0', apiKey })],
+  ['http to a host', () => made({ baseUrl: 'http://payments.internal:8080/v0', apiKey })],
+  ['a misspelt option', () => made({ baseUrl, apikey: apiKey })],
+  ['two options that do not fit', () => made({ baseUrl, apiKey, retries: 3, timeout: '30s' })],
+  ['seconds for milliseconds', () => warned(() => made({ baseUrl, apiKey, timeout: 30 }))],
+  ['a client for options', () => new PaymentsClient(made({ baseUrl, apiKey }) as object)],
+  ['no JWT for the root API', () => made({ baseUrl, apiKey }).instructions.list({ address })],
+];
+
+const inputs: readonly Mistake[] = [
+  ['a number for an amount', () => pay({ amount: 12.5 })],
+  ['a comma in an amount', () => pay({ amount: '1,50' })],
+  ['an exponent in an amount', () => pay({ amount: '1e3' })],
+  ['a negative amount', () => pay({ amount: '-5.00' })],
+  ['an amount of zero', () => pay({ amount: '0.00' })],
+  ['too many decimals', () => pay({ amount: `0.${'0'.repeat(20)}1` })],
+  ['a misspelt field', () => pay({ curency: 'USDC' })],
+  ['no destination', () => pay({ destinationAccountId: undefined })],
+  ['two destinations', () => pay({ counterpartyId: 'cpty_1' })],
+  ["a Transfer's id where an Account's belongs", () => pay({ sourceAccountId: 'txfr_1' })],
+  ['a UUID for an id', () => get('3f2504e0-4f89-41d3-9a0c-0305e82c3301')],
+  ['an empty id', () => get('')],
+  ['an id with a slash', () => get('txfr_1/../2')],
+  ['no id', () => get(undefined as never)],
+  [
+    'a number that has lost digits',
+    () => furnished().instructions.build({ ...newInstruction, salt: 2 ** 60 }),
+  ],
+  ['a date without a time', () => furnished().transactions.list({ address, from: '31.01.2026' })],
+  ['a limit above the highest', () => furnished().transfers.list({ limit: 1_000 })],
+  [
+    'toArray without a bound',
+    () =>
+      furnished()
+        .transfers.list()
+        .toArray({} as never),
+  ],
+  [
+    'createOnce without a journal',
+    () => furnished().transfers.createOnce({ ...newTransfer, description: 'invoice 1' }),
+  ],
+  [
+    'createOnce without a reference',
+    () =>
+      furnished()
+        .withOptions({ journal: memoryJournal() })
+        .transfers.createOnce(newTransfer as never),
+  ],
+  [
+    'a webhook without https://',
+    () => furnished().settings.update({ webhookUrl: 'example.com/hooks' }),
+  ],
+  ['auto-earn without a vault', () => furnished().settings.update({ autoEarnEnabled: true })],
+  [
+    'three mistakes at once',
+    () => pay({ amount: 5, curency: 'USDC', destinationAccountId: undefined }),
+  ],
+];
+
+const answers: readonly Mistake[] = [
+  ['a wrong key', () => clientAtSandbox({ apiKey: 'sk_other' }).transfers.list()],
+  ['an expired JWT', () => clientAtSandbox({ jwt: expired }).instructions.list({ address })],
+  ['403', () => refusing(403, 'forbidden', 'Not your Account.').accounts.get('acc_1')],
+  ['a Transfer that does not exist', () => get('txfr_999999')],
+  ['a wrong base path', () => sandboxAt('/api/v0')],
+  [
+    'a wrong host, which has a page for everything',
+    () => answering(404, html, page).transfers.get('txfr_1'),
+  ],
+  ['409', () => refusing(409, 'conflict', 'Changed.').accounts.update('acc_1', { name: 'x' })],
+  [
+    'more money than there is',
+    () =>
+      pay({ sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002', amount: '5000' }),
+  ],
+  [
+    '429',
+    () =>
+      answering(
+        429,
+        { error: 'Too many requests.', code: 'rate_limited', details: null },
+        { 'retry-after': '7' },
+      ).transfers.list(),
+  ],
+  [
+    'a page of a proxy, to a payment',
+    () => answering(502, html, page).transfers.create(newTransfer),
+  ],
+  ['a page with 200', () => answering(200, html, page).transfers.list()],
+  ['nobody listens', () => clientAt(nobody, { maxRetries: 0 }).transfers.create(newTransfer)],
+  [
+    'no such host',
+    () =>
+      made({ baseUrl: 'https://api.example.invalid/v0', apiKey, maxRetries: 0 }).transfers.list(),
+  ],
+  ['https to a port without TLS', plainPort],
+  ['no answer to a read', () => silent(({ transfers }) => transfers.get('txfr_1'))],
+  ['no answer to a payment', () => silent(({ transfers }) => transfers.create(newTransfer))],
+  [
+    'a call that was aborted',
+    () => furnished().transfers.list({}, { signal: AbortSignal.abort() }),
+  ],
+];
+
+const use: readonly Mistake[] = [
+  [
+    'a method without its object',
+    async () => {
+      const { create } = furnished().transfers;
+      return await create({ ...newTransfer, amount: 'much' });
+    },
+  ],
+  ['a payment that nobody waits for', notAwaited],
+  ['a journal of another kind', () => made({ baseUrl, apiKey, journal: new Map() })],
+];
+
+function clientAtSandbox(options: ClientOptions): PaymentsClient {
+  return new PaymentsClient({ ...furnishedPlatform().clientOptions, ...options });
+}
+
+export const mistakes: readonly Mistake[] = [...configuration, ...inputs, ...answers, ...use];
