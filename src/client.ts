@@ -27,6 +27,8 @@ interface Shared {
   readonly budget: RetryBudget;
   readonly versioned: Entrance;
   readonly root: Entrance;
+  /** The rootUrl that the environment gave. */
+  readonly environmentRoot: string | undefined;
 }
 
 /**
@@ -84,7 +86,11 @@ export class PaymentsClient {
       versioned = entrance('apiKey', apiKey, clock),
       root = entrance('jwt', jwt, clock),
     } = from ?? {};
-    this.#shared = { budget, versioned, root };
+    const environmentRoot =
+      from === undefined && options.rootUrl === undefined
+        ? this.#options.rootUrl
+        : from?.environmentRoot;
+    this.#shared = { budget, versioned, root, environmentRoot };
     const credentials = [versioned.credential, root.credential].filter(
       (each) => each !== undefined,
     );
@@ -123,11 +129,15 @@ export class PaymentsClient {
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
     const merged: ClientOptions = { ...this.#options, ...defined(options) };
+    const { environmentRoot } = this.#shared;
+    // That of PAYMENTS_BASE_URL: a JWT for another platform must not go there.
+    if (options.baseUrl !== undefined && merged.rootUrl === environmentRoot) delete merged.rootUrl;
     const same = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root } = this.#shared;
     inherited.set(merged, {
       budget,
+      environmentRoot,
       ...(same('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
       ...(same('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
     });

@@ -1,8 +1,10 @@
+import { sentences, told } from './calls/arguments.ts';
 import { urlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
 import {
   credentialNames,
   credentialProblem,
+  placeOf,
   type CredentialKind,
   type CredentialSource,
 } from './calls/credential.ts';
@@ -32,7 +34,7 @@ import type { Journal } from './journals/journal.ts';
 import { journalRule } from './resources/once.ts';
 import { redactor } from './errors/redact.ts';
 import { isObject, isPlain } from './schemas/primitives.ts';
-import { host } from './wires/runtime.ts';
+import { host, warn } from './wires/runtime.ts';
 import type { Fetch, GetWithBody } from './wires/wire.ts';
 
 /** How a {@link PaymentsClient} is set up. */
@@ -44,7 +46,7 @@ export interface ClientOptions {
   baseUrl?: string | undefined;
   /**
    * The root of the instruction and transaction endpoints.
-   * @default the environment variable PAYMENTS_ROOT_URL, else `baseUrl` without its last segment
+   * @default the environment variable PAYMENTS_ROOT_URL if PAYMENTS_BASE_URL is used, else `baseUrl` without its last segment
    */
   rootUrl?: string | undefined;
   /**
@@ -114,12 +116,17 @@ export interface ClientOptions {
    * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
    */
   settle?: number | undefined;
+  /**
+   * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
+   * reads the credentials. @default false
+   */
+  allowHttp?: boolean | undefined;
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
 
-const url = (end: string): Rule =>
-  judged((given) => (given === undefined ? undefined : urlProblem(given, end)));
+const url = (end: string, allowHttp: unknown): Rule =>
+  judged((given) => (given === undefined ? undefined : urlProblem(given, end, allowHttp === true)));
 
 const credential = (kind: CredentialKind): Rule =>
   judged((source) =>
@@ -151,9 +158,10 @@ const hookRules: Rules<Hooks> = {
   onDrift: callable,
 };
 
-const optionsRules = (): Rules<ClientOptions> => ({
-  baseUrl: url('/v0'),
-  rootUrl: url(''),
+const optionsRules = ({ allowHttp }: ClientOptions): Rules<ClientOptions> => ({
+  baseUrl: url('/v0', allowHttp),
+  rootUrl: url('', allowHttp),
+  allowHttp: ruled('expected true or false', (value) => typeof value === 'boolean'),
   apiKey: credential('apiKey'),
   jwt: credential('jwt'),
   timeout: milliseconds,
@@ -191,7 +199,7 @@ const variables: Readonly<Record<string, string>> = {
 export function requirePlain(options: unknown): void {
   if (isPlain(options)) return;
   throw refusal([
-    'The options of PaymentsClient must be a plain object, such as { baseUrl, apiKey }.',
+    `Invalid options: ${told('expected a plain object, such as { baseUrl, apiKey }', options)}.`,
   ]);
 }
 
@@ -199,6 +207,8 @@ export function requirePlain(options: unknown): void {
 export function withEnvironment(options: ClientOptions): ClientOptions {
   requirePlain(options);
   const read = Object.entries(variables).flatMap(([name, variable]) => {
+    // Its JWT is for the platform of PAYMENTS_BASE_URL.
+    if (name === 'rootUrl' && options.baseUrl !== undefined) return [];
     // A file that is mounted or read into a variable often ends with a line break.
     const value = host.process?.env?.[variable]?.trim();
     return value ? [[name, value] as const] : [];
@@ -209,22 +219,19 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: Issue[] = [];
-  checkOptions(optionsRules, options, issues);
+  checkOptions(() => optionsRules(options), options, issues);
   const wrong = issues.map(({ path, message }) => {
     const name = path.slice('options.'.length);
-    const variable = variables[name];
-    const where = variable === undefined ? '' : ` (${variable})`;
-    return `The option ${name}${where} cannot be used: ${message}`.replace(/(?<!\?)$/, '.');
+    const value: unknown = Reflect.get(options, name);
+    return `Invalid ${placeOf(name, variables[name], value)}: ${sentences(message)}`;
   });
   const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {
-    wrong.push(
-      `No base URL was given. Pass the option baseUrl, or set the environment variable ${variables['baseUrl']}.`,
-    );
+    wrong.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);
   }
   if ((apiKey ?? jwt ?? undefined) === undefined) {
     wrong.push(
-      `No credential was given. Pass the option apiKey (environment variable ${variables['apiKey']}) or, for instructions and transactions only, jwt (${variables['jwt']}).`,
+      `No credential: pass the option apiKey (${variables['apiKey']}), or for instructions and transactions jwt (${variables['jwt']}).`,
     );
   }
   const common = lowerCased(options.headers);
@@ -234,11 +241,19 @@ export function resolveOptions(options: ClientOptions) {
     Object.hasOwn(common, idempotencyHeader.toLowerCase())
   ) {
     wrong.push(
-      `The option headers holds ${idempotencyHeader}, which is one key for each creation; pass it in options.headers of the call.`,
+      `Invalid option headers: holds ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
     );
   }
   if (wrong.length > 0) throw refusal(wrong);
   const clock = clockFrom(options.clock);
+  for (const name of ['timeout', 'totalTimeout'] as const) {
+    const ms = options[name] ?? Number.POSITIVE_INFINITY;
+    if (ms <= fewMilliseconds) {
+      warn(
+        `payments-platform-sdk: the option ${name} is ${ms} milliseconds; were seconds meant?\nFor ${ms} seconds write ${ms}_000.`,
+      );
+    }
+  }
   const versioned = withoutSlash(baseUrl);
   return {
     baseUrl: versioned,
@@ -260,6 +275,9 @@ export function resolveOptions(options: ClientOptions) {
     clock,
   };
 }
+
+/** No platform answers so soon, and nobody waits for more seconds. */
+const fewMilliseconds = 120;
 
 /** As the document has it: a message and a code. */
 const isDocumentedErrorBody = (body: unknown): boolean =>

@@ -86,10 +86,33 @@ export function invalidArguments(
   if (clean.length > toldAtMost) {
     lines.push(`  and ${clean.length - toldAtMost} more, which are in error.issues`);
   }
-  return new ValidationError(
-    `The arguments of ${call.operation} are not valid.\n${lines.join('\n')}\nNothing was sent.`,
-    { ...call, outcome: 'not_sent', issues: clean },
-  );
+  const [first] = clean;
+  const what =
+    first !== undefined && clean.length === 1
+      ? `Invalid ${first.path || 'input'} in ${call.operation}: ${sentences(first.message)}`
+      : `${clean.length} invalid arguments in ${call.operation}:\n${lines.join('\n')}`;
+  return new ValidationError(`${what}\nNothing was sent.`, {
+    ...call,
+    outcome: 'not_sent',
+    issues: clean,
+  });
+}
+
+/** What is wrong, and on a line of its own what to do. */
+export const sentences = (message: string): string =>
+  `${message}${/[.?…]$/.test(message) ? '' : '.'}`.replace('. ', '.\n');
+
+/** A rule, behind what has arrived in its place. */
+export const told = (rule: string, value: unknown): string =>
+  rule.startsWith('expected ') ? `${arrived(value)}; ${rule}` : rule;
+
+/** What has arrived: numbers and the like as they are, anything else without showing it. */
+function arrived(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === '') return 'got an empty string';
+  const isShown =
+    typeof value === 'number' || (typeof value === 'string' && /^[-+\d.,:TZe]{1,24}$/.test(value));
+  return `got ${isShown ? (JSON.stringify(value) ?? '') : kindOf(value)}`;
 }
 
 /** What a schema found wrong, in words. `value` is what was checked. */
@@ -108,10 +131,11 @@ export function describe(issue: SchemaIssue, value: unknown, at = '', schema?: u
     value,
   );
   const message = isUnworded(issue)
-    ? `expected ${expectation(issue)}, got ${kindOf(found)}`
-    : issue.code === 'invalid_type' && (found === undefined || found === null)
-      ? `${found === null ? 'got null' : 'missing'}; ${issue.message}`
-      : issue.message;
+    ? `got ${kindOf(found)}; expected ${expectation(issue)}`
+    : // In an answer, a number may be somebody's.
+      schema === undefined
+      ? issue.message
+      : told(issue.message, found);
   return [{ path: join(at, issue.path), message }];
 }
 
@@ -128,9 +152,9 @@ interface ZodSchema {
 export function unknownField(key: string, names: readonly string[], isOption: boolean): string {
   const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
   const rest = isOption
-    ? `expected one of ${names.join(', ')}`
-    : 'check the spelling, or send an undocumented one through options.body or options.query';
-  return `unknown ${isOption ? 'option' : 'field'}; ${meant === undefined ? rest : `did you mean ${meant}?`}`;
+    ? `The options are ${names.join(', ')}`
+    : 'Check the spelling, or send an undocumented one through options.body or options.query';
+  return `unknown ${isOption ? 'option' : 'field'}${meant === undefined ? `. ${rest}` : `; did you mean ${meant}?`}`;
 }
 
 /** Whether so few letters, added, taken out or replaced, make one word of another. */
@@ -168,5 +192,9 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  const { constructor }: { constructor?: unknown } = Object.getPrototypeOf(value) ?? {};
+  const name =
+    typeof value === 'object' && typeof constructor === 'function' ? constructor.name : '';
+  if (name !== '' && name !== 'Object') return article(name);
   return article(typeof value);
 }

@@ -2,23 +2,24 @@
  * What is wrong with a URL for requests, without showing it; undefined when nothing is. Its path must end
  * in `end`.
  */
-export function urlProblem(value: unknown, end: string): string | undefined {
-  if (typeof value !== 'string' || !URL.canParse(value)) {
-    return `it is not an absolute URL, such as https://api.example.com${end}`;
-  }
+export function urlProblem(value: unknown, end: string, allowHttp: boolean): string | undefined {
+  const such = `a URL such as https://api.example.com${end}`;
+  if (typeof value !== 'string') return `expected ${such}`;
+  if (!/^https?:\/\//i.test(value)) return `does not begin with "https://"; expected ${such}`;
+  if (!URL.canParse(value)) return `is no URL; expected ${such}`;
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {
-    return 'it holds a user name or password; take them out';
+    return 'holds a user name or password; expected none';
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
-    return 'it holds a query or a fragment; take it out';
+    return 'holds a query or a fragment; expected none';
   }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-    return 'it must use https; plain http would show the credential to the network, and is allowed on loopback addresses only';
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return 'http shows the credential to the network; expected https. For a sandbox in a container, allowHttp: true permits it';
   }
   // Not the host: one may be called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
-    return `it must end in ${end}, the version of the API; add it`;
+    return `ends without the version; expected ${such}`;
   }
   return undefined;
 }

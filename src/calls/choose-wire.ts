@@ -30,7 +30,7 @@ export function chooseWire(call: CallRequest, prepared: Prepared, given: Given):
       : givenGetWithBody(getWithBody);
   if (wire !== undefined) return wire;
   throw new ConfigurationError(
-    `${call.operation} is a GET request with a body, which this runtime cannot send. Call it from Node.js, Bun or Deno, or give the client the option getWithBody. Nothing was sent.`,
+    `${call.operation} is a GET request with a body, which this runtime cannot send.\nCall it from Node.js, Bun or Deno, or give the client the option getWithBody.\nNothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
   );
 }
@@ -38,7 +38,7 @@ export function chooseWire(call: CallRequest, prepared: Prepared, given: Given):
 /** Where a test environment has taken it away, such as jest-environment-jsdom. */
 const noFetch = (call: CallRequest): ConfigurationError =>
   new ConfigurationError(
-    `${call.operation} cannot be sent: there is no global fetch here. Run it where there is one, or give the client the option fetch. Nothing was sent.`,
+    `${call.operation} cannot be sent: there is no global fetch here.\nRun it where there is one, or give the client the option fetch.\nNothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
   );
 
@@ -56,7 +56,7 @@ function refuseInBrowsers(call: CallRequest, prepared: Prepared, { fetch }: Give
       ? ', or set the option idempotencyHeader if the platform honours such a header'
       : '';
   throw new ConfigurationError(
-    `${call.operation} is not sent from a browser: browsers silently resend a request when its connection dies, so it might take effect twice. Send it from a server, or give the client a fetch of your own${key}. Nothing was sent.`,
+    `${call.operation} is not sent from a browser, which may send it twice.\nBrowsers silently resend a request when its connection dies: send it from a server, or give the client a fetch of your own${key}.\nNothing was sent.`,
     { ...identity(call), outcome: 'not_sent' },
   );
 }

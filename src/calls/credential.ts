@@ -27,20 +27,21 @@ export const credentialNames = {
 export const placeOf = (option: string, variable: string | undefined, value: unknown): string =>
   variable !== undefined && host.process?.env?.[variable]?.trim() === value
     ? variable
-    : `the option ${option}`;
+    : `option ${option}`;
 
 /**
  * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT
  * is not documented: docs/gaps.md, row 44.
  */
 export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
-  if (typeof value !== 'string' || value === '')
-    return `got ${kindOf(value)}; expected ${form[kind]}`;
+  if (typeof value !== 'string' || value === '') {
+    return `got ${value === '' ? 'an empty string' : kindOf(value)}; expected ${form[kind]}`;
+  }
   if (/^bearer /i.test(value)) {
-    return `begins with "Bearer"; expected the credential alone, ${form[kind]}`;
+    return `begins with "Bearer"; expected ${form[kind]}. Take "Bearer" off`;
   }
   if (kind === 'jwt' && value.startsWith('sk_')) {
-    return 'got an API key, "sk_…"; expected a JWT. An API key goes into the option apiKey';
+    return 'got an API key; expected a JWT. An API key goes into the option apiKey';
   }
   if (kind === 'apiKey' && !/^\s*sk_./.test(value)) {
     return value.startsWith('eyJ')
@@ -54,7 +55,7 @@ export function credentialProblem(kind: CredentialKind, value: unknown): string 
     ? `has ${value.length} characters; expected ${longestSecret} at most`
     : undefined;
 }
-const form = { apiKey: 'an API key, "sk_…"', jwt: 'a JWT' } as const;
+const form = { apiKey: 'an API key, which begins with "sk_"', jwt: 'a JWT' } as const;
 
 /** A JWT is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
@@ -118,12 +119,10 @@ export class Credential {
     const token = this.#secrets.at(-1) ?? '';
     const expires = expiryOf(token);
     const where =
-      this.fixed === undefined
-        ? `the function in the option ${option}`
-        : placeOf(option, variable, token);
+      this.fixed === undefined ? `function in option ${option}` : placeOf(option, variable, token);
     return expires > 0 && expires < this.#clock.now()
-      ? `the ${what} of ${where}, which expired at ${new Date(expires).toISOString()}: fetch a new one`
-      : `the ${what} of ${where}: is it right, and of this Platform?`;
+      ? `the ${what} (${where}), which expired at ${new Date(expires).toISOString()}: get a new one.`
+      : `the ${what} (${where}): is it right, and of this Platform?`;
   }
 
   async #ask(): Promise<string> {

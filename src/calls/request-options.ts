@@ -71,7 +71,7 @@ function headerProblem(name: string, value: unknown): string | undefined {
 export const headers: Rule = (value, at, issues) => {
   if (value === undefined) return;
   if (!isPlain(value)) {
-    issues.push({ path: at, message: 'expected a plain object of names and strings' });
+    judged(() => 'expected a plain object of names and strings')(value, at, issues);
     return;
   }
   for (const [name, each] of Object.entries(value)) {

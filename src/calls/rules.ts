@@ -1,7 +1,7 @@
 import type { Issue } from '../errors/errors.ts';
 import { join } from '../schemas/issue-path.ts';
 import { isObject, isPlain, type Schema } from '../schemas/primitives.ts';
-import { kindOf, unknownField, validate } from './arguments.ts';
+import { told, unknownField, validate } from './arguments.ts';
 
 /**
  * Adds to `issues` what is wrong with an option. Options are not checked by schemas: making one takes
@@ -18,7 +18,7 @@ export const judged =
   (problem: (value: unknown) => string | undefined): Rule =>
   (value, at, issues) => {
     const message = problem(value);
-    if (message !== undefined) issues.push({ path: at, message });
+    if (message !== undefined) issues.push({ path: at, message: told(message, value) });
   };
 
 /** What may be left out, and has one rule. */
@@ -39,8 +39,7 @@ export const fields =
   (rules: Readonly<Record<string, Rule>>): Rule =>
   (value, at, issues) => {
     if (!isPlain(value)) {
-      const message = isObject(value) ? plainRule : `expected an object, got ${kindOf(value)}`;
-      issues.push({ path: at, message });
+      issues.push({ path: at, message: told(plainRule, value) });
       return;
     }
     for (const [name, rule] of Object.entries(rules)) rule(value[name], join(at, [name]), issues);
@@ -50,10 +49,10 @@ export const fields =
       issues.push({ path: join(at, [name]), message });
     }
   };
-const plainRule = 'expected a plain object; copy the fields of this one into a plain object';
+const plainRule = 'expected a plain object. Copy the fields into one, { … }';
 
 export const milliseconds = ruled(
-  'expected a finite number of milliseconds above 0',
+  'expected milliseconds above 0',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
 export const retries = ruled(

@@ -119,14 +119,16 @@ export class PaymentsError extends Error {
   constructor(message: string, facts: ErrorFacts) {
     // Before anything else: a stack begins with the name.
     brandOf(undefined);
-    const { cause, startedAt, idempotencyKey, ...told } = facts;
+    const { cause, operation, method, path, startedAt, idempotencyKey, ...told } = facts;
     super(message, cause === undefined ? undefined : { cause });
+    const attempts = Object.freeze([...(facts.attempts ?? [])]);
+    // Without a call nobody wants to read of one in a log.
+    const call = Object.entries({ operation, method, path, startedAt, idempotencyKey });
     Object.assign(this, {
       ...told,
-      attempts: Object.freeze([...(facts.attempts ?? [])]),
+      ...Object.fromEntries(call.filter(([, fact]) => fact !== undefined)),
+      attempts,
       retryable: facts.retryable ?? false,
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     });
   }
 

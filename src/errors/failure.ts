@@ -215,25 +215,33 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     idempotencyKey: failed.prepared.idempotencyKey,
   };
   const { baseUrl } = failed.prepared;
-  const { host } = new URL(baseUrl);
+  const host = redact(new URL(baseUrl).host);
   const option = failed.credential.kind === 'apiKey' ? 'baseUrl' : 'rootUrl';
   const isItRight = `Is the base URL right? Check ${option} (or ${urlVariables[option]}).`;
-  /** A sentence, then what to do and what became of it, then what was asked. */
-  const say = (sentence: string, remedy = ''): string => {
-    const isUnknownWrite = outcome === 'unknown' && call.kind !== 'safe';
+  /**
+   * A sentence, then what to do and what became of it, then what was asked. What somebody else has
+   * `said` stands in the sentence while that is short.
+   */
+  const say = (sentence: string, remedy = '', said = '', isShort = true): string => {
+    const isWrite = call.kind !== 'safe';
+    const whole = said === '' ? sentence : `${sentence}: ${said.replace(/\.$/, '')}`;
+    const fits = isShort && whole.split(' ').length <= 15;
     const asked = [
       redact(`${call.method} ${baseUrl}${call.path.template} (${call.operation})`),
       ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
       ...(requestId === undefined ? [] : [`request ${requestId}`]),
-      ...(isUnknownWrite && facts.startedAt !== undefined ? [`begun ${facts.startedAt}`] : []),
+      ...(isWrite && outcome === 'unknown' && facts.startedAt !== undefined
+        ? [`begun ${facts.startedAt}`]
+        : []),
     ].join(', ');
-    const became =
-      call.kind !== 'safe'
-        ? consequence(outcome, call)
-        : facts.retryable && remedy === ''
-          ? 'A read changes nothing: try again.'
-          : '';
-    const parts = [sentence, remedy, note, became, `Request: ${asked}.`];
+    const parts = [
+      `${fits ? whole : sentence}.`,
+      remedy || (facts.retryable && !isWrite ? 'A read changes nothing: try again.' : ''),
+      fits || said === '' ? '' : `It says: ${said}`,
+      note,
+      isWrite ? consequence(outcome, call) : '',
+      `Request: ${asked}.`,
+    ];
     return parts.filter((part) => part !== '').join('\n');
   };
   const withType = (answer: FailedAnswer): string =>
@@ -247,25 +255,26 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const body = redactAndCut(text, redact);
       const { message, code, details } = errorBody(parsed, redact);
       const said = message === undefined ? excerpt(body) : oneLine(message);
-      const sentence = quoting(
-        isPlatforms || text === ''
-          ? `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}`
-          : `${withType(answer)}; expected the platform's Error body`,
-        said,
-      );
+      const sentence = isPlatforms
+        ? `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}`
+        : status < 400
+          ? `${host} answered ${status}, a redirect`
+          : `${withType(answer)}; expected the platform's Error body`;
       // A server that does not know a path says which.
       const isLost = !isPlatforms || said.includes(call.path.template.split('{')[0] ?? '');
       const told =
         failure.type === 'heldBack'
           ? say(
-              'The platform asked this client to slow down (429); this call may not wait.',
+              'The platform asked this client to slow down (429); this call may not wait',
               `Call again in ${retryAfterMs} ms (retryAfterMs).`,
             )
           : say(
               sentence,
               status === 401
-                ? `It was sent with ${failed.credential.told()}.`
+                ? `It was sent with ${failed.credential.told()}`
                 : statusRemedy(status, retryAfterMs, isLost, isItRight),
+              said,
+              isPlatforms,
             );
       return new (apiErrorClass(status))(told, {
         ...facts,
@@ -284,20 +293,25 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const issues = redactDeep(failure.issues, redact);
       const known = { reason: why, status, requestId, issues };
       const body = redactAndCut(text, redact);
-      const sentence = `The platform answered ${status}${oneLine(failure.explanation)}.`;
       const message =
         why === 'not_json' && !/json/i.test(typeOf(answer))
-          ? say(`${withType(answer)}; expected JSON.`, isItRight)
-          : say(sentence, accepted(call.kind));
+          ? say(
+              `${withType(answer)}; expected JSON`,
+              [accepted(call.kind), isItRight].join(' ').trimStart(),
+            )
+          : say(
+              `The platform answered ${oneLine(`${status}${failure.explanation}`)}`,
+              accepted(call.kind),
+            );
       return new InvalidResponseError(message, { ...facts, ...known, body });
     }
     case 'disconnected': {
       const { code, said } = failure;
-      const sentence = quoting(
+      const message = say(
         `The connection to ${host} failed${code === undefined ? '' : ` (${code})`}`,
-        said === code ? '' : said,
+        connectionRemedy(failure, isItRight),
+        code !== undefined && said.includes(code) ? '' : said,
       );
-      const message = say(sentence, connectionRemedy(failure, isItRight));
       const known = { ...facts, code, cause: redactError(failure.error, redact) };
       return failure.connectTimedOut
         ? new TimeoutError(message, { ...known, phase: 'connect' })
@@ -305,31 +319,33 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     }
     case 'timedOut': {
       const { phase, remedy } = failure;
-      const sentence = timeoutSentences[phase](Math.round(failure.ms));
-      const message = say(sentence, phase === 'body' ? accepted(call.kind) : remedy);
+      const message = say(
+        timeoutSentences[phase](Math.round(failure.ms)),
+        phase === 'body' ? accepted(call.kind) : remedy,
+      );
       return new TimeoutError(message, { ...facts, phase });
     }
     case 'aborted': {
       // Of the caller's own reason the message tells no more: nobody knows what is in it.
       const { cause } = failure;
       const isTimeout = cause instanceof Error && fieldOf(cause, 'name') === 'TimeoutError';
-      const sentence = `The call was aborted by its signal${isTimeout ? ', whose time was up' : ''}.`;
+      const sentence = `The call was aborted by its signal${isTimeout ? ', whose time was up' : ''}`;
       return new AbortError(say(sentence, 'Its reason is in error.cause.'), { ...facts, cause });
     }
     case 'noCredential': {
       const { option, problem } = failure;
       const cause = problem === undefined ? redactError(failure.error, redact) : undefined;
-      const message = quoting(
+      const message = say(
         `The function in the option ${option} ${problem === undefined ? 'failed' : 'returned no credential'}`,
+        '',
         problem ?? oneLine(cause?.message ?? ''),
       );
-      return new ConfigurationError(say(message), { ...facts, cause });
+      return new ConfigurationError(message, { ...facts, cause });
     }
     case 'unexpected': {
       const cause = redactError(failure.error, redact);
-      const message = say(
-        quoting('The call ended with an unexpected error', oneLine(cause?.message ?? '')),
-      );
+      const sentence = 'The call ended with an unexpected error';
+      const message = say(sentence, '', oneLine(cause?.message ?? ''));
       return new PaymentsError(message, { ...facts, cause });
     }
   }
@@ -349,26 +365,17 @@ function consequence(outcome: Outcome, call: FailedCall['call']): string {
 
 const urlVariables = { baseUrl: 'PAYMENTS_BASE_URL', rootUrl: 'PAYMENTS_ROOT_URL' } as const;
 
-const typeOf = ({ headers }: FailedAnswer): string =>
-  headers.get('content-type')?.split(';')[0] || 'no content type';
-
-/** A sentence of ours and what somebody else has said: in one line while that is short. */
-function quoting(sentence: string, said: string): string {
-  if (said === '') return `${sentence}.`;
-  const whole = `${sentence}: ${said}${/[.!?]$/.test(said) ? '' : '.'}`;
-  return whole.split(' ').length > 15
-    ? whole.replace(`${sentence}: `, () => `${sentence}.\nIt says: `)
-    : whole;
-}
+const typeOf = ({ headers, text }: FailedAnswer): string =>
+  text === '' ? 'no body' : headers.get('content-type')?.split(';')[0] || 'no content type';
 
 /** What is said of a timeout, by where the call stood. */
 const timeoutSentences: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
-  credential: (ms) => `The credential function did not return within ${ms} ms.`,
-  connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout).`,
-  headers: (ms) => `The platform did not answer within ${ms} ms (option timeout).`,
+  credential: (ms) => `The credential function did not return within ${ms} ms`,
+  connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout)`,
+  headers: (ms) => `The platform did not answer within ${ms} ms (option timeout)`,
   body: (ms) =>
-    `The platform started to answer but did not finish within ${ms} ms (option timeout).`,
-  total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout).`,
+    `The platform started to answer but did not finish within ${ms} ms (option timeout)`,
+  total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout)`,
 };
 
 function connectionRemedy(
@@ -379,7 +386,9 @@ function connectionRemedy(
     case 'proxy':
       return `Check ${proxy ?? 'the proxy of the environment'}: its address, its credentials, and what it lets through.`;
     case 'no_tls':
-      return proxy === undefined ? isItRight : `Check the port in the base URL, and ${proxy}.`;
+      return proxy === undefined
+        ? `Name a port that does, or http:// for a sandbox. ${isItRight}`
+        : `Check the port in the base URL, and ${proxy}.`;
     case 'certificate':
     case undefined:
       if (!transient) return 'Retrying will not help: fix the certificate or the request first.';

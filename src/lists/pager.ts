@@ -1,11 +1,11 @@
 import {
   PaginationError,
   PaymentsError,
-  ValidationError,
   type CallIdentity,
   type ResumePoint,
 } from '../errors/errors.ts';
 import { callSite, withCallSite } from '../errors/call-site.ts';
+import { invalidArguments, told } from '../calls/arguments.ts';
 import { stringifyJson } from '../wires/json.ts';
 import type { Page } from '../schemas/page.ts';
 import type { ApiCall, WithResponse } from '../calls/transport.ts';
@@ -134,14 +134,11 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
   async toArray(options: ToArrayOptions): Promise<T[]> {
     const max: unknown = (options as ToArrayOptions | undefined)?.max;
     if (typeof max !== 'number' || !Number.isInteger(max) || max < 1) {
-      throw new ValidationError(
-        'toArray needs max, a whole number above 0: a list has no bound of its own. Nothing was sent.',
-        {
-          outcome: 'not_sent',
-          ...this.#source.call,
-          issues: [{ path: 'max', message: 'expected a whole number above 0' }],
-        },
+      const message = told(
+        'expected a whole number above 0. A list has no bound of its own: toArray({ max: 1000 })',
+        max,
       );
+      throw invalidArguments(this.#source.call, [{ path: 'max', message }], this.#source.redact);
     }
     const items: T[] = [];
     for await (const item of this) {
@@ -281,6 +278,6 @@ const paginationError = (
   resume: ResumePoint,
 ): PaginationError =>
   new PaginationError(
-    `The platform ${sentence}.\nRequest: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.\nThe items so far are valid; resume says where the list broke off.`,
+    `The platform ${sentence}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.`,
     { ...call, outcome: 'rejected', reason, resume },
   );

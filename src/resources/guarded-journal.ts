@@ -120,7 +120,7 @@ export class GuardedJournal {
 
   aborted(cause: unknown): AbortError {
     return new AbortError(
-      'The call was aborted by its signal. This or an earlier call may have paid. Call createOnce again to find out.',
+      'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
       { ...this.#settings.call, ...this.facts, cause },
     );
   }

@@ -4,6 +4,7 @@ import {
   checkOptions,
   hasFunctions,
   milliseconds,
+  judged,
   ruled,
   type Rule,
   type Rules,
@@ -81,7 +82,7 @@ const onceOptionsRules = (): Rules<OnceOptions> => ({
 const isReference = (value: unknown): value is string =>
   typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
 const referenceRule =
-  'expected a reference with a letter or digit, which no other payment ever has';
+  'expected a reference that no other payment ever has. createOnce finds the payment by it; it needs a letter or digit';
 
 /** Makes a payment once. */
 export async function createOnce(
@@ -100,8 +101,9 @@ export async function createOnce(
     if (!(error instanceof ValidationError)) throw error;
     issues.push(...error.issues);
   }
-  if (!isReference((input as Partial<OnceInput> | undefined)?.description)) {
-    issues.push({ path: 'description', message: referenceRule });
+  const description: unknown = (input as Partial<OnceInput> | undefined)?.description;
+  if (!isReference(description)) {
+    judged(() => referenceRule)(description, 'description', issues);
   }
   if (create === undefined || issues.length > 0) {
     throw invalidArguments(creating, issues, ways.api.redact);
@@ -126,9 +128,9 @@ export async function settleOnce(
 ): Promise<void> {
   const issues: Issue[] = [];
   const { journal: given, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
-  if (!isReference(reference)) issues.push({ path: 'reference', message: referenceRule });
+  if (!isReference(reference)) judged(() => referenceRule)(reference, 'reference', issues);
   if (verdict !== 'not_paid' && !isTransferId(verdict)) {
-    issues.push({ path: 'verdict', message: `expected the id of a Transfer, or 'not_paid'` });
+    judged(() => `expected the id of a Transfer, or 'not_paid'`)(verdict, 'verdict', issues);
   }
   if (issues.length > 0) throw invalidArguments(settling, issues, ways.api.redact);
   const settings = settingsOf(ways, settling, { ...own, journal: given, settle });
@@ -172,7 +174,7 @@ function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): O
   const { journal = ways.journal, signal } = options;
   if (journal === undefined) {
     throw new ConfigurationError(
-      `${call.operation} needs a journal: memoryJournal (for tests), sqliteJournal, postgresJournal or redisJournal of payments-platform-sdk/journals.`,
+      `${call.operation} needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.\nNothing was sent.`,
       { ...call, outcome: 'not_sent' },
     );
   }

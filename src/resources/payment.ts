@@ -165,7 +165,7 @@ export class Payment {
       if (!isPaymentsError(error)) throw error;
       throw reattribute(error, {
         ...this.#journal.facts,
-        message: `The payment was made (${transferId}), but the transfer could not be read. Call createOnce again to get it.\n${error.message}`,
+        message: `The payment was made (${transferId}), but the transfer could not be read.\nCall createOnce again to get it.\n${error.message}`,
       });
     }
   }

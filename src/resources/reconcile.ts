@@ -270,6 +270,6 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     retryable: false,
     // When nobody knows since when, a later look has to begin at the beginning.
     startedAt: new Date(Number.isNaN(start) ? ever : start).toISOString(),
-    message: `The transfer is still in doubt: ${what}. Do not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace('arguments of transfers.list', `arguments of ${call.operation}`)}`,
+    message: `The transfer is still in doubt: ${what}.\nDo not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace(' in transfers.list:', ` in ${call.operation}:`)}`,
   });
 }

@@ -36,7 +36,7 @@ export class PlatformSettings {
         body: argument(settingsUpdateInputSchema(), patch),
         answer: answerCheck(settingsSchema()),
         ifUnknown:
-          'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them since.',
+          'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them.',
       },
       options,
     );

@@ -85,7 +85,7 @@ export class Transfers {
       answer: answerCheck(transferCreatedSchema()),
       acceptIf: hasId(transferIdSchema()),
       ifUnknown:
-        'the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed.',
+        'the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
     };
   }
 

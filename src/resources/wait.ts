@@ -91,7 +91,7 @@ export async function waitForTransfer(
   const lastStatus = (): string => (last === undefined ? '' : `; it was ${redact(last.status)}`);
   const gaveUp = (what: string, cause?: PaymentsError): WaitError =>
     new WaitError(
-      `The ${name} ${what}. This does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
+      `The ${name} ${what}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
       { ...inDoubt, retryable: true, reason: 'timeout', last: shown(last, redact), cause },
     );
   /** Undefined when the look failed and may succeed the next time. */
@@ -123,7 +123,7 @@ export async function waitForTransfer(
           outcome: 'unknown',
           retryable: false,
           startedAt: inDoubt.startedAt,
-          message: `Waiting stopped because the ${name} could not be read${lastStatus()}. This does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
+          message: `Waiting stopped because the ${name} could not be read${lastStatus()}.\nThis does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
         });
 
   try {
@@ -132,7 +132,7 @@ export async function waitForTransfer(
       if (seen !== undefined) {
         if (isBehind(seen, furthest)) {
           throw new WaitError(
-            `The ${name} went back from ${furthest?.status} to ${redact(seen.status)}. Ask the platform what happened before you rely on it.`,
+            `The ${name} went back from ${furthest?.status} to ${redact(seen.status)}.\nAsk the platform what happened before you rely on it.`,
             { ...inDoubt, reason: 'regressed', last: shown(seen, redact) },
           );
         }

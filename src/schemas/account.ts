@@ -20,7 +20,7 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account. */
 export type AccountId = `acc_${string}`;
-export const accountIdSchema = idOf('an Account', 'acc_');
+export const accountIdSchema = idOf('acc_');
 /** Tells whether a value is a well-formed Account id, and narrows it. */
 export const isAccountId: (value: unknown) => value is AccountId = guard(accountIdSchema);
 

@@ -16,7 +16,7 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty. */
 export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema = idOf('a Counterparty', 'cpty_');
+export const counterpartyIdSchema = idOf('cpty_');
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId =
   guard(counterpartyIdSchema);

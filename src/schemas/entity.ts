@@ -15,7 +15,7 @@ import {
 
 /** The id of an Entity. */
 export type EntityId = `ent_${string}`;
-export const entityIdSchema = idOf('an Entity', 'ent_');
+export const entityIdSchema = idOf('ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
 export const isEntityId: (value: unknown) => value is EntityId = guard(entityIdSchema);
 

@@ -16,7 +16,7 @@ import {
 
 /** The id of an IBAN (not the IBAN itself). */
 export type IbanId = `iban_${string}`;
-export const ibanIdSchema = idOf('an IBAN', 'iban_');
+export const ibanIdSchema = idOf('iban_');
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
 export const isIbanId: (value: unknown) => value is IbanId = guard(ibanIdSchema);
 

@@ -84,22 +84,44 @@ export const metadataInput = (): Schema<Metadata> => {
   );
 };
 
+/** What an id names, by its prefix. */
+const nouns = {
+  acc_: 'an Account',
+  ent_: 'an Entity',
+  txfr_: 'a Transfer',
+  cpty_: 'a Counterparty',
+  iban_: 'an IBAN',
+} as const;
+
+/** What is wrong with an id, which is not shown: it may be anything. */
+function idRule(prefix: keyof typeof nouns, id: unknown): string {
+  const text = typeof id === 'string' ? id : '';
+  for (const [other, noun] of Object.entries(nouns)) {
+    if (!text.startsWith(other)) continue;
+    const [sign] = /[\s/\\?#%]/.exec(text) ?? [];
+    return other === prefix
+      ? `${sign === undefined ? 'has a length or letters of no id' : `holds ${JSON.stringify(sign)}`}; expected ${prefix} and letters or digits`
+      : `"${other}…" is the id of ${noun}; expected ${nouns[prefix]}'s, ${prefix}…`;
+  }
+  const expected = `expected the id of ${nouns[prefix]}, ${prefix}…`;
+  return /^[\da-f]{8}-[\da-f-]{27}$/i.test(text) ? `got a UUID; ${expected}` : expected;
+}
+
 /**
  * An id of one resource: its prefix, then a suffix that cannot change the path it is put into. See
  * docs/gaps.md, row 22.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function idOf<Prefix extends string>(
-  noun: string,
+export function idOf<Prefix extends keyof typeof nouns>(
   prefix: Prefix,
 ): () => Schema<`${Prefix}${string}`> {
-  const error = `expected the id of ${noun}: "${prefix}" followed by letters, digits or the like, at most 256 characters, without spaces, slashes, "?", "#", "%" or control characters`;
+  const error = ({ input }: { readonly input?: unknown }): string => idRule(prefix, input);
   return lazily(() => {
     const pattern = new RegExp(
       `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
       'u',
     );
-    return narrowed(z.string(error).check(z.regex(pattern, error)));
+    return narrowed(z.string({ error }).check(z.regex(pattern, { error })));
   });
 }
 
@@ -137,26 +159,20 @@ export const narrowed = <T>(schema: z.core.$ZodType): Schema<T> => schema as Sch
 export const text = (error = 'expected a string'): z.ZodMiniString => z.string(error);
 
 export const filledText = (what: string): z.ZodMiniString =>
-  z
-    .string(`expected ${what} as a string`)
-    .check(z.minLength(1, `expected ${what}, got an empty string`));
+  z.string(`expected ${what}`).check(z.minLength(1, `expected ${what}`));
 
-const amountRule =
-  'expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero';
+const amountRule = {
+  error: ({ input }: { readonly input?: unknown }): string =>
+    `expected a decimal string above zero, such as "12.50". ${
+      typeof input === 'string'
+        ? 'No comma, sign, exponent or leading zero; at most 30 digits before the point and 18 after it'
+        : 'Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
+    }`,
+};
 
 /** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
 export const positiveAmount = (): z.ZodMiniString =>
-  z
-    .string({
-      error: (issue) =>
-        typeof issue.input === 'number' || typeof issue.input === 'bigint'
-          ? `${amountRule}; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it`
-          : amountRule,
-    })
-    .check(
-      z.regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/, { error: amountRule, abort: true }),
-      z.refine((value) => /[1-9]/.test(value), 'expected an amount above zero'),
-    );
+  z.string(amountRule).check(z.regex(/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountRule));
 
 /** A whole number to send. An unsafe `number` has lost digits already, so it is refused. */
 export const wholeNumber = (): Schema<Integer> =>
@@ -167,9 +183,9 @@ export const wholeNumber = (): Schema<Integer> =>
 export const isUnsafe = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 export const unsafeRule =
-  'this number is beyond 2^53 - 1 and has lost digits already; pass a bigint, such as 9007199254740993n';
+  'got a number beyond 2^53 - 1; expected a bigint. It has lost digits: write it as 9007199254740993n';
 
-export const malformed = 'expected well-formed Unicode; this text has an unpaired surrogate';
+export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';
 
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
   isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
@@ -194,7 +210,7 @@ const hexIdRule = 'expected hexadecimal text';
 export const hexId = (): Schema<Hex> =>
   narrowed(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
-const momentRule = 'expected a valid Date, or an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
+const momentRule = 'expected a valid Date, or text such as "2026-01-31T12:00:00Z"';
 /** Date.parse makes 2 March of 30 February. */
 const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);

@@ -52,7 +52,7 @@ export interface SettingsUpdateInput {
 
 const vaultRule = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
 const chainRule = `expected one of ${chains.join(', ')}`;
-const urlRule = 'expected an absolute http(s) URL, or null to disable webhooks';
+const urlRule = 'expected an http(s) URL, or null for none';
 export const settingsUpdateInputShape = () => ({
   autoEarnEnabled: z.optional(z.boolean('expected true or false')),
   autoEarnVault: z.optional(
@@ -69,7 +69,8 @@ export const settingsUpdateInputSchema = lazily((): Schema<SettingsUpdateInput> 
   closed(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],
-      error: 'a vault is required when autoEarnEnabled is true',
+      error:
+        'missing; expected a vault, because autoEarnEnabled is true. Name one: "<protocol>_usdc" or "<protocol>_usds"',
     }),
   ),
 );

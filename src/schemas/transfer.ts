@@ -20,7 +20,7 @@ import {
 
 /** The id of a Transfer. */
 export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idOf('a Transfer', 'txfr_');
+export const transferIdSchema = idOf('txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
 export const isTransferId: (value: unknown) => value is TransferId = guard(transferIdSchema);
 
@@ -176,8 +176,10 @@ export const transferCreateInputSchema = lazily((): Schema<TransferCreateInput> 
           (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
         {
           path: ['destinationAccountId'],
-          error:
-            'expected exactly one of destinationAccountId (an Account on this Platform) and counterpartyId (an external wallet or bank account)',
+          error: ({ input }) =>
+            Reflect.get(Object(input), 'counterpartyId') === undefined
+              ? 'missing; expected destinationAccountId or counterpartyId. The first is an Account of this Platform, the other an external wallet or bank account'
+              : 'got counterpartyId, too; expected one destination. Leave one of them out',
           when: (payload) => payload.value !== null && typeof payload.value === 'object',
         },
       ),

@@ -113,7 +113,7 @@ function lossOf(value: unknown, around: readonly unknown[]): string | undefined 
     return `a ${typeof value} cannot be written as JSON`;
   }
   if (value === undefined && Array.isArray(around.at(-1))) {
-    return 'undefined in an array would be sent as null; remove it or use null';
+    return 'undefined in an array would be sent as null. Remove it, or use null';
   }
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Date) {
@@ -124,7 +124,7 @@ function lossOf(value: unknown, around: readonly unknown[]): string | undefined 
   if (Object.hasOwn(value, '__proto__')) return 'the key "__proto__" is not allowed';
   return Array.isArray(value) || isPlain(value)
     ? undefined
-    : 'expected a plain object; convert this one first';
+    : 'got an instance of a class; expected a plain object. Convert it first';
 }
 
 /** Whether a text that is not JSON begins like an object or an array and stops before its end. */

@@ -34,15 +34,22 @@ export function runtime(): Runtime {
 
 /** The oldest Node that this package is tried on: `engines` in package.json. */
 const oldestNode = 22;
-let told = false;
+const said = new Set<string>();
 
-/** Says once that this Node is too old, where whoever runs it looks: npm only warns while it installs. */
+/** Says something once, where whoever runs this looks. */
+export function warn(text: string): void {
+  if (said.has(text)) return;
+  said.add(text);
+  if (host.process?.stderr === undefined) console.warn(text);
+  else host.process.stderr.write(`${text}\n`);
+}
+
+/** Says that this Node is too old: npm only warns while it installs. */
 export function warnOfOldNode(): void {
   const version = host.process?.versions?.['node'] ?? '';
-  if (told || runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
-  told = true;
-  host.process?.stderr?.write(
-    `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.\n`,
+  if (runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
+  warn(
+    `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.`,
   );
 }
 

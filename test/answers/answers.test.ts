@@ -416,7 +416,7 @@ test.each(lists)(
     await list(payments);
     items[333] = 'not an object';
     const { issues } = await failureOf(list(payments), InvalidResponseError);
-    expect(issues).toEqual([{ path: `${at}[333]`, message: 'expected an object, got a string' }]);
+    expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
   },
 );
 
@@ -425,7 +425,7 @@ test('a mistake beside the items of a long page is found', async () => {
   const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
   for (let turn = 0; turn < 2; turn += 1) {
     const { issues } = await failureOf(payments.transfers.list(), InvalidResponseError);
-    expect(issues).toEqual([{ path: 'hasMore', message: 'expected a boolean, got a string' }]);
+    expect(issues).toEqual([{ path: 'hasMore', message: 'got a string; expected a boolean' }]);
   }
 });
 

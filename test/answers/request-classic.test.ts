@@ -37,7 +37,7 @@ test('arguments are refused in the same words whether classic zod is there or no
   const { payments, sent } = observed();
   const missing = payments.entities.create(undefined as unknown as EntityCreateInput);
   await expect(missing).rejects.toMatchObject({
-    issues: [{ path: '', message: 'expected an object, got nothing' }],
+    issues: [{ path: '', message: 'got nothing; expected an object' }],
   });
   const { refuelERC20 } = buildInput.actionArguments;
   const nested = payments.instructions.build({
@@ -46,7 +46,7 @@ test('arguments are refused in the same words whether classic zod is there or no
   });
   await expect(nested).rejects.toMatchObject({
     issues: [
-      { path: 'actionArguments.refuelERC20.fee', message: 'expected an object, got a string' },
+      { path: 'actionArguments.refuelERC20.fee', message: 'got a string; expected an object' },
     ],
   });
   expect(sent).toEqual([]);

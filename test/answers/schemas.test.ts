@@ -134,18 +134,18 @@ test('what an application tells zod for its own messages changes nothing inside 
       await expect(payments.transfers.get('txfr_1')).rejects.toMatchObject({
         ...refused,
         issues: expect.arrayContaining([
-          { path: 'status', message: 'expected a string, got a number' },
+          { path: 'status', message: 'got a number; expected a string' },
         ]),
       });
     }
     body = { data: [transfer, { ...transfer, amount: 1 }], hasMore: false, nextCursor: null };
     await expect(payments.transfers.list()).rejects.toMatchObject({
-      issues: [{ path: 'data[1].amount', message: 'expected a string, got a number' }],
+      issues: [{ path: 'data[1].amount', message: 'got a number; expected a string' }],
     });
     const sentBefore = sent.length;
     await expect(payments.transfers.create(7 as never)).rejects.toMatchObject({
       name: 'ValidationError',
-      issues: [{ path: '', message: 'expected an object, got a number' }],
+      issues: [{ path: '', message: 'got a number; expected an object' }],
     });
     expect(sent).toHaveLength(sentBefore);
     expect(isTransferId(7)).toBe(false);

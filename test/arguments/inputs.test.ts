@@ -6,14 +6,14 @@ import { newTransfer } from '../support/values.ts';
 import { refusal, table, type Row } from './refusal.ts';
 
 describe('transfers.create', () => {
-  const rule = /expected a decimal amount as a string, such as "12\.50"/;
+  const rule = /expected a decimal string above zero, such as "12\.50"/;
   const amounts: readonly (readonly [string, unknown, RegExp])[] = [
-    ['a number', 12.5, /JavaScript number cannot hold every decimal.*quote it/],
-    ['a whole number', 12, /quote it/],
-    ['a bigint', 12n, /quote it/],
-    ['NaN', Number.NaN, /quote it/],
-    ['nothing', undefined, /^missing; expected a decimal amount/],
-    ['null', null, /^got null; expected a decimal amount/],
+    ['a number', 12.5, /Quote it: a number loses digits/],
+    ['a whole number', 12, /Quote it/],
+    ['a bigint', 12n, /Quote it/],
+    ['NaN', Number.NaN, /Quote it/],
+    ['nothing', undefined, /^missing; expected a decimal string/],
+    ['null', null, /^got null; expected a decimal string/],
     ['null', null, rule],
     ['an object with a text of its own', { toString: () => '1' }, rule],
     ['a String object', new String('1'), rule],
@@ -60,7 +60,8 @@ describe('transfers.create', () => {
   );
 
   const { destinationAccountId: _, ...nowhere } = newTransfer;
-  const one = /exactly one of destinationAccountId .* and counterpartyId/;
+  const none = /^missing; expected destinationAccountId or counterpartyId/;
+  const two = /^got counterpartyId, too; expected one destination/;
   table(
     'transfers.create refuses every other field that the platform would not take',
     [
@@ -68,16 +69,16 @@ describe('transfers.create', () => {
         'both destinations',
         { ...newTransfer, counterpartyId: 'cpty_1' },
         'destinationAccountId',
-        one,
+        two,
       ],
-      ['no destination', nowhere, 'destinationAccountId', one],
+      ['no destination', nowhere, 'destinationAccountId', none],
       [
         'a destination of undefined',
         { ...newTransfer, destinationAccountId: undefined },
         'destinationAccountId',
-        one,
+        none,
       ],
-      ['a counterparty of null', { ...nowhere, counterpartyId: null }, 'counterpartyId', /"cpty_"/],
+      ['a counterparty of null', { ...nowhere, counterpartyId: null }, 'counterpartyId', /cpty_/],
       ['no source', { ...newTransfer, sourceAccountId: undefined }, 'sourceAccountId', /^missing;/],
       ['an empty currency', { ...newTransfer, currency: '' }, 'currency', /such as "USDC"/],
       ['a currency of null', { ...newTransfer, currency: null }, 'currency', /currency code/],
@@ -105,10 +106,10 @@ describe('transfers.create', () => {
         'idempotencyKey',
         /unknown field/,
       ],
-      ['nothing', undefined, '', /expected an object, got nothing/],
-      ['null', null, '', /expected an object, got null/],
-      ['text', '{"amount":"1"}', '', /expected an object, got a string/],
-      ['a function', () => newTransfer, '', /expected an object, got a function/],
+      ['nothing', undefined, '', /got nothing; expected an object/],
+      ['null', null, '', /got null; expected an object/],
+      ['text', '{"amount":"1"}', '', /got a string; expected an object/],
+      ['a function', () => newTransfer, '', /got a function; expected an object/],
     ],
     'transfers.create',
   );
@@ -135,8 +136,8 @@ describe('transfers.create', () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await refusal((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
-      "ValidationError: The arguments of transfers.create are not valid.
-        amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
+      "ValidationError: Invalid amount in transfers.create: got 0.30000000000000004; expected a decimal string above zero, such as "12.50".
+      Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004.
       Nothing was sent."
     `);
   });
@@ -171,7 +172,7 @@ describe('accounts.create', () => {
   table(
     'accounts.create refuses every input that the platform would not take',
     [
-      ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity: "ent_"/],
+      ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity, ent_…/],
       ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
       ['a chain, which cannot be chosen', { entityId: 'ent_1', chain: 'base' }, 'chain', /unknown/],
     ],
@@ -200,13 +201,13 @@ describe('settings.update', () => {
         'auto-earn without a vault',
         { autoEarnEnabled: true },
         'autoEarnVault',
-        /vault is required/,
+        /missing; expected a vault/,
       ],
       [
         'auto-earn with a vault of undefined',
         { autoEarnEnabled: true, autoEarnVault: undefined },
         'autoEarnVault',
-        /vault is required/,
+        /missing; expected a vault/,
       ],
       ...[
         '',
@@ -240,7 +241,7 @@ describe('settings.update', () => {
         `the webhook ${JSON.stringify(webhookUrl)}`,
         { webhookUrl },
         'webhookUrl',
-        /absolute http\(s\) URL, or null to disable/,
+        /expected an http\(s\) URL, or null for none/,
       ]),
       ['an unknown setting', { autoEarn: true }, 'autoEarn', /unknown field/],
     ],

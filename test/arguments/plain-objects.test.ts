@@ -103,7 +103,7 @@ describe('the options of a client', () => {
       () => payments.withOptions(make(given)),
     ]) {
       expect(act).toThrow(ConfigurationError);
-      expect(act).toThrow(/must be a plain object/);
+      expect(act).toThrow(/^Invalid options: got .*expected a plain object/);
     }
     vi.unstubAllEnvs();
   });
@@ -120,7 +120,7 @@ describe('the options of a client', () => {
 
   test.each(hiding)('cannot have headers that are %s', (_, make) => {
     const options = { ...given, headers: make({ 'x-key': 'stored' }) as never };
-    expect(() => new PaymentsClient(options)).toThrow(/option headers .*plain object/);
+    expect(() => new PaymentsClient(options)).toThrow(/option headers: .*plain object/);
   });
 });
 

@@ -23,7 +23,7 @@ export interface Policy {
 const refusal = refused(
   { status: 429, headers: new Headers(), text: '' },
   undefined,
-  { outcome: 'rejected', transient: true, retryAfterMs: undefined, isForeign: false },
+  { outcome: 'rejected', transient: true, retryAfterMs: undefined, isPlatforms: true },
   (text) => text,
 );
 

@@ -20,10 +20,10 @@ describe('every list refuses', () => {
     ),
     ...['', 5, null, ['c']].map((value) => [{ cursor: value }, 'cursor', cursor] as const),
     [{ page: 2 }, 'page', /unknown field.*options\.query/],
-    [null, '', /expected an object, got null/],
-    [5, '', /expected an object, got a number/],
-    ['acc_1', '', /expected an object, got a string/],
-    [[], '', /expected an object, got an array/],
+    [null, '', /got null; expected an object/],
+    [5, '', /got a number; expected an object/],
+    ['acc_1', '', /got a string; expected an object/],
+    [[], '', /got an array; expected an object/],
   ];
 
   test.each(lists)(
@@ -58,7 +58,7 @@ describe('every list refuses', () => {
         const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
         const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
         expect(error.issues).toMatchObject([{ path: 'max' }]);
-        expect(String(error)).toContain('toArray needs max, a whole number above 0');
+        expect(String(error)).toContain('expected a whole number above 0.\nA list has no bound');
         expect(sent).toEqual([]);
       }
     },
@@ -67,18 +67,18 @@ describe('every list refuses', () => {
 
 /** What is wrong with the options of a call, where, and what is said. */
 const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
-  ['null', null, 'options', /expected an object/],
-  ['a list', [], 'options', /expected an object/],
-  ['a number', 5_000, 'options', /expected an object/],
-  ['text', 'timeout=5', 'options', /expected an object/],
-  ['a list of options', [5_000], 'options', /expected an object/],
+  ['null', null, 'options', /expected a plain object/],
+  ['a list', [], 'options', /expected a plain object/],
+  ['a number', 5_000, 'options', /expected a plain object/],
+  ['text', 'timeout=5', 'options', /expected a plain object/],
+  ['a list of options', [5_000], 'options', /expected a plain object/],
   ['an unknown option', { idempotencyKey: 'k' }, 'options.idempotencyKey', /unknown option/],
   ['a misspelt option', { timout: 5 }, 'options.timout', /did you mean timeout\?/],
   [
     'an option of the client',
     { baseUrl: 'x' },
     'options.baseUrl',
-    /expected one of signal, timeout/,
+    /The options are signal, timeout/,
   ],
   ['a timeout of zero', { timeout: 0 }, 'options.timeout', /milliseconds above 0/],
   ['a negative timeout', { timeout: -1 }, 'options.timeout', /milliseconds above 0/],

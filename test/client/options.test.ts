@@ -65,7 +65,7 @@ describe('a credential', () => {
 
   test.each(apiKeys)('an API key that %s is refused, and not shown', (_, value) => {
     const error = refusal({ baseUrl, apiKey: value });
-    expect(error.message).toMatch(/option apiKey \(PAYMENTS_API_KEY\) cannot be used: it /);
+    expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
 
@@ -77,7 +77,7 @@ describe('a credential', () => {
     ['is an object', { token: mark }],
   ])('a JWT that %s is refused, and not shown', (_, value) => {
     const error = refusal({ baseUrl, apiKey, jwt: value });
-    expect(error.message).toMatch(/option jwt \(PAYMENTS_JWT\) cannot be used: it /);
+    expect(error.message).toMatch(/^Invalid option jwt: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
 
@@ -94,14 +94,14 @@ describe('a credential', () => {
 
   test('a client without any credential is refused, with a word on where one may come from', () => {
     expect(refusal({ baseUrl }).message).toMatch(
-      /option apiKey \(environment variable PAYMENTS_API_KEY\)/,
+      /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
 
   test('a credential of null is none, whatever the environment says', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    expect(refusal({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential');
+    expect(refusal({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
     const { payments, sent } = observed(() => Response.json([]), { baseUrl, jwt: null });
     const error = await failureOf(payments.instructions.list({ address: owner }));
     expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
@@ -122,9 +122,9 @@ describe('a credential', () => {
 });
 
 describe.each([
-  ['baseUrl', 'PAYMENTS_BASE_URL', '/v0'],
-  ['rootUrl', 'PAYMENTS_ROOT_URL', ''],
-] as const)('the option %s', (name, variable, path) => {
+  ['baseUrl', '/v0'],
+  ['rootUrl', ''],
+] as const)('the option %s', (name, path) => {
   const refused = (value: unknown): ConfigurationError =>
     refusal({ baseUrl, apiKey, [name]: value });
 
@@ -138,9 +138,7 @@ describe.each([
     ['half of one', 'https://'],
   ])('%s is refused as no URL', (_, value) => {
     const error = refused(value);
-    expect(error.message).toContain(
-      `The option ${name} (${variable}) cannot be used: it is not an absolute URL`,
-    );
+    expect(error.message).toContain(`expected a URL such as https://api.example.com${path}.`);
     expect(inspect(error)).not.toContain(mark);
   });
 
@@ -159,8 +157,8 @@ describe.each([
     'file:///etc',
   ])('a credential would be in the open at %s, so it is refused', (origin) => {
     const error = refused(`${origin}${path}`);
-    expect(error.message).toContain(
-      `The option ${name} (${variable}) cannot be used: it must use https`,
+    expect(error.message).toMatch(
+      /^Invalid option \w+: (http shows the credential to the network; expected https|does not begin with "https:)/,
     );
     expect(inspect(error)).not.toContain(mark);
   });
@@ -180,6 +178,18 @@ describe.each([
     expect(shown[name]).toBe(`${origin.toLowerCase()}${path}`);
   });
 
+  test('http to another host needs allowHttp, which the refusal names', () => {
+    const http = { baseUrl, apiKey, [name]: `http://sandbox:4010${path}` };
+    for (const allowHttp of [undefined, false]) {
+      expect(refusal({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
+    }
+    const client = new PaymentsClient({ ...http, allowHttp: true });
+    expect(JSON.stringify(client)).toContain(`http://sandbox:4010${path}"`);
+    expect(refusal({ ...http, [name]: `ftp://x${path}`, allowHttp: true }).message).toContain(
+      'does not begin with "https://"',
+    );
+  });
+
   test.each([
     [`https://user:${mark}@api.example.com${path}`, /user name or password/],
     [`https://${mark}@api.example.com${path}`, /user name or password/],
@@ -190,14 +200,14 @@ describe.each([
   ])('%s is refused, without what is secret in it', (url, says) => {
     const error = refused(url);
     expect(error.message).toMatch(says);
-    expect(error.message).toContain(`The option ${name} (${variable})`);
+    expect(error.message).toContain(`Invalid option ${name}: holds a`);
     expect(inspect(error)).not.toContain(mark);
   });
 });
 
 test('a host that is called v0 is not the version of the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
-    expect(refusal({ baseUrl, apiKey }).message).toContain('must end in /v0');
+    expect(refusal({ baseUrl, apiKey }).message).toContain('ends without the version');
   }
   expect(new PaymentsClient({ baseUrl: 'https://v0/v0', apiKey }).toJSON()).toEqual({
     baseUrl: 'https://v0/v0',
@@ -217,9 +227,13 @@ test('a URL of many slashes is checked in a time that follows its length', () =>
 test('the base URL must end in the version', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = refusal({ baseUrl: `https://api.example.com${path}`, apiKey });
-    expect(message).toContain('baseUrl (PAYMENTS_BASE_URL) cannot be used: it must end in /v0');
+    expect(message).toContain(
+      'Invalid option baseUrl: ends without the version; expected a URL such as',
+    );
   }
-  expect(refusal({ apiKey }).message).toMatch(/option baseUrl, .*PAYMENTS_BASE_URL/);
+  expect(refusal({ apiKey }).message).toMatch(
+    /^No base URL: pass the option baseUrl, or set PAYMENTS_BASE_URL/,
+  );
 });
 
 test.each([
@@ -251,9 +265,10 @@ describe('an option', () => {
     ['accessKeySecret', undefined],
   ])('an option called %s is refused, with the name that was probably meant', (name, meant) => {
     const { message } = refusal({ baseUrl, apiKey, [name]: mark });
-    expect(message).toContain(`The option ${name} cannot be used: unknown option; `);
+    expect(message).toContain(`Invalid option ${name}: unknown option`);
     if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
-    else expect(message).toMatch(/did you mean|expected one of baseUrl, rootUrl, apiKey/);
+    else
+      expect(message).toMatch(/did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/);
     expect(message).not.toContain(mark);
   });
 
@@ -284,6 +299,7 @@ describe('an option', () => {
     isErrorBody: [true, {}, 'error'],
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
     settle: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
+    allowHttp: [null, 'true', 1],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };
 
@@ -300,11 +316,12 @@ describe('an option', () => {
   test('an option that is wrong is told of with all others', () => {
     const { message } = refusal({ apiKey: mark, timeout: 0, hooks: { onRequests: 1 }, retries: 1 });
     expect(message.split('\n').toSorted()).toEqual([
-      expect.stringContaining('No base URL was given'),
-      expect.stringContaining('The option apiKey (PAYMENTS_API_KEY) cannot be used: it does not'),
-      'The option hooks.onRequests cannot be used: unknown option; did you mean onRequest?',
-      expect.stringContaining('The option retries cannot be used: unknown option; '),
-      expect.stringContaining('The option timeout cannot be used: expected a finite number'),
+      expect.stringContaining('Invalid option apiKey: does not begin with'),
+      'Invalid option hooks.onRequests: unknown option; did you mean onRequest?',
+      'Invalid option retries: unknown option.',
+      'Invalid option timeout: got 0; expected milliseconds above 0.',
+      expect.stringContaining('No base URL: pass the option baseUrl'),
+      expect.stringMatching(/^The options are baseUrl, .*, clock\.$/),
     ]);
     expect(message).not.toContain(mark);
   });
@@ -320,7 +337,7 @@ describe('an option', () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
     for (const options of [null, 5, true, 'sk_test_1']) {
-      expect(refusal(options).message).toContain('must be a plain object');
+      expect(refusal(options).message).toContain('expected a plain object');
     }
     const payments = new PaymentsClient();
     for (const options of [null, 5, 'sk_test_1', undefined]) {
@@ -408,8 +425,8 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', '');
     vi.stubEnv('PAYMENTS_API_KEY', '');
     vi.stubEnv('PAYMENTS_ROOT_URL', '');
-    expect(refusal({ apiKey }).message).toContain('No base URL was given');
-    expect(refusal({ baseUrl }).message).toContain('No credential was given');
+    expect(refusal({ apiKey }).message).toContain('No base URL: ');
+    expect(refusal({ baseUrl }).message).toContain('No credential: ');
     expect(new PaymentsClient({ baseUrl, apiKey }).toJSON().rootUrl).toBe(
       'https://api.example.com',
     );

@@ -103,6 +103,17 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return listing.sent.at(-1)?.headers['authorization'];
     },
   },
+  allowHttp: {
+    one: { allowHttp: true },
+    other: { allowHttp: false },
+    shows: async (payments) => {
+      try {
+        return payments.withOptions({ baseUrl: 'http://sandbox:4010/v0' }).toJSON().baseUrl;
+      } catch (error) {
+        return (error as Error).name;
+      }
+    },
+  },
   timeout: {
     one: { timeout: 1_000 },
     other: { timeout: 2_000 },

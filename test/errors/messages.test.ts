@@ -35,7 +35,7 @@ const answered = (
 
 /** A message that is the same every time: it tells when the call began. */
 const timeless = ({ message, startedAt = 'never' }: PaymentsError): string =>
-  message.replaceAll(startedAt, '<startedAt>');
+  message.replaceAll(startedAt, '<startedAt>').replaceAll(/127.0.0.1:\d{2,}/g, '<host>');
 
 describe('the message of', () => {
   test('ConfigurationError', async () => {
@@ -44,31 +44,31 @@ describe('the message of', () => {
     });
     const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The function in the option apiKey failed: vault.
-    Request: POST /transfers (transfers.create).
-    Nothing was sent."
-  `);
+      "The function in the option apiKey failed: vault.
+      Nothing was sent.
+      Request: POST https://api.example.com/v0/transfers (transfers.create)."
+    `);
   });
 
   test('ValidationError', async () => {
     const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
     const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The arguments of transfers.create are not valid.
-      amount: expected a decimal amount as a string, such as "12.50": at most 30 digits before the point and 18 after it, no sign, no exponent, no leading zero, above zero; a JavaScript number cannot hold every decimal (0.1 + 0.2 is 0.30000000000000004), so quote it
-      curency: unknown field; did you mean currency?
-    Nothing was sent."
-  `);
+      "2 invalid arguments in transfers.create:
+        amount: got 12.5; expected a decimal string above zero, such as "12.50". Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004
+        curency: unknown field; did you mean currency?
+      Nothing was sent."
+    `);
   });
 
   test('ApiError: a redirect of a creation', async () => {
     const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The platform answered 302.
-    Request: POST /transfers (transfers.create).
-    Redirects are not followed; check the option baseUrl (for instructions and transactions: rootUrl).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
-  `);
+      "api.example.com answered 302, a redirect.
+      Redirects are not followed. Is the base URL right? Check baseUrl (or PAYMENTS_BASE_URL).
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+    `);
   });
 
   test('BadRequestError', async () => {
@@ -76,69 +76,73 @@ describe('the message of', () => {
       newTransfer,
     );
     expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
-    "The platform answered 400 (refused): No.
-    Request: POST /transfers (transfers.create), request req_1.
-    It did not take effect."
-  `);
+      "The platform answered 400 (refused): No.
+      Correct the input: error.details may say more.
+      It did not take effect.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), request req_1."
+    `);
   });
 
   test('AuthenticationError', async () => {
     const call = answered(401, errorBody).transfers.get('txfr_1');
     expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
-    "The platform answered 401 (refused): No.
-    Request: GET /transfers/{id} (transfers.get).
-    Check the credential: the API key (apiKey) for the versioned endpoints, the JWT (jwt) for instructions and transactions."
-  `);
+      "The platform answered 401 (refused): No.
+      It was sent with the API key (option apiKey): is it right, and of this Platform?
+      Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
+    `);
   });
 
   test('PermissionDeniedError, from something that answers with a page', async () => {
     const call = answered(403, html).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
-    "The platform answered 403: Bad gateway.
-    Request: GET /transfers/{id} (transfers.get).
-    The credential may not do this, or a proxy or firewall in front of the platform refused the request."
-  `);
+      "api.example.com answered 403 with application/json; expected the platform's Error body.
+      The credential may not do this, or a proxy or firewall refused it.
+      It says: Bad gateway
+      Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
+    `);
   });
 
   test('NotFoundError', async () => {
     const call = answered(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
-    "The platform answered 404 (refused): No.
-    Request: DELETE /counterparties/{id} (counterparties.delete).
-    Check the id and the option baseUrl, and that the credential belongs to the Platform that holds it.
-    It did not take effect."
-  `);
+      "The platform answered 404 (refused): No.
+      Check the id, and that the credential belongs to the Platform that holds it.
+      It did not take effect.
+      Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete)."
+    `);
   });
 
   test('ConflictError', async () => {
     const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
     expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
-    "The platform answered 409 (refused): No.
-    Request: PATCH /accounts/{id} (accounts.update).
-    It did not take effect."
-  `);
+      "The platform answered 409 (refused): No.
+      Read the current state before you try again.
+      It did not take effect.
+      Request: PATCH https://api.example.com/v0/accounts/{id} (accounts.update)."
+    `);
   });
 
   test('UnprocessableEntityError', async () => {
     const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
     const call = answered(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
-    "The platform answered 422 (insufficient_funds): Insufficient funds.
-    Request: POST /transfers (transfers.create).
-    It did not take effect."
-  `);
+      "The platform answered 422 (insufficient_funds): Insufficient funds.
+      Correct the input: error.details may say more.
+      It did not take effect.
+      Request: POST https://api.example.com/v0/transfers (transfers.create)."
+    `);
   });
 
   test('RateLimitError', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
     const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The platform answered 429 (refused): No.
-    Request: POST /transfers (transfers.create).
-    Send fewer requests, or wait for 3600000 ms (retryAfterMs).
-    It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
-    It did not take effect."
-  `);
+      "The platform answered 429 (refused): No.
+      Send fewer requests, or wait for 3600000 ms (retryAfterMs).
+      It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
+      It did not take effect.
+      Request: POST https://api.example.com/v0/transfers (transfers.create)."
+    `);
     const silent = clientOf(() => respond(429, errorBody), { maxRetries: 0 }).payments;
     const other = await failureOf(silent.transfers.create(newTransfer), RateLimitError);
     expect(other.message.split('\n')).toContain('Send fewer requests.');
@@ -147,10 +151,11 @@ describe('the message of', () => {
   test('ServerError: a creation that may have happened', async () => {
     const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The platform answered 502: Bad gateway.
-    Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
-  `);
+      "api.example.com answered 502 with application/json; expected the platform's Error body.
+      It says: Bad gateway
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+    `);
   });
 
   test('ServerError: a read that was tried three times', async () => {
@@ -158,20 +163,21 @@ describe('the message of', () => {
     const { payments } = clientOf(() => respond(503, undefined));
     const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-    "The platform answered 503.
-    Request: GET /transfers/{id} (transfers.get), 3 attempts."
-  `);
+      "api.example.com answered 503 with no body; expected the platform's Error body.
+      A read changes nothing: try again.
+      Request: GET https://api.example.com/v0/transfers/{id} (transfers.get), 3 attempts."
+    `);
   });
 
   test('ConnectionError: nothing was sent', async () => {
     const payments = clientAt(nobody, { maxRetries: 0 });
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
-    "The connection to the platform failed (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1:2.
-    Request: POST /transfers (transfers.create).
-    Check the option baseUrl (for instructions and transactions: rootUrl), and that the host is up.
-    Nothing was sent."
-  `);
+      "The connection to 127.0.0.1:2 failed (ECONNREFUSED).
+      Nothing listens there. Is the base URL right? Check baseUrl (or PAYMENTS_BASE_URL).
+      Nothing was sent.
+      Request: POST http://127.0.0.1:2/v0/transfers (transfers.create)."
+    `);
   });
 
   test('ConnectionError: nobody knows', async () => {
@@ -180,10 +186,10 @@ describe('the message of', () => {
     });
     const call = clientAt(server).counterparties.delete('cpty_1');
     expect(timeless(await failureOf(call, ConnectionError))).toMatchInlineSnapshot(`
-    "The connection to the platform failed (UND_ERR_SOCKET): other side closed.
-    Request: DELETE /counterparties/{id} (counterparties.delete).
-    Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is. This call began at <startedAt>."
-  `);
+      "The connection to <host> failed (UND_ERR_SOCKET): other side closed.
+      Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.
+      Request: DELETE http://<host>/v0/counterparties/{id} (counterparties.delete), begun <startedAt>."
+    `);
   });
 
   test('TimeoutError: headers, body, total, credential', async () => {
@@ -210,23 +216,23 @@ describe('the message of', () => {
       messages[error.phase] = timeless(error);
     }
     expect(messages).toMatchInlineSnapshot(`
-    {
-      "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
-    Request: POST /transfers (transfers.create).
-    The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
-      "credential": "The credential function did not return within 30000 ms.
-    Request: POST /transfers (transfers.create).
-    Look at the function in the option apiKey.
-    Nothing was sent.",
-      "headers": "The platform did not answer within 30000 ms (option timeout).
-    Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
-      "total": "The call did not finish within 10000 ms (option totalTimeout).
-    Request: POST /transfers (transfers.create).
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>.",
-    }
-  `);
+      {
+        "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
+      The status says that the platform accepted the call.
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+        "credential": "The credential function did not return within 30000 ms.
+      Look at the function in the option apiKey.
+      Nothing was sent.
+      Request: POST https://api.example.com/v0/transfers (transfers.create).",
+        "headers": "The platform did not answer within 30000 ms (option timeout).
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+        "total": "The call did not finish within 10000 ms (option totalTimeout).
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+      }
+    `);
   });
 
   test('RateLimitError: a call that is held back', async () => {
@@ -237,10 +243,11 @@ describe('the message of', () => {
     await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
     const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
     expect((await failureOf(call, RateLimitError)).message).toMatchInlineSnapshot(`
-    "The platform has asked this client to slow down (429), and this call may not wait so long. Call again in 50000 ms.
-    Request: POST /transfers (transfers.create).
-    Nothing was sent."
-  `);
+      "The platform asked this client to slow down (429); this call may not wait.
+      Call again in 50000 ms (retryAfterMs).
+      Nothing was sent.
+      Request: POST https://api.example.com/v0/transfers (transfers.create)."
+    `);
   });
 
   test('AbortError', async () => {
@@ -254,10 +261,11 @@ describe('the message of', () => {
     await settle();
     controller.abort();
     expect(timeless(await call)).toMatchInlineSnapshot(`
-    "The call was aborted by its signal.
-    Request: PATCH /platform/settings (settings.update).
-    Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them since. This call began at <startedAt>."
-  `);
+      "The call was aborted by its signal.
+      Its reason is in error.cause.
+      Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them.
+      Request: PATCH https://api.example.com/v0/platform/settings (settings.update), begun <startedAt>."
+    `);
   });
 
   test('AbortError, by a signal whose time was up', async () => {
@@ -277,21 +285,21 @@ describe('the message of', () => {
   test('InvalidResponseError', async () => {
     const write = answered(201, html).transfers.create(newTransfer);
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
-    "The platform answered 201, but its answer is not JSON.
-    Request: POST /transfers (transfers.create).
-    The status says that the platform accepted the call.
-    Outcome unknown: the transfer may have taken effect. Do not send it again before checking with payments.transfers.reconcile(input, { since }), where since is the time of your first attempt at this payment. It may still be on its way: not_found counts only when totalTimeout and a few minutes have passed. This call began at <startedAt>."
-  `);
+      "The platform answered 201, but its answer is not JSON.
+      The status says that the platform accepted the call.
+      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+    `);
     const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
     expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
-    "The platform answered 200, but its answer does not have the documented shape (amount): expected a string, got a number.
-    Request: GET /transfers/{id} (transfers.get)."
-  `);
+      "The platform answered 200 with an undocumented amount: got a number; expected a string.
+      Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
+    `);
     const root = answered(200, { instructions: [] }).instructions.list({ address });
     expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
-    "The platform answered 200, but its answer does not have the documented shape: expected an array, got an object.
-    Request: GET /instructions/all (instructions.list)."
-  `);
+      "The platform answered 200 with an undocumented answer: got an object; expected an array.
+      Request: GET https://api.example.com/instructions/all (instructions.list)."
+    `);
   });
 
   test('PaginationError', async () => {
@@ -299,18 +307,18 @@ describe('the message of', () => {
       .transfers.list()
       .toArray({ max: 5 });
     expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
-    "The platform says that more items follow but gives no cursor for them.
-    Request: GET /transfers (transfers.list), items handed out: 1.
-    The items so far are valid; resume says where the list broke off."
-  `);
+      "The platform says that more items follow but gives no cursor for them.
+      The items so far are valid; error.resume says where the list broke off.
+      Request: GET /transfers (transfers.list), items handed out: 1."
+    `);
     const round = answered(200, page([transfer], 'c1'))
       .transfers.list()
       .toArray({ max: 5 });
     expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
-    "The platform returned a cursor that this list has already used.
-    Request: GET /transfers (transfers.list), items handed out: 2.
-    The items so far are valid; resume says where the list broke off."
-  `);
+      "The platform returned a cursor that this list has already used.
+      The items so far are valid; error.resume says where the list broke off.
+      Request: GET /transfers (transfers.list), items handed out: 2."
+    `);
   });
 
   test('WaitError', async () => {

@@ -838,7 +838,8 @@ test('a page of reconcile takes the options of any call', async () => {
 test.each([401, 403, 404, 503])(
   'a look that broke off with %i leaves the transfer in doubt, whatever that status says of a read',
   async (status) => {
-    const { payments } = observed(() => Response.json({}, { status }));
+    const body = { error: 'No.', code: 'refused' };
+    const { payments } = observed(() => Response.json(body, { status }));
     const error = await failureOf(
       payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
     );
@@ -875,12 +876,12 @@ test('a misspelt option is told as one of reconcile', async () => {
     ValidationError,
   );
   expect(error.operation).toBe('transfers.reconcile');
-  expect(error.message).toContain('The arguments of transfers.reconcile are not valid');
+  expect(error.message).toContain(' in transfers.reconcile: ');
   // What the list refuses is told of the look, too.
   const ofPage = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, maxRetries: -1 }),
   );
-  expect(ofPage.message).toContain('The arguments of transfers.reconcile are not valid');
+  expect(ofPage.message).toContain(' in transfers.reconcile: ');
   expect(error.issues).toEqual([
     { path: 'options.clockskew', message: 'unknown option; did you mean clockSkew?' },
   ]);
@@ -926,7 +927,7 @@ test.each<[string, unknown, unknown, string]>([
   // Of the creation it says nothing: whoever sent it again over this would pay twice.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(error.message).toMatch(
-    /^The transfer is still in doubt: the search could not start\. Do not/,
+    /^The transfer is still in doubt: the search could not start\.\nDo not/,
   );
   expect(error.message).not.toContain('Nothing was sent');
   expect(sent).toEqual([]);

@@ -321,7 +321,7 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
       operation: 'transfers.waitFor',
       startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    expect(error.message).toMatch(/it was processing\. This does not mean that it failed/);
+    expect(error.message).toMatch(/it was processing\.\nThis does not mean that it failed/);
   },
 );
 
@@ -459,7 +459,7 @@ test.each<[string, unknown, string]>([
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);
   expect(error.operation).toBe('transfers.waitFor');
-  expect(error.message).toContain('The arguments of transfers.waitFor are not valid');
+  expect(error.message).toContain(' in transfers.waitFor:');
   expect(error.issues.map(({ path }) => path)).toEqual([at]);
   expect(error.outcome).toBe('not_sent');
   expect(sent).toEqual([]);

@@ -67,7 +67,9 @@ test.each([
 test('the direct method does the same', () => {
   const sandbox = new Sandbox();
   expect(sandbox.settings.update({ defaultChain: 'polygon' }).defaultChain).toBe('polygon');
-  expect(() => sandbox.settings.update({ autoEarnEnabled: true })).toThrow('a vault is required');
+  expect(() => sandbox.settings.update({ autoEarnEnabled: true })).toThrow(
+    'expected a vault, because autoEarnEnabled is true',
+  );
   const settings = sandbox.settings.get();
   settings.defaultChain = 'changed';
   expect(sandbox.settings.get().defaultChain).toBe('polygon');

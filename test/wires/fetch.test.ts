@@ -394,7 +394,7 @@ test('the message of a failure without a code tells its words', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
-  expect(error.message).toContain('The connection to the platform failed: no way out.');
+  expect(error.message).toContain('The connection to api.example.com failed: no way out.');
 });
 
 test.each<[string, unknown, RegExp]>([
