@@ -128,10 +128,11 @@ export class PaymentsClient {
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
-    const merged: ClientOptions = { ...this.#options, ...defined(options) };
+    // The environment's root goes with its base: no JWT for another platform may go there.
     const { environmentRoot } = this.#shared;
-    // That of PAYMENTS_BASE_URL: a JWT for another platform must not go there.
-    if (options.baseUrl !== undefined && merged.rootUrl === environmentRoot) delete merged.rootUrl;
+    const leaves = options.baseUrl !== undefined && this.#options.rootUrl === environmentRoot;
+    const kept = leaves ? { ...this.#options, rootUrl: undefined } : this.#options;
+    const merged: ClientOptions = { ...kept, ...defined(options) };
     const same = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root } = this.#shared;

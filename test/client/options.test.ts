@@ -252,6 +252,14 @@ test.each([
   });
 });
 
+test('a refusal holds nothing of a call, and no field that is undefined', () => {
+  const error = refusal({ apiKey });
+  expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
+  expect(Object.keys(error.toJSON())).toEqual(
+    Object.keys(JSON.parse(JSON.stringify(error)) as object),
+  );
+});
+
 describe('an option', () => {
   test.each([
     ['apikey', 'apiKey'],
@@ -387,6 +395,24 @@ describe('the environment', () => {
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
       'https://root.example.com/r/instructions/all Bearer e.n.v',
     ]);
+  });
+
+  test('a root of the environment goes with the base URL of the environment, and no other', async () => {
+    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
+    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
+    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
+    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    const own = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
+    const root = 'https://given.example.com/instructions/all Bearer g.i.ven';
+    expect((await sentBy(own)).sent).toContain(root);
+    const { payments } = await sentBy({});
+    const kept = { rootUrl: 'https://root.example.com/r' };
+    for (const clone of [payments.withOptions(own), payments.withOptions({}).withOptions(own)]) {
+      expect(clone.toJSON()).toMatchObject({ rootUrl: 'https://given.example.com' });
+      expect(clone.withOptions({ timeout: 5_000 }).toJSON()).toEqual(clone.toJSON());
+    }
+    expect(payments.withOptions({ jwt: 'g.i.ven' }).toJSON()).toMatchObject(kept);
+    expect(payments.withOptions({ ...own, ...kept }).toJSON()).toMatchObject(kept);
   });
 
   test('options come before the environment', async () => {
