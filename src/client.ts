@@ -1,7 +1,13 @@
 import type { Clock } from './calls/clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { Gate } from './calls/gate.ts';
-import { requirePlain, resolveOptions, withEnvironment, type ClientOptions } from './options.ts';
+import {
+  inEnvironment,
+  readEnvironment,
+  requirePlain,
+  resolveOptions,
+  type ClientOptions,
+} from './options.ts';
 import { defined, type RequestOptions } from './calls/request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
@@ -27,8 +33,7 @@ interface Shared {
   readonly budget: RetryBudget;
   readonly versioned: Entrance;
   readonly root: Entrance;
-  /** The rootUrl that the environment gave. */
-  readonly environmentRoot: string | undefined;
+  readonly environment: ClientOptions;
 }
 
 /**
@@ -77,8 +82,12 @@ export class PaymentsClient {
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();
     const from = inherited.get(options);
-    this.#options = from === undefined ? withEnvironment(options) : options;
-    const { rootUrl, apiKey, jwt, journal, settle, ...common } = resolveOptions(this.#options);
+    requirePlain(options);
+    const environment = from?.environment ?? readEnvironment();
+    this.#options = { ...options };
+    const { rootUrl, apiKey, jwt, journal, settle, ...common } = resolveOptions(
+      inEnvironment(environment, options),
+    );
     const { baseUrl, clock } = common;
     this.#urls = { baseUrl, rootUrl };
     const {
@@ -86,11 +95,7 @@ export class PaymentsClient {
       versioned = entrance('apiKey', apiKey, clock),
       root = entrance('jwt', jwt, clock),
     } = from ?? {};
-    const environmentRoot =
-      from === undefined && options.rootUrl === undefined
-        ? this.#options.rootUrl
-        : from?.environmentRoot;
-    this.#shared = { budget, versioned, root, environmentRoot };
+    this.#shared = { budget, versioned, root, environment };
     const credentials = [versioned.credential, root.credential].filter(
       (each) => each !== undefined,
     );
@@ -128,17 +133,13 @@ export class PaymentsClient {
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
-    // The environment's root goes with its base: no JWT for another platform may go there.
-    const { environmentRoot } = this.#shared;
-    const leaves = options.baseUrl !== undefined && this.#options.rootUrl === environmentRoot;
-    const kept = leaves ? { ...this.#options, rootUrl: undefined } : this.#options;
-    const merged: ClientOptions = { ...kept, ...defined(options) };
+    const merged: ClientOptions = { ...this.#options, ...defined(options) };
     const same = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
-    const { budget, versioned, root } = this.#shared;
+    const { budget, versioned, root, environment } = this.#shared;
     inherited.set(merged, {
       budget,
-      environmentRoot,
+      environment,
       ...(same('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
       ...(same('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
     });

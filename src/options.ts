@@ -203,18 +203,22 @@ export function requirePlain(options: unknown): void {
   ]);
 }
 
-/** Fills in the environment; called once, so that a client does not change behind one's back. */
-export function withEnvironment(options: ClientOptions): ClientOptions {
-  requirePlain(options);
-  const read = Object.entries(variables).flatMap(([name, variable]) => {
-    // Its JWT is for the platform of PAYMENTS_BASE_URL.
-    if (name === 'rootUrl' && options.baseUrl !== undefined) return [];
-    // A file that is mounted or read into a variable often ends with a line break.
-    const value = host.process?.env?.[variable]?.trim();
-    return value ? [[name, value] as const] : [];
-  });
-  return { ...Object.fromEntries(read), ...defined(options) };
-}
+/** What the environment says; read once, so that a client does not change behind one's back. */
+export const readEnvironment = (): ClientOptions =>
+  Object.fromEntries(
+    Object.entries(variables).flatMap(([name, variable]) => {
+      // A file that is mounted or read into a variable often ends with a line break.
+      const value = host.process?.env?.[variable]?.trim();
+      return value ? [[name, value] as const] : [];
+    }),
+  );
+
+/** Fills in the environment. Its root goes with its base only: no JWT for another platform may go there. */
+export const inEnvironment = (environment: ClientOptions, own: ClientOptions): ClientOptions => ({
+  ...environment,
+  ...(own.baseUrl === undefined ? {} : { rootUrl: undefined }),
+  ...defined(own),
+});
 
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {

@@ -1,6 +1,6 @@
 import type { Argument, Path, Validator } from './arguments.ts';
-import type { CallIdentity } from '../errors/errors.ts';
 import type { Prepared } from './prepare.ts';
+import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
 import type { Kind } from '../errors/outcome.ts';
 import { isObject } from '../schemas/primitives.ts';
 
@@ -50,6 +50,13 @@ export const hasId =
   (id: Validator<string>) =>
   (answer: unknown): boolean =>
     isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
+
+/** The error of a call that this client cannot make. */
+export const cannotSend = (call: CallIdentity, why: string): ConfigurationError =>
+  new ConfigurationError(`${call.operation} ${why}\nNothing was sent.`, {
+    ...call,
+    outcome: 'not_sent',
+  });
 
 /** What errors and hooks call it. */
 export const identity = (

@@ -1,5 +1,5 @@
-import { identity, type CallRequest } from './call.ts';
-import { ConfigurationError } from '../errors/errors.ts';
+import { cannotSend, identity, type CallRequest } from './call.ts';
+import type { ConfigurationError } from '../errors/errors.ts';
 import type { Prepared } from './prepare.ts';
 import { isBrowser } from '../wires/runtime.ts';
 import { dispatcherWire } from '../wires/dispatcher.ts';
@@ -29,17 +29,17 @@ export function chooseWire(call: CallRequest, prepared: Prepared, given: Given):
       ? (dispatcherWire() ?? nodeHttpWire())
       : givenGetWithBody(getWithBody);
   if (wire !== undefined) return wire;
-  throw new ConfigurationError(
-    `${call.operation} is a GET request with a body, which this runtime cannot send.\nCall it from Node.js, Bun or Deno, or give the client the option getWithBody.\nNothing was sent.`,
-    { ...identity(call), outcome: 'not_sent' },
+  throw cannotSend(
+    identity(call),
+    'needs a GET with a body, which this runtime cannot send.\nCall it from Node.js, Bun or Deno, or pass the option getWithBody.',
   );
 }
 
 /** Where a test environment has taken it away, such as jest-environment-jsdom. */
 const noFetch = (call: CallRequest): ConfigurationError =>
-  new ConfigurationError(
-    `${call.operation} cannot be sent: there is no global fetch here.\nRun it where there is one, or give the client the option fetch.\nNothing was sent.`,
-    { ...identity(call), outcome: 'not_sent' },
+  cannotSend(
+    identity(call),
+    'cannot be sent: there is no global fetch here.\nRun it where there is one, or pass the option fetch.',
   );
 
 /**
@@ -53,10 +53,10 @@ function refuseInBrowsers(call: CallRequest, prepared: Prepared, { fetch }: Give
   if (prepared.idempotencyKey !== undefined) return;
   const key =
     call.method === 'POST'
-      ? ', or set the option idempotencyHeader if the platform honours such a header'
+      ? ', or the option idempotencyHeader if the platform honours such a header'
       : '';
-  throw new ConfigurationError(
-    `${call.operation} is not sent from a browser, which may send it twice.\nBrowsers silently resend a request when its connection dies: send it from a server, or give the client a fetch of your own${key}.\nNothing was sent.`,
-    { ...identity(call), outcome: 'not_sent' },
+  throw cannotSend(
+    identity(call),
+    `is not sent from a browser, which may send it twice.\nBrowsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own${key}.`,
   );
 }

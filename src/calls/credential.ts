@@ -1,9 +1,9 @@
 import type { CallState } from './call-state.ts';
 import { kindOf } from './arguments.ts';
-import { identity, type CallRequest } from './call.ts';
+import { cannotSend, identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
 import { Deadline, Stopped } from './deadline.ts';
-import { ConfigurationError, PaymentsError } from '../errors/errors.ts';
+import { PaymentsError } from '../errors/errors.ts';
 import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
 import { longestSecret } from '../errors/redact.ts';
 import { host } from '../wires/runtime.ts';
@@ -34,28 +34,22 @@ export const placeOf = (option: string, variable: string | undefined, value: unk
  * is not documented: docs/gaps.md, row 44.
  */
 export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
+  const expected = `expected ${kind === 'jwt' ? 'a JWT' : 'an API key, which begins with "sk_"'}`;
   if (typeof value !== 'string' || value === '') {
-    return `got ${value === '' ? 'an empty string' : kindOf(value)}; expected ${form[kind]}`;
+    return `got ${value === '' ? 'an empty string' : kindOf(value)}; ${expected}`;
   }
-  if (/^bearer /i.test(value)) {
-    return `begins with "Bearer"; expected ${form[kind]}. Take "Bearer" off`;
+  if (/^bearer /i.test(value)) return `begins with "Bearer"; ${expected}. Take "Bearer" off`;
+  if (kind === 'jwt' ? value.startsWith('sk_') : value.startsWith('eyJ')) {
+    const [noun, option] = kind === 'jwt' ? ['an API key', 'apiKey'] : ['a JWT', 'jwt'];
+    return `got ${noun}; ${expected}. The other goes into the option ${option}`;
   }
-  if (kind === 'jwt' && value.startsWith('sk_')) {
-    return 'got an API key; expected a JWT. An API key goes into the option apiKey';
-  }
-  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) {
-    return value.startsWith('eyJ')
-      ? `got a JWT; expected ${form.apiKey}. A JWT goes into the option jwt`
-      : `does not begin with "sk_"; expected ${form.apiKey}`;
-  }
-  if (!/^[\x21-\x7e]+$/.test(value)) {
-    return 'holds a space, a line break or a letter beyond ASCII; expected none';
-  }
+  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) return `does not begin with "sk_"; ${expected}`;
+  if (!/^[\x21-\x7e]+$/.test(value))
+    return 'holds a space, a line break or the like; expected none';
   return value.length > longestSecret
     ? `has ${value.length} characters; expected ${longestSecret} at most`
     : undefined;
 }
-const form = { apiKey: 'an API key, which begins with "sk_"', jwt: 'a JWT' } as const;
 
 /** A JWT is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
@@ -172,9 +166,9 @@ export function credentialFor(
 ): Credential {
   if (credential !== undefined) return credential;
   const { option, variable, what } = credentialNames[credentialKind];
-  throw new ConfigurationError(
-    `${call.operation} needs the ${what}; this client was given none.\nPass the option ${option}, or set ${variable} before the client is made.\nNothing was sent.`,
-    { ...identity(call), outcome: 'not_sent' },
+  throw cannotSend(
+    identity(call),
+    `needs the ${what}; this client was given none.\nPass the option ${option}, or set ${variable} before the client is made.`,
   );
 }
 

@@ -216,33 +216,36 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
   };
   const { baseUrl } = failed.prepared;
   const host = redact(new URL(baseUrl).host);
-  const option = failed.credential.kind === 'apiKey' ? 'baseUrl' : 'rootUrl';
-  const isItRight = `Is the base URL right? Check ${option} (or ${urlVariables[option]}).`;
+  const isItRight = `Is the base URL right? Check ${
+    failed.credential.kind === 'apiKey'
+      ? 'baseUrl (or PAYMENTS_BASE_URL)'
+      : 'rootUrl (or PAYMENTS_ROOT_URL)'
+  }.`;
+  const isWrite = call.kind !== 'safe';
+  const isAccepted = failure.type === 'unusable' || failure.reason === 'timeout (body)';
   /**
    * A sentence, then what to do and what became of it, then what was asked. What somebody else has
    * `said` stands in the sentence while that is short.
    */
   const say = (sentence: string, remedy = '', said = '', isShort = true): string => {
-    const isWrite = call.kind !== 'safe';
     const whole = said === '' ? sentence : `${sentence}: ${said.replace(/\.$/, '')}`;
     const fits = isShort && whole.split(' ').length <= 15;
     const asked = [
-      redact(`${call.method} ${baseUrl}${call.path.template} (${call.operation})`),
-      ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
-      ...(requestId === undefined ? [] : [`request ${requestId}`]),
-      ...(isWrite && outcome === 'unknown' && facts.startedAt !== undefined
-        ? [`begun ${facts.startedAt}`]
-        : []),
-    ].join(', ');
+      redact(`Request: ${call.method} ${baseUrl}${call.path.template} (${call.operation})`),
+      attempts.length > 1 && `${attempts.length} attempts`,
+      requestId !== undefined && `request ${requestId}`,
+      isWrite && outcome === 'unknown' && `begun ${facts.startedAt}`,
+    ];
     const parts = [
       `${fits ? whole : sentence}.`,
-      remedy || (facts.retryable && !isWrite ? 'A read changes nothing: try again.' : ''),
-      fits || said === '' ? '' : `It says: ${said}`,
+      remedy || (facts.retryable && !isWrite && 'A read changes nothing: try again.'),
+      !fits && said !== '' && `It says: ${said}`,
       note,
-      isWrite ? consequence(outcome, call) : '',
-      `Request: ${asked}.`,
+      isWrite && isAccepted && 'The status says that the platform accepted the call.',
+      isWrite && consequence(outcome, call),
+      `${asked.filter(Boolean).join(', ')}.`,
     ];
-    return parts.filter((part) => part !== '').join('\n');
+    return parts.filter(Boolean).join('\n');
   };
   const withType = (answer: FailedAnswer): string =>
     `${host} answered ${answer.status} with ${oneLine(redactAndCut(typeOf(answer), redact))}`;
@@ -262,20 +265,23 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
           : `${withType(answer)}; expected the platform's Error body`;
       // A server that does not know a path says which.
       const isLost = !isPlatforms || said.includes(call.path.template.split('{')[0] ?? '');
+      const remedy =
+        status < 400
+          ? `Redirects are not followed. ${isItRight}`
+          : status === 404 && isLost
+            ? isItRight
+            : status === 401
+              ? `It was sent with ${failed.credential.told()}`
+              : status === 429
+                ? `Send fewer requests${retryAfterMs === undefined ? '' : `, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs)`}.`
+                : statusRemedies[status];
       const told =
         failure.type === 'heldBack'
           ? say(
               'The platform asked this client to slow down (429); this call may not wait',
               `Call again in ${retryAfterMs} ms (retryAfterMs).`,
             )
-          : say(
-              sentence,
-              status === 401
-                ? `It was sent with ${failed.credential.told()}`
-                : statusRemedy(status, retryAfterMs, isLost, isItRight),
-              said,
-              isPlatforms,
-            );
+          : say(sentence, remedy, said, isPlatforms);
       return new (apiErrorClass(status))(told, {
         ...facts,
         status,
@@ -295,14 +301,8 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       const body = redactAndCut(text, redact);
       const message =
         why === 'not_json' && !/json/i.test(typeOf(answer))
-          ? say(
-              `${withType(answer)}; expected JSON`,
-              [accepted(call.kind), isItRight].join(' ').trimStart(),
-            )
-          : say(
-              `The platform answered ${oneLine(`${status}${failure.explanation}`)}`,
-              accepted(call.kind),
-            );
+          ? say(`${withType(answer)}; expected JSON`, isItRight)
+          : say(`The platform answered ${oneLine(`${status}${failure.explanation}`)}`);
       return new InvalidResponseError(message, { ...facts, ...known, body });
     }
     case 'disconnected': {
@@ -319,10 +319,7 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     }
     case 'timedOut': {
       const { phase, remedy } = failure;
-      const message = say(
-        timeoutSentences[phase](Math.round(failure.ms)),
-        phase === 'body' ? accepted(call.kind) : remedy,
-      );
+      const message = say(timeoutSentences[phase](Math.round(failure.ms)), remedy);
       return new TimeoutError(message, { ...facts, phase });
     }
     case 'aborted': {
@@ -351,10 +348,6 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
   }
 }
 
-/** What a success says even when its body cannot be read. */
-const accepted = (kind: Kind): string =>
-  kind === 'safe' ? '' : 'The status says that the platform accepted the call.';
-
 /** What became of a write. */
 function consequence(outcome: Outcome, call: FailedCall['call']): string {
   if (outcome === 'not_sent') return 'Nothing was sent.';
@@ -362,8 +355,6 @@ function consequence(outcome: Outcome, call: FailedCall['call']): string {
   const { ifUnknown = 'it may have taken effect. Look before you send it again.' } = call;
   return `Outcome unknown: ${ifUnknown}`;
 }
-
-const urlVariables = { baseUrl: 'PAYMENTS_BASE_URL', rootUrl: 'PAYMENTS_ROOT_URL' } as const;
 
 const typeOf = ({ headers, text }: FailedAnswer): string =>
   text === '' ? 'no body' : headers.get('content-type')?.split(';')[0] || 'no content type';
@@ -398,25 +389,11 @@ function connectionRemedy(
   }
 }
 
-function statusRemedy(
-  status: number,
-  retryAfterMs: number | undefined,
-  isLost: boolean,
-  isItRight: string,
-): string {
-  if (status >= 300 && status < 400) return `Redirects are not followed. ${isItRight}`;
-  if (status === 404 && isLost) return isItRight;
-  if (status !== 429) return statusRemedies[status] ?? '';
-  return retryAfterMs === undefined
-    ? 'Send fewer requests.'
-    : `Send fewer requests, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs).`;
-}
-
 const correct = 'Correct the input: error.details may say more.';
 const statusRemedies: Readonly<Record<number, string>> = {
   400: correct,
   403: 'The credential may not do this, or a proxy or firewall refused it.',
-  404: 'Check the id, and that the credential belongs to the Platform that holds it.',
+  404: 'Check the id, and that the credential is of the Platform that holds it.',
   409: 'Read the current state before you try again.',
   422: correct,
 };

@@ -163,7 +163,3 @@ export function redactError(error: unknown, redact: Redact, depth = 4): Error | 
   if (cause !== undefined) copy.cause = cause;
   return copy;
 }
-
-/** What an error said, behind the sentence that tells of it. */
-export const saidBy = (cause: Error | undefined): string =>
-  cause === undefined || cause.message === '' ? '' : `: ${oneLine(cause.message)}`;

@@ -1,4 +1,5 @@
 import { invalidArguments } from '../calls/arguments.ts';
+import { cannotSend } from '../calls/call.ts';
 import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
 import {
   checkOptions,
@@ -9,12 +10,7 @@ import {
   type Rule,
   type Rules,
 } from '../calls/rules.ts';
-import {
-  ConfigurationError,
-  ValidationError,
-  type CallIdentity,
-  type Issue,
-} from '../errors/errors.ts';
+import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { Journal, JournalEntry } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
 import {
@@ -173,9 +169,9 @@ const inputOf = (
 function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): OnceSettings {
   const { journal = ways.journal, signal } = options;
   if (journal === undefined) {
-    throw new ConfigurationError(
-      `${call.operation} needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.\nNothing was sent.`,
-      { ...call, outcome: 'not_sent' },
+    throw cannotSend(
+      call,
+      'needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
     );
   }
   const { settle = ways.settle, totalTimeout = ways.totalTimeout } = options;

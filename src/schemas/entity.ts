@@ -136,9 +136,7 @@ export interface EntityCreateInput {
 
 const emailRule = 'expected an email address, such as "ada@example.com"';
 export const entityCreateInputShape = () => ({
-  email: z
-    .string(emailRule)
-    .check(z.regex(/^[^\s@]+@[^\s@]+$/, emailRule), z.maxLength(320, emailRule)),
+  email: z.string(emailRule).check(z.regex(/^(?=[^]{3,320}$)[^\s@]+@[^\s@]+$/, emailRule)),
   fullName: z.optional(text('expected a name as a string')),
   businessName: z.optional(text('expected a name as a string')),
 });

@@ -175,10 +175,7 @@ export const instructionBuildInputShape = () => ({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   actionArguments: z
-    .catchall(
-      z.object({ refuelERC20: z.optional(closed(refuelERC20ArgumentsShape())) }),
-      z.unknown(),
-    )
+    .looseObject({ refuelERC20: z.optional(closed(refuelERC20ArgumentsShape())) })
     .check(
       z.refine(
         (kinds) => Object.values(kinds).some((value) => value !== undefined),

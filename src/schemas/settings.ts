@@ -1,5 +1,13 @@
 import * as z from 'zod/mini';
-import { anyString, closed, known, lazily, type OpenEnum, type Schema } from './primitives.ts';
+import {
+  anyString,
+  closed,
+  known,
+  lazily,
+  narrowed,
+  type OpenEnum,
+  type Schema,
+} from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 /**
@@ -58,7 +66,9 @@ export const settingsUpdateInputShape = () => ({
   autoEarnVault: z.optional(
     z.string(vaultRule).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, vaultRule)),
   ),
-  defaultChain: z.optional(z.enum(chains, chainRule)),
+  defaultChain: z.optional(
+    narrowed<KnownChain>(z.string(chainRule).check(z.refine(isKnownChain, chainRule))),
+  ),
   webhookUrl: z.nullish(
     z
       .string(urlRule)

@@ -10,7 +10,6 @@ interface ProcessGlobal {
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** Electron's word for the kind of process. */
   readonly type?: string;
-  readonly stderr?: { write(text: string): unknown };
   readonly getBuiltinModule?: (id: string) => unknown;
 }
 
@@ -40,8 +39,8 @@ const said = new Set<string>();
 export function warn(text: string): void {
   if (said.has(text)) return;
   said.add(text);
-  if (host.process?.stderr === undefined) console.warn(text);
-  else host.process.stderr.write(`${text}\n`);
+  // oxlint-disable-next-line no-console -- stderr on every runtime
+  console.error(text);
 }
 
 /** Says that this Node is too old: npm only warns while it installs. */

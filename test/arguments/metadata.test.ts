@@ -28,7 +28,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['a whole number that has lost digits', { n: 2 ** 60 }, 'metadata.n', /expected a bigint/],
   ['one in a list', { list: [1, -(2 ** 53)] }, 'metadata.list[1]', /expected a bigint/],
   ['minus Infinity', { n: Number.NEGATIVE_INFINITY }, 'metadata.n', /NaN and Infinity/],
-  ['an object that contains itself', cyclic, 'metadata.self.self', /contains itself/],
+  ['an object that contains itself', cyclic, 'metadata.self', /contains itself/],
   ['a list that contains itself', { list }, 'metadata.list[0][0]', /contains itself/],
   ['a depth of 100', nested(100, 'x'), `metadata${'.in'.repeat(63)}`, /nested deeper than 64/],
   ['a depth of 100,000', deep(100_000), `metadata${'.in'.repeat(63)}`, /nested deeper than 64/],

@@ -106,7 +106,7 @@ describe('the message of', () => {
     const call = answered(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
       "The platform answered 404 (refused): No.
-      Check the id, and that the credential belongs to the Platform that holds it.
+      Check the id, and that the credential is of the Platform that holds it.
       It did not take effect.
       Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete)."
     `);

@@ -86,7 +86,7 @@ test('the message of an error says what happened, what was asked and what to do'
   const error = await caught(payments.counterparties.delete('cpty_999999'));
   expect(String(error)).toMatchInlineSnapshot(`
     "NotFoundError: The platform answered 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
-    Check the id, and that the credential belongs to the Platform that holds it.
+    Check the id, and that the credential is of the Platform that holds it.
     It did not take effect.
     Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete), request req_000001."
   `);

@@ -43,11 +43,11 @@ function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<un
 
 /** What is printed. */
 async function printed(act: () => unknown): Promise<never> {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const error = vi.spyOn(console, 'error').mockReturnValue();
   await act();
-  const texts = write.mock.calls.map(([text]) => String(text));
-  write.mockRestore();
-  throw new Error(texts.join('').trimEnd());
+  const texts = error.mock.calls.map(([text]) => String(text));
+  error.mockRestore();
+  throw new Error(texts.join('\n'));
 }
 
 async function sandboxAt(change: (baseUrl: string) => string): Promise<unknown> {
@@ -177,13 +177,6 @@ const answers: readonly Mistake[] = [
 ];
 
 const use: readonly Mistake[] = [
-  [
-    'a method without its object',
-    async () => {
-      const { create } = furnished().transfers;
-      return await create({ ...newTransfer, amount: 'much' });
-    },
-  ],
   ['a journal of another kind', () => made({ baseUrl, apiKey, journal: new Map() })],
 ];
 

@@ -77,10 +77,10 @@ test('the refusal of a write in a browser says why, and names the ways out', asy
   expect(messages).toMatchInlineSnapshot(`
     [
       "transfers.create is not sent from a browser, which may send it twice.
-    Browsers silently resend a request when its connection dies: send it from a server, or give the client a fetch of your own, or set the option idempotencyHeader if the platform honours such a header.
+    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own, or the option idempotencyHeader if the platform honours such a header.
     Nothing was sent.",
       "counterparties.delete is not sent from a browser, which may send it twice.
-    Browsers silently resend a request when its connection dies: send it from a server, or give the client a fetch of your own.
+    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own.
     Nothing was sent.",
     ]
   `);
