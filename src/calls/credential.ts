@@ -34,18 +34,21 @@ export const placeOf = (option: string, variable: string | undefined, value: unk
  * is not documented: docs/gaps.md, row 44.
  */
 export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
-  const expected = `expected ${kind === 'jwt' ? 'a JWT' : 'an API key, which begins with "sk_"'}`;
+  const expected = `expected ${kind === 'jwt' ? 'a JWT' : 'an API key ("sk_" and more)'}`;
   if (typeof value !== 'string' || value === '') {
     return `got ${value === '' ? 'an empty string' : kindOf(value)}; ${expected}`;
   }
-  if (/^bearer /i.test(value)) return `begins with "Bearer"; ${expected}. Take "Bearer" off`;
+  if (/^bearer /i.test(value)) {
+    return `begins with "Bearer"; ${expected}. Take "Bearer" off: the SDK adds it`;
+  }
   if (kind === 'jwt' ? value.startsWith('sk_') : value.startsWith('eyJ')) {
     const [noun, option] = kind === 'jwt' ? ['an API key', 'apiKey'] : ['a JWT', 'jwt'];
-    return `got ${noun}; ${expected}. The other goes into the option ${option}`;
+    return `got ${noun}; ${expected}. Pass it as the option ${option}`;
   }
-  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) return `does not begin with "sk_"; ${expected}`;
-  if (!/^[\x21-\x7e]+$/.test(value))
+  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) return `got text without "sk_"; ${expected}`;
+  if (!/^[\x21-\x7e]+$/.test(value)) {
     return 'holds a space, a line break or the like; expected none';
+  }
   return value.length > longestSecret
     ? `has ${value.length} characters; expected ${longestSecret} at most`
     : undefined;

@@ -52,7 +52,7 @@ export const fields =
 const plainRule = 'expected a plain object. Copy the fields into one, { … }';
 
 export const milliseconds = ruled(
-  'expected milliseconds above 0',
+  'expected milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
 export const retries = ruled(

@@ -389,13 +389,13 @@ function connectionRemedy(
   }
 }
 
-const correct = 'Correct the input: error.details may say more.';
+const unchanged = 'Sending it again unchanged will not help; error.details may say why.';
 const statusRemedies: Readonly<Record<number, string>> = {
-  400: correct,
+  400: unchanged,
   403: 'The credential may not do this, or a proxy or firewall refused it.',
   404: 'Check the id, and that the credential is of the Platform that holds it.',
   409: 'Read the current state before you try again.',
-  422: correct,
+  422: unchanged,
 };
 
 /** What the platform says in an Error body; its fields may be of any type. */

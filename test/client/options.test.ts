@@ -324,10 +324,10 @@ describe('an option', () => {
   test('an option that is wrong is told of with all others', () => {
     const { message } = refusal({ apiKey: mark, timeout: 0, hooks: { onRequests: 1 }, retries: 1 });
     expect(message.split('\n').toSorted()).toEqual([
-      expect.stringContaining('Invalid option apiKey: does not begin with'),
+      expect.stringContaining('Invalid option apiKey: got text without "sk_"'),
       'Invalid option hooks.onRequests: unknown option; did you mean onRequest?',
       'Invalid option retries: unknown option.',
-      'Invalid option timeout: got 0; expected milliseconds above 0.',
+      'Invalid option timeout: got 0; expected milliseconds above 0, such as 30_000.',
       expect.stringContaining('No base URL: pass the option baseUrl'),
       expect.stringMatching(/^The options are baseUrl, .*, clock\.$/),
     ]);

@@ -77,7 +77,7 @@ describe('the message of', () => {
     );
     expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
       "The platform answered 400 (refused): No.
-      Correct the input: error.details may say more.
+      Sending it again unchanged will not help; error.details may say why.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create), request req_1."
     `);
@@ -127,7 +127,7 @@ describe('the message of', () => {
     const call = answered(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
       "The platform answered 422 (insufficient_funds): Insufficient funds.
-      Correct the input: error.details may say more.
+      Sending it again unchanged will not help; error.details may say why.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create)."
     `);

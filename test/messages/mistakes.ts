@@ -47,7 +47,7 @@ async function printed(act: () => unknown): Promise<never> {
   await act();
   const texts = error.mock.calls.map(([text]) => String(text));
   error.mockRestore();
-  throw new Error(texts.join('\n'));
+  throw Object.assign(new Error(texts.join('\n')), { name: 'Printed' });
 }
 
 async function sandboxAt(change: (baseUrl: string) => string): Promise<unknown> {

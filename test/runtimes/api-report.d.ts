@@ -891,7 +891,7 @@ interface ClientOptions {
     baseUrl?: string | undefined;
     /**
      * The root of the instruction and transaction endpoints.
-     * @default the environment variable PAYMENTS_ROOT_URL, else `baseUrl` without its last segment
+     * @default the environment variable PAYMENTS_ROOT_URL if PAYMENTS_BASE_URL is used, else `baseUrl` without its last segment
      */
     rootUrl?: string | undefined;
     /**
@@ -961,6 +961,11 @@ interface ClientOptions {
      * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
      */
     settle?: number | undefined;
+    /**
+     * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
+     * reads the credentials. @default false
+     */
+    allowHttp?: boolean | undefined;
     /** Time and timers, for tests. @default the system's */
     clock?: Clock | undefined;
 }
