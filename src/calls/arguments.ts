@@ -111,7 +111,7 @@ function arrived(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === '') return 'got an empty string';
   const isShown =
-    typeof value === 'number' || (typeof value === 'string' && /^[-+\d.,:TZe]{1,24}$/.test(value));
+    typeof value === 'number' || (typeof value === 'string' && /^[-+\d.,e]{1,10}$/.test(value));
   return `got ${isShown ? (JSON.stringify(value) ?? '') : kindOf(value)}`;
 }
 

@@ -216,11 +216,11 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
   };
   const { baseUrl } = failed.prepared;
   const host = redact(new URL(baseUrl).host);
-  const isItRight = `Is the base URL right? Check ${
+  const isItRight = `Check ${
     failed.credential.kind === 'apiKey'
       ? 'baseUrl (or PAYMENTS_BASE_URL)'
       : 'rootUrl (or PAYMENTS_ROOT_URL)'
-  }.`;
+  }: is the base URL right?`;
   const isWrite = call.kind !== 'safe';
   const isAccepted = failure.type === 'unusable' || failure.reason === 'timeout (body)';
   /**
@@ -378,7 +378,7 @@ function connectionRemedy(
       return `Check ${proxy ?? 'the proxy of the environment'}: its address, its credentials, and what it lets through.`;
     case 'no_tls':
       return proxy === undefined
-        ? `Name a port that does, or http:// for a sandbox. ${isItRight}`
+        ? 'Name a port that does, or http:// for a sandbox on this machine.'
         : `Check the port in the base URL, and ${proxy}.`;
     case 'certificate':
     case undefined:

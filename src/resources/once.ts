@@ -171,7 +171,7 @@ function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): O
   if (journal === undefined) {
     throw cannotSend(
       call,
-      'needs a journal; this client was given none.\nPass the option journal, such as sqliteJournal(path) from payments-platform-sdk/journals.',
+      'needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
     );
   }
   const { settle = ways.settle, totalTimeout = ways.totalTimeout } = options;

@@ -153,12 +153,16 @@ export const filledText = (what: string): z.ZodMiniString =>
   z.string(`expected ${what}`).check(z.regex(/[^]/, `expected ${what}`));
 
 const amountRule = {
-  error: ({ input }: { readonly input?: unknown }): string =>
-    `expected a decimal string above zero, such as "12.50". ${
-      typeof input === 'string'
-        ? 'No comma, sign, exponent or leading zero; at most 30 digits before the point and 18 after it'
-        : 'Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
-    }`,
+  error({ input }: { readonly input?: unknown }): string {
+    const [, decimals] = /^\d+\.(\d{19,})$/.exec(String(input)) ?? [];
+    return decimals === undefined
+      ? `expected a decimal string above zero, such as "12.50". ${
+          typeof input === 'string'
+            ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
+            : 'Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
+        }`
+      : `got ${decimals.length} decimals; expected 18 at most`;
+  },
 };
 
 /** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */

@@ -40,7 +40,7 @@ export function warn(text: string): void {
   if (said.has(text)) return;
   said.add(text);
   // oxlint-disable-next-line no-console -- stderr on every runtime
-  console.error(text);
+  console.warn(text);
 }
 
 /** Says that this Node is too old: npm only warns while it installs. */

@@ -41,9 +41,9 @@ describe('transfers.create', () => {
       '$1',
       '1 USDC',
       '1'.repeat(31),
-      `1.${'1'.repeat(19)}`,
       '1.2.3',
     ].map((text) => [JSON.stringify(text), text, rule] as const),
+    ['19 decimals', `1.${'1'.repeat(19)}`, /^got 19 decimals; expected 18 at most/],
     ...['0', '0.0', '0.000', `0.${'0'.repeat(18)}`].map(
       (text) => [JSON.stringify(text), text, /above zero/] as const,
     ),

@@ -65,7 +65,7 @@ describe('the message of', () => {
     const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 302, a redirect.
-      Redirects are not followed. Is the base URL right? Check baseUrl (or PAYMENTS_BASE_URL).
+      Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
       Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
@@ -174,7 +174,7 @@ describe('the message of', () => {
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
       "The connection to 127.0.0.1:2 failed (ECONNREFUSED).
-      Nothing listens there. Is the base URL right? Check baseUrl (or PAYMENTS_BASE_URL).
+      Nothing listens there. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
       Nothing was sent.
       Request: POST http://127.0.0.1:2/v0/transfers (transfers.create)."
     `);

@@ -43,10 +43,10 @@ function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<un
 
 /** What is printed. */
 async function printed(act: () => unknown): Promise<never> {
-  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
   await act();
-  const texts = error.mock.calls.map(([text]) => String(text));
-  error.mockRestore();
+  const texts = warn.mock.calls.map(([text]) => String(text));
+  warn.mockRestore();
   throw Object.assign(new Error(texts.join('\n')), { name: 'Printed' });
 }
 
@@ -133,6 +133,13 @@ const inputs: readonly Mistake[] = [
 
 const answers: readonly Mistake[] = [
   ['a wrong key', () => clientAtSandbox({ apiKey: 'sk_other' }).transfers.list()],
+  [
+    'a wrong key in the environment',
+    () => {
+      vi.stubEnv('PAYMENTS_API_KEY', 'sk_other');
+      return clientAtSandbox({ apiKey: undefined }).transfers.list();
+    },
+  ],
   ['an expired JWT', () => clientAtSandbox({ jwt: expired }).instructions.list({ address })],
   ['403', () => refusing(403, 'forbidden', 'Not your Account.').accounts.get('acc_1')],
   ['a Transfer that does not exist', () => get('txfr_999999')],
