@@ -10,6 +10,7 @@ export { PaymentsClient } from './client.ts';
 export type { ClientOptions } from './options.ts';
 export type { QueryValue, RequestOptions } from './calls/request-options.ts';
 export type { Clock } from './calls/clock.ts';
+export { accountId, counterpartyId, entityId, ibanId, transferId } from './calls/ids.ts';
 export type { CredentialSource } from './calls/credential.ts';
 export type {
   DriftEvent,
@@ -117,6 +118,7 @@ export type {
 export type { ErrorBody } from './schemas/error-body.ts';
 export { isIbanId, isKnownIbanStatus } from './schemas/iban.ts';
 export type { Iban, IbanId, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
+export type { IdFrom, OneDestination } from './schemas/ids.ts';
 export { isKnownExecutionStatus } from './schemas/instruction.ts';
 export type {
   ActionArguments,

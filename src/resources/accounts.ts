@@ -2,6 +2,7 @@ import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   accountCreatedSchema,
@@ -13,7 +14,6 @@ import {
   type Account,
   type AccountCreated,
   type AccountCreateInput,
-  type AccountId,
   type AccountListQuery,
   type AccountUpdateInput,
 } from '../schemas/account.ts';
@@ -69,7 +69,7 @@ export class Accounts {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  get(id: AccountId, options?: RequestOptions): ApiCall<Account> {
+  get(id: IdFrom<'accountId(text) or as const'>, options?: RequestOptions): ApiCall<Account> {
     return this.#api.call(
       {
         operation: 'accounts.get',
@@ -87,7 +87,11 @@ export class Accounts {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account> {
+  update(
+    id: IdFrom<'accountId(text) or as const'>,
+    patch: AccountUpdateInput,
+    options?: RequestOptions,
+  ): ApiCall<Account> {
     return this.#api.call(
       {
         operation: 'accounts.update',

@@ -1,13 +1,13 @@
 import { argument, path } from '../calls/arguments.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   counterpartyIdSchema,
   counterpartyListQuerySchema,
   counterpartySchema,
   type Counterparty,
-  type CounterpartyId,
   type CounterpartyListQuery,
 } from '../schemas/counterparty.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
@@ -42,7 +42,10 @@ export class Counterparties {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  get(id: CounterpartyId, options?: RequestOptions): ApiCall<Counterparty> {
+  get(
+    id: IdFrom<'counterpartyId(text) or as const'>,
+    options?: RequestOptions,
+  ): ApiCall<Counterparty> {
     return this.#api.call(
       {
         operation: 'counterparties.get',
@@ -60,7 +63,7 @@ export class Counterparties {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  delete(id: CounterpartyId, options?: RequestOptions): ApiCall<void> {
+  delete(id: IdFrom<'counterpartyId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'counterparties.delete',

@@ -2,6 +2,7 @@ import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   entityCreatedSchema,
@@ -12,7 +13,6 @@ import {
   type Entity,
   type EntityCreated,
   type EntityCreateInput,
-  type EntityId,
   type EntityListQuery,
 } from '../schemas/entity.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
@@ -66,7 +66,7 @@ export class Entities {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  get(id: EntityId, options?: RequestOptions): ApiCall<Entity> {
+  get(id: IdFrom<'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
     return this.#api.call(
       {
         operation: 'entities.get',

@@ -1,13 +1,13 @@
 import { argument, path } from '../calls/arguments.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   ibanIdSchema,
   ibanListQuerySchema,
   ibanSchema,
   type Iban,
-  type IbanId,
   type IbanListQuery,
 } from '../schemas/iban.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
@@ -42,7 +42,7 @@ export class Ibans {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  get(id: IbanId, options?: RequestOptions): ApiCall<Iban> {
+  get(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
     return this.#api.call(
       {
         operation: 'ibans.get',
@@ -60,7 +60,7 @@ export class Ibans {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  delete(id: IbanId, options?: RequestOptions): ApiCall<void> {
+  delete(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'ibans.delete',

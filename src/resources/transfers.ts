@@ -3,6 +3,7 @@ import { hasId } from '../calls/call.ts';
 import type { Clock } from '../calls/clock.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   transferCreatedSchema,
@@ -13,7 +14,6 @@ import {
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
-  type TransferId,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { Call } from '../calls/call.ts';
@@ -125,7 +125,7 @@ export class Transfers {
    */
   settleOnce(
     reference: string,
-    verdict: TransferId | 'not_paid',
+    verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
     options?: OnceOptions,
   ): Promise<void> {
     return fromCallSite(() => settleOnce(this.#onceWays(), reference, verdict, options));
@@ -173,7 +173,7 @@ export class Transfers {
    *
    * @throws {@link NotFoundError} when there is none with this id
    */
-  get(id: TransferId, options?: RequestOptions): ApiCall<Transfer> {
+  get(id: IdFrom<'transferId(text) or as const'>, options?: RequestOptions): ApiCall<Transfer> {
     return this.#api.call(
       {
         operation: 'transfers.get',
@@ -194,7 +194,7 @@ export class Transfers {
    * the money), `regressed` when its status went backwards. A poll that is refused throws its own
    * error with `outcome` `unknown`
    */
-  waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer> {
+  waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer> {
     const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
     return fromCallSite(() => waitForTransfer(id, poll, this.#clock, this.#api.redactOwn, options));
   }

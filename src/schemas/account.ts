@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
+import { idGuard, type IdFrom } from './ids.ts';
 import {
   anyString,
   closed,
-  guard,
   idOf,
   known,
   lazily,
@@ -20,9 +20,9 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account. */
 export type AccountId = `acc_${string}`;
-export const accountIdSchema = idOf('acc_');
+export const accountIdSchema = idOf<IdFrom<'accountId(text) or as const'>>('acc_');
 /** Tells whether a value is a well-formed Account id, and narrows it. */
-export const isAccountId: (value: unknown) => value is AccountId = guard(accountIdSchema);
+export const isAccountId: (value: unknown) => value is AccountId = idGuard('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /**
@@ -118,7 +118,7 @@ export const accountSchema = lazily((): Schema<Account> => z.looseObject(account
  */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
-  entityId: EntityId;
+  entityId: IdFrom<'entityId(text) or as const'>;
   /** Display name. */
   name?: string | undefined;
   /** Free-form data of yours. */

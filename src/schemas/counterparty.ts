@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
+import { idGuard, type IdFrom } from './ids.ts';
 import {
   anyString,
   closed,
-  guard,
   idOf,
   known,
   lazily,
@@ -16,10 +16,9 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty. */
 export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema = idOf('cpty_');
+export const counterpartyIdSchema = idOf<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */
-export const isCounterpartyId: (value: unknown) => value is CounterpartyId =
-  guard(counterpartyIdSchema);
+export const isCounterpartyId: (value: unknown) => value is CounterpartyId = idGuard('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /**
@@ -79,7 +78,7 @@ export interface CounterpartyListQuery extends PageQuery {
    * Only Counterparties of this Entity. The document says that the filter exists but not its
    * name; `entityId` is assumed: docs/gaps.md, row 7.
    */
-  entityId?: EntityId | undefined;
+  entityId?: IdFrom<'entityId(text) or as const'> | undefined;
 }
 export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { idGuard, type IdFrom } from './ids.ts';
 import {
   anyString,
   closed,
-  guard,
   idOf,
   known,
   lazily,
@@ -15,9 +15,9 @@ import {
 
 /** The id of an Entity. */
 export type EntityId = `ent_${string}`;
-export const entityIdSchema = idOf('ent_');
+export const entityIdSchema = idOf<IdFrom<'entityId(text) or as const'>>('ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
-export const isEntityId: (value: unknown) => value is EntityId = guard(entityIdSchema);
+export const isEntityId: (value: unknown) => value is EntityId = idGuard('ent_');
 
 const entityTypes = ['individual', 'business'] as const;
 /**

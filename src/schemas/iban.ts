@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
+import { idGuard, type IdFrom } from './ids.ts';
 import {
   anyString,
   closed,
-  guard,
   idOf,
   known,
   lazily,
@@ -16,9 +16,9 @@ import {
 
 /** The id of an IBAN (not the IBAN itself). */
 export type IbanId = `iban_${string}`;
-export const ibanIdSchema = idOf('iban_');
+export const ibanIdSchema = idOf<IdFrom<'ibanId(text) or as const'>>('iban_');
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
-export const isIbanId: (value: unknown) => value is IbanId = guard(ibanIdSchema);
+export const isIbanId: (value: unknown) => value is IbanId = idGuard('iban_');
 
 const ibanStatuses = ['active', 'inactive'] as const;
 /**
@@ -69,9 +69,9 @@ export const ibanSchema = lazily((): Schema<Iban> => z.looseObject(ibanShape()))
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
   /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
-  entityId?: EntityId | undefined;
+  entityId?: IdFrom<'entityId(text) or as const'> | undefined;
   /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
-  accountId?: AccountId | undefined;
+  accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 export const ibanListQueryShape = () => ({
   ...pageQueryShape(),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { idPattern, idProblem, type IdPrefix } from './ids.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /**
@@ -75,45 +76,11 @@ export const closed = <Shape extends z.core.$ZodShape>(
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlain, 'expected an object of keys and values');
 
-/** What an id names, by its prefix. */
-const nouns = {
-  acc_: 'an Account',
-  ent_: 'an Entity',
-  txfr_: 'a Transfer',
-  cpty_: 'a Counterparty',
-  iban_: 'an IBAN',
-} as const;
-
-/** What is wrong with an id, which is not shown: it may be anything. */
-function idRule(prefix: keyof typeof nouns, id: unknown): string {
-  const text = typeof id === 'string' ? id : '';
-  for (const [other, noun] of Object.entries(nouns)) {
-    if (!text.startsWith(other)) continue;
-    const [sign] = /[\s/\\?#%]/.exec(text) ?? [];
-    return other === prefix
-      ? `${sign === undefined ? 'has a length or letters of no id' : `holds ${JSON.stringify(sign)}`}; expected ${prefix} and letters or digits`
-      : `"${other}…" is the id of ${noun}; expected ${nouns[prefix]}'s, ${prefix}…`;
-  }
-  const expected = `expected the id of ${nouns[prefix]}, ${prefix}…`;
-  return /^[\da-f]{8}-[\da-f-]{27}$/i.test(text) ? `got a UUID; ${expected}` : expected;
-}
-
-/**
- * An id of one resource: its prefix, then a suffix that cannot change the path it is put into. See
- * docs/gaps.md, row 22.
- */
+/** An id of one kind to send. */
 /* @__NO_SIDE_EFFECTS__ */
-export function idOf<Prefix extends keyof typeof nouns>(
-  prefix: Prefix,
-): () => Schema<`${Prefix}${string}`> {
-  const error = ({ input }: { readonly input?: unknown }): string => idRule(prefix, input);
-  return lazily(() => {
-    const pattern = new RegExp(
-      `^${prefix}[^\\s/\\\\?#%\\p{Cc}\\p{Cs}]{1,${256 - prefix.length}}$`,
-      'u',
-    );
-    return narrowed(z.string({ error }).check(z.regex(pattern, { error })));
-  });
+export function idOf<Id extends string>(prefix: IdPrefix): () => Schema<Id> {
+  const error = ({ input }: { readonly input?: unknown }) => idProblem(prefix, input);
+  return lazily(() => narrowed(z.string({ error }).check(z.regex(idPattern(prefix), { error }))));
 }
 
 /** Whether a value is an object and not an array. */
@@ -125,12 +92,6 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/** A type guard from what makes a schema. */
-/* @__NO_SIDE_EFFECTS__ */
-export function guard<T>(schema: () => Schema<T>): (value: unknown) => value is T {
-  return (value): value is T => schema().safeParse(value).success;
 }
 
 /** A membership test for the documented values of an open enum. */

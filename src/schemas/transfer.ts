@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
+import { idGuard, type IdFrom, type OneDestination } from './ids.ts';
 import {
   anyString,
   closed,
   filledText,
-  guard,
   idOf,
   known,
   lazily,
@@ -20,9 +20,9 @@ import {
 
 /** The id of a Transfer. */
 export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idOf('txfr_');
+export const transferIdSchema = idOf<IdFrom<'transferId(text) or as const'>>('txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
-export const isTransferId: (value: unknown) => value is TransferId = guard(transferIdSchema);
+export const isTransferId: (value: unknown) => value is TransferId = idGuard('txfr_');
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /**
@@ -121,43 +121,41 @@ export const transferShape = () => ({
 });
 export const transferSchema = lazily((): Schema<Transfer> => z.looseObject(transferShape()));
 
-/** @inline */
-interface TransferTerms {
-  /** The Account that the money leaves. */
-  sourceAccountId: AccountId;
-  /**
-   * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-   * is not 0.3 in JavaScript.
-   */
-  amount: string;
-  /**
-   * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-   * documented: docs/gaps.md, row 10.
-   */
-  currency?: string | undefined;
-  /**
-   * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
-   * is returned unchanged is assumed: docs/gaps.md, row 60.
-   */
-  description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-  /** Another Account on the same Platform: a book transfer. */
-  destinationAccountId: AccountId;
-  counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-  /** An external wallet or bank account: an on-chain or wire transfer. */
-  counterpartyId: CounterpartyId;
-  destinationAccountId?: undefined;
-}
-/**
- * Input for sending money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
+/*
+ * Which fields are required is assumed, and so is that the description comes back: docs/gaps.md, rows 5
+ * and 60; of currencies, row 10. Written out twice, so that editors show it so.
  */
-export type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+/**
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ */
+export type TransferCreateInput =
+  | {
+      /** The Account that the money leaves. */
+      sourceAccountId: IdFrom<'accountId(text) or as const'>;
+      /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: string;
+      /** Another Account of the Platform. */
+      destinationAccountId: OneDestination<'accountId(text) or as const'>;
+      counterpartyId?: undefined;
+      /** Default: not sent; the platform takes `USDC`. */
+      currency?: string | undefined;
+      /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+      description?: string | undefined;
+    }
+  | {
+      /** The Account that the money leaves. */
+      sourceAccountId: IdFrom<'accountId(text) or as const'>;
+      /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: string;
+      /** An external wallet or bank account. */
+      counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+      destinationAccountId?: undefined;
+      /** Default: not sent; the platform takes `USDC`. */
+      currency?: string | undefined;
+      /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+      description?: string | undefined;
+    };
 
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
@@ -193,7 +191,7 @@ export interface TransferListQuery extends PageQuery {
    * Only Transfers of this Account. The document says that the filter exists but not its name;
    * `accountId` is assumed: docs/gaps.md, row 6.
    */
-  accountId?: AccountId | undefined;
+  accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 export const transferListQueryShape = () => ({
   ...pageQueryShape(),

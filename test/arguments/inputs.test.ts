@@ -78,7 +78,7 @@ describe('transfers.create', () => {
         'destinationAccountId',
         none,
       ],
-      ['a counterparty of null', { ...nowhere, counterpartyId: null }, 'counterpartyId', /cpty_/],
+      ['a counterparty of null', { ...nowhere, counterpartyId: null }, 'counterpartyId', /cpty_…/],
       ['no source', { ...newTransfer, sourceAccountId: undefined }, 'sourceAccountId', /^missing;/],
       ['an empty currency', { ...newTransfer, currency: '' }, 'currency', /such as "USDC"/],
       ['a currency of null', { ...newTransfer, currency: null }, 'currency', /currency code/],
