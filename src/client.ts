@@ -38,7 +38,6 @@ interface Shared {
 
 /**
  * A client of the Payments Platform.
- *
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -75,9 +74,7 @@ export class PaymentsClient {
 
   /**
    * Reads the options and, for what they leave out, the environment, once.
-   *
-   * @throws {@link ConfigurationError} when something is missing or cannot be used; it names the option and
-   * the variable, never the value
+   * @throws {@link ConfigurationError} which names the option and the variable, never the value
    */
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();
@@ -124,12 +121,16 @@ export class PaymentsClient {
   }
 
   /**
-   * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
-   * replaced as a whole. What is left out stays, the other credential too: `null` takes `apiKey`, `jwt`
-   * or `idempotencyHeader` off. The copy shares the retry budget. It shares the cached token and the pause
-   * after a 429 only if the credential, the URL and `clock` are unchanged.
-   *
+   * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
+   * takes a credential off. It shares the retry budget, and a token whose source is unchanged.
    * @throws {@link ConfigurationError} as the constructor does
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log(payments.withOptions({ apiKey: 'sk_of_a_tenant' }).toJSON().baseUrl);
+   * ```
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
@@ -147,20 +148,16 @@ export class PaymentsClient {
   }
 
   /**
-   * Calls an endpoint that the SDK does not cover, with the same credentials, deadlines, retries
-   * and errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL
-   * (`'root'`). GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a
-   * creation.
-   *
+   * Calls an endpoint that the SDK does not cover, with its credentials, deadlines, retries and
+   * errors. `path` is relative to the base URL (`versioned`) or the root URL (`root`).
    * @example
    * ```ts
-   * const settings = await payments.request({
-   *   method: 'PATCH',
-   *   path: '/platform/settings',
-   *   api: 'versioned',
-   *   body: { defaultChain: 'base' },
-   * });
-   * console.log(settings);
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const body = { defaultChain: 'base' };
+   * const request = { method: 'PATCH', path: '/platform/settings', api: 'versioned', body } as const;
+   * console.log(await payments.request(request));
    * ```
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {

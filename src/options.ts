@@ -50,15 +50,13 @@ export interface ClientOptions {
    */
   rootUrl?: string | undefined;
   /**
-   * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only. `null`: none, not even
-   * from the environment or the client that is copied.
+   * The API key (`sk_…`), or a function that fetches it; sent to `baseUrl` only. `null`: none.
    * @default the environment variable PAYMENTS_API_KEY
    */
   apiKey?: CredentialSource | null | undefined;
   /**
-   * The JWT, or a function that fetches it. Sent to `rootUrl` only; needed by `instructions` and
-   * `transactions`. `null`: none, not even from the environment or the client that is copied.
-   * @default the environment variable PAYMENTS_JWT
+   * The JWT, or a function that fetches it; sent to `rootUrl` only, for `instructions` and
+   * `transactions`. `null`: none. @default the environment variable PAYMENTS_JWT
    */
   jwt?: CredentialSource | null | undefined;
   /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
@@ -66,17 +64,16 @@ export interface ClientOptions {
   /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
   totalTimeout?: number | undefined;
   /**
-   * Maximum number of retries. Even with 0, a call is repeated once after a 401 if the credential
-   * is a function. @default 2
+   * Maximum number of retries; 0 still allows one after a 401 if the credential is a function.
+   * @default 2
    */
   maxRetries?: number | undefined;
   /** Headers for every request. `authorization` is not among them: the credentials set it. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, used for everything except GET with a body. Its failures prove nothing, so a
-   * write that fails in it is `unknown`. It must not repeat writes and must pass its second
-   * argument on: `(request, init) => fetch(request, init)`. In a browser, writes require it.
-   * @default the global fetch; on Node.js the dispatcher behind it
+   * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
+   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js the
+   * dispatcher behind it
    */
   fetch?: Fetch | undefined;
   /**
@@ -85,37 +82,32 @@ export interface ClientOptions {
    */
   getWithBody?: GetWithBody | undefined;
   /**
-   * What to do when the response to a read does not have the documented shape: `strict` throws
-   * InvalidResponseError, `report` returns it and calls `hooks.onDrift`.
-   * @default 'strict'
+   * What a read of an undocumented shape does: `strict` throws InvalidResponseError, `report`
+   * returns it and calls `hooks.onDrift`. @default 'strict'
    */
   validation?: 'strict' | 'report' | undefined;
   /** Callbacks that observe every call. */
   hooks?: Hooks | undefined;
   /**
-   * The name of a header that carries one key per POST, the same on every attempt, such as
-   * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
-   * it honours the header, because creations are then sent again after unknown outcomes:
-   * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
+   * A header for one key per POST, the same on every attempt, such as `Idempotency-Key`. Only if
+   * the platform honours it: creations are then sent again after unknown outcomes.
    */
-  idempotencyHeader?: string | null | undefined;
+  idempotencyHeader?: string | null | undefined; // docs/gaps.md, row 51
   /**
-   * Whether the JSON of a refusal is one that the platform writes. A write that is answered 403, 404,
-   * 409, 422 or another 4xx in any other form is `unknown`, because a proxy may have answered in
-   * the platform's place. Set it if your platform's Error bodies look different.
-   * @default an object whose `error` and `code` are strings
+   * Whether the JSON of a refusal is the platform's own. A write refused in another form is
+   * `unknown`: a proxy may have answered. @default an object whose `error` and `code` are strings
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
   /**
-   * Where `transfers.createOnce` writes down what it is about to do: one of
-   * `payments-platform-sdk/journals`, or your own.
+   * Where `transfers.createOnce` writes down what it does: one of `payments-platform-sdk/journals`,
+   * or your own.
    */
   journal?: Journal | undefined;
   /**
-   * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
-   * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
+   * For `transfers.createOnce`: how long a request that has left may still take effect, in
+   * milliseconds; longer than your processes may stand still. @default 300000
    */
-  settle?: number | undefined;
+  settle?: number | undefined; // docs/gaps.md, row 61
   /**
    * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
    * reads the credentials. @default false

@@ -8,8 +8,8 @@ import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
 import { longestSecret } from '../errors/redact.ts';
 import { host } from '../wires/runtime.ts';
 
-/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
-export type CredentialSource = string | (() => string | Promise<string>);
+/** A credential as text, or a function that fetches one. */
+export type CredentialSource = string | (() => string | Promise<string>); // docs/gaps.md, row 43
 
 /** The two credentials of the platform, and which calls each belongs to. */
 export type CredentialKind = 'apiKey' | 'jwt';

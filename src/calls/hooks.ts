@@ -8,9 +8,7 @@ export interface HookCall {
   readonly method: string;
   /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
   readonly path: string;
-  /**
-   * A number unique to this call: it links the events of one call when calls run concurrently.
-   */
+  /** A number unique to this call: it links the events of one call when calls run concurrently. */
   readonly call: number;
   /** Counts the requests of this call, from 1. */
   readonly attempt: number;
@@ -57,10 +55,9 @@ export interface WaitEvent extends HookCall {
   readonly reason: string;
 }
 
-/**
- * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
- */
+/** A response without the documented shape was returned anyway. */
 export interface DriftEvent extends Omit<HookCall, 'attempt'> {
+  // docs/gaps.md, row 57
   /** The HTTP status. */
   readonly status: number;
   /** The platform's id of the request, when the answer carried one. */

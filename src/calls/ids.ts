@@ -11,9 +11,7 @@ import { told } from './arguments.ts';
 
 /**
  * Makes an Account's id of a `string`, as from a database or a request.
- *
  * @throws {@link ValidationError} which says what arrived
- *
  * @example
  * ```ts
  * import { accountId } from 'payments-platform-sdk';
@@ -26,28 +24,24 @@ export const accountId = (text: string): AccountId => checked('acc_', text);
 
 /**
  * Makes a Counterparty's id of a `string`, as from a database or a request.
- *
  * @throws {@link ValidationError} which says what arrived
  */
 export const counterpartyId = (text: string): CounterpartyId => checked('cpty_', text);
 
 /**
  * Makes an Entity's id of a `string`, as from a database or a request.
- *
  * @throws {@link ValidationError} which says what arrived
  */
 export const entityId = (text: string): EntityId => checked('ent_', text);
 
 /**
  * Makes the id of an IBAN (not the IBAN itself) of a `string`, as from a database or a request.
- *
  * @throws {@link ValidationError} which says what arrived
  */
 export const ibanId = (text: string): IbanId => checked('iban_', text);
 
 /**
  * Makes a Transfer's id of a `string`, as from a database or a request.
- *
  * @throws {@link ValidationError} which says what arrived
  */
 export const transferId = (text: string): TransferId => checked('txfr_', text);

@@ -25,16 +25,13 @@ export interface Issue {
   readonly message: string;
 }
 
-/**
- * Where a list stopped; continue with `list({ cursor, limit })`. How long a cursor stays valid is
- * not documented: docs/gaps.md, row 55.
- */
+/** Where a list stopped; continue with `list({ cursor, limit })`. */
 export interface ResumePoint {
   /**
    * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
    * Undefined stands for the first page. For `transactions.list` it is the `skip`, as text.
    */
-  readonly cursor: string | undefined;
+  readonly cursor: string | undefined; // How long it stays valid: docs/gaps.md, row 55
   /** The page size in use; undefined when none was sent. */
   readonly limit: number | undefined;
   /**
@@ -65,7 +62,6 @@ export interface ErrorFacts extends Partial<CallIdentity> {
 
 /**
  * The base of every error that this package throws. `outcome` tells whether the call took effect.
- *
  * @example
  * ```ts
  * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
@@ -99,9 +95,8 @@ export class PaymentsError extends Error {
    */
   declare readonly retryable: boolean;
   /**
-   * When the call began, by this machine's clock, as ISO 8601 text: pass it to
-   * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
-   * began; from `reconcile` itself it is the `since` of that search, 1970 if there was none.
+   * When the call began, as ISO 8601 text: the `since` of `transfers.reconcile`, unless the payment
+   * was tried before. Absent if it never began.
    */
   declare readonly startedAt?: string;
   /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -146,8 +141,8 @@ export class PaymentsError extends Error {
 }
 
 /**
- * Options or credentials cannot be used. Nothing was sent, except when a credential function fails
- * before a retry: `outcome` and `attempts` then describe the earlier attempts.
+ * Options or credentials cannot be used. Nothing was sent, unless a credential function fails
+ * before a retry: see `outcome`.
  */
 export class ConfigurationError extends PaymentsError {}
 
@@ -173,8 +168,8 @@ export type ApiErrorFacts = ErrorFacts &
 export class ApiError extends PaymentsError {
   /** The HTTP status. */
   declare readonly status: number;
-  /** The platform's code, when the answer carried an Error body: docs/gaps.md, row 46. */
-  declare readonly code: string | undefined;
+  /** The platform's code, when the answer carried an Error body. */
+  declare readonly code: string | undefined; // docs/gaps.md, row 46
   /** The platform's additional context, when the answer carried an Error body. */
   declare readonly details: unknown;
   /** The platform's id of the request; quote it when you contact support. */
@@ -198,8 +193,8 @@ export class BadRequestError extends ApiError {}
 /** 401: the credential is missing, wrong or expired. */
 export class AuthenticationError extends ApiError {}
 
-/** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
-export class PermissionDeniedError extends ApiError {}
+/** 403: the credential does not allow this. */
+export class PermissionDeniedError extends ApiError {} // Scopes: docs/gaps.md, row 45
 
 /** 404: no resource with this id or path. */
 export class NotFoundError extends ApiError {}
@@ -287,9 +282,8 @@ export class InvalidResponseError extends PaymentsError {
 /** The list cannot be continued. Items returned so far are valid. */
 export class PaginationError extends PaymentsError {
   /**
-   * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
-   * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty or ended with
-   * the same item, or (`transactions.list`) ten were identical.
+   * `missing_cursor`: `hasMore` is true without a usable `nextCursor`. `cursor_loop`: a cursor came
+   * twice, or too many pages brought nothing new.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list broke off. */
@@ -360,9 +354,8 @@ export const isPaymentsError = (value: unknown): value is PaymentsError =>
 export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
 
 /**
- * Tells whether a call may have taken effect: look before you send it again. Returns false for
- * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. True for reads
- * as well, which move nothing: ask again. `startedAt` is always set when it returns true.
+ * Tells whether a call may have taken effect: look before you send it again. False for errors from
+ * elsewhere, which prove nothing. `startedAt` is set when it is true.
  */
 export const isOutcomeUnknown = (
   value: unknown,

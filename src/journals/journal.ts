@@ -38,7 +38,6 @@ export type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
  * What it has answered must be on disk: a journal that forgets makes a payment twice.
- *
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';

@@ -3,7 +3,6 @@ import type { Journal, JournalEntry } from './journal.ts';
 /**
  * A journal in the memory of this process, for tests. It ends with the process, so a real payment
  * needs another one.
- *
  * @example
  * ```ts
  * import { memoryJournal } from 'payments-platform-sdk/journals';

@@ -25,7 +25,6 @@ export type PostgresQuery = (
 /**
  * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
  * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
- *
  * @example
  * ```ts
  * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';

@@ -9,10 +9,8 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1],
 return 1`;
 
 /**
- * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. The server has to run with
- * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`; with its default settings a
- * crash loses claims, and a payment could be made twice.
- *
+ * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. It has to run with
+ * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
  * @example
  * ```ts
  * import { redisJournal, type RedisCommand } from 'payments-platform-sdk/journals';

@@ -28,10 +28,8 @@ function open(path: string): Database {
 }
 
 /**
- * A journal in one SQLite file, which processes of one machine may share. A claim is on disk before the
- * first byte of the payment leaves. Uses the SQLite of the runtime: Node.js from 22.13 on, Bun, Deno.
- * `':memory:'` is no file, for tests. Throws when the file cannot be opened or written.
- *
+ * A journal in one SQLite file (`':memory:'` in tests), which processes of one machine may share. Needs
+ * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';

@@ -17,13 +17,13 @@ export interface ToArrayOptions {
 }
 
 /**
- * A lazy list: no request is sent before you use it.
- *
- * `await` it for the first page, `for await` it for every item. Each loop starts afresh. Once a
- * loop has asked for its second page, one page is fetched ahead; leaving the loop cancels it.
- *
+ * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts afresh, and
+ * fetches one page ahead once it has asked for its second.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
  * const first = await payments.transfers.list({ limit: 10 });
  * console.log(first.data.length, first.nextCursor);
  *

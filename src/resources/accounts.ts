@@ -30,10 +30,16 @@ export class Accounts {
   }
 
   /**
-   * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
-   * auto-earn is enabled there.
-   *
+   * Creates an Account under an Entity, on the default chain of the Settings.
    * @throws {@link ApiError} when the platform refuses it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const account = await payments.accounts.create({ entityId: 'ent_000001', name: 'Payroll' });
+   * console.log(account.id, account.availableBalance);
+   * ```
    */
   create(input: AccountCreateInput, options?: RequestOptions): ApiCall<AccountCreated> {
     return this.#api.call(
@@ -52,7 +58,18 @@ export class Accounts {
     );
   }
 
-  /** Lists Accounts: `await` one page, or `for await` all of them. */
+  /**
+   * Lists Accounts: `await` one page, or `for await` all of them.
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * for await (const { id, availableBalance } of payments.accounts.list()) {
+   *   console.log(id, availableBalance);
+   * }
+   * ```
+   */
   list(query?: AccountListQuery, options?: RequestOptions): Pager<Account> {
     return listOf(
       this.#api,
@@ -65,9 +82,15 @@ export class Accounts {
   }
 
   /**
-   * One Account with its balances and auto-earn status.
-   *
+   * One Account with its balances.
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log((await payments.accounts.get('acc_000001')).availableBalance);
+   * ```
    */
   get(id: IdFrom<'accountId(text) or as const'>, options?: RequestOptions): ApiCall<Account> {
     return this.#api.call(
@@ -84,8 +107,14 @@ export class Accounts {
 
   /**
    * Changes the display name or the metadata; what is absent stays as it is.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * await payments.accounts.update('acc_000001', { name: 'Operating' });
+   * ```
    */
   update(
     id: IdFrom<'accountId(text) or as const'>,

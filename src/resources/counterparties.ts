@@ -13,10 +13,8 @@ import {
 import type { ApiCall, Transport } from '../calls/transport.ts';
 import { listOf } from '../lists/list.ts';
 
-/**
- * External wallets and bank accounts. The document names no call that creates one: docs/gaps.md,
- * row 24.
- */
+// The document names no call that creates one: docs/gaps.md, row 24.
+/** External wallets and bank accounts; the API has no call that creates one. */
 export class Counterparties {
   readonly #api: Transport;
 
@@ -25,7 +23,16 @@ export class Counterparties {
     this.#api = versioned;
   }
 
-  /** Lists Counterparties: `await` one page, or `for await` all of them. */
+  /**
+   * Lists Counterparties: `await` one page, or `for await` all of them.
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * for await (const { id, name } of payments.counterparties.list()) console.log(id, name);
+   * ```
+   */
   list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty> {
     return listOf(
       this.#api,
@@ -39,8 +46,14 @@ export class Counterparties {
 
   /**
    * One Counterparty, its account number masked.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log((await payments.counterparties.get('cpty_000001')).name);
+   * ```
    */
   get(
     id: IdFrom<'counterpartyId(text) or as const'>,
@@ -60,8 +73,14 @@ export class Counterparties {
 
   /**
    * Deletes a Counterparty for good; pending Transfers to it fail.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * await payments.counterparties.delete('cpty_000001');
+   * ```
    */
   delete(id: IdFrom<'counterpartyId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(

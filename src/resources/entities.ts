@@ -28,9 +28,16 @@ export class Entities {
   }
 
   /**
-   * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
+   * Creates an Entity and starts its verification: share `kycLink` and `tosLink` with it.
+   * @throws {@link ApiError} when the platform refuses it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
    *
-   * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
+   * const payments = new PaymentsClient();
+   * const entity = await payments.entities.create({ email: 'grace@example.com' });
+   * console.log(entity.id, entity.kycLink);
+   * ```
    */
   create(input: EntityCreateInput, options?: RequestOptions): ApiCall<EntityCreated> {
     return this.#api.call(
@@ -49,7 +56,16 @@ export class Entities {
     );
   }
 
-  /** Lists Entities: `await` one page, or `for await` all of them. */
+  /**
+   * Lists Entities: `await` one page, or `for await` all of them.
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * for await (const { id, kycStatus } of payments.entities.list()) console.log(id, kycStatus);
+   * ```
+   */
   list(query?: EntityListQuery, options?: RequestOptions): Pager<Entity> {
     return listOf(
       this.#api,
@@ -63,8 +79,14 @@ export class Entities {
 
   /**
    * One Entity with its current verification status.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log((await payments.entities.get('ent_000001')).kycStatus);
+   * ```
    */
   get(id: IdFrom<'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
     return this.#api.call(

@@ -13,10 +13,8 @@ import {
 import type { ApiCall, Transport } from '../calls/transport.ts';
 import { listOf } from '../lists/list.ts';
 
-/**
- * Bank identifiers that accept deposits. The document names no call that creates one: docs/gaps.md,
- * row 25.
- */
+// The document names no call that creates one: docs/gaps.md, row 25.
+/** Bank identifiers that accept deposits; the API has no call that creates one. */
 export class Ibans {
   readonly #api: Transport;
 
@@ -25,7 +23,16 @@ export class Ibans {
     this.#api = versioned;
   }
 
-  /** Lists IBANs: `await` one page, or `for await` all of them. */
+  /**
+   * Lists IBANs: `await` one page, or `for await` all of them.
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * for await (const { iban, status } of payments.ibans.list()) console.log(iban, status);
+   * ```
+   */
   list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban> {
     return listOf(
       this.#api,
@@ -39,8 +46,14 @@ export class Ibans {
 
   /**
    * One IBAN.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log((await payments.ibans.get('iban_000001')).iban);
+   * ```
    */
   get(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
     return this.#api.call(
@@ -57,8 +70,14 @@ export class Ibans {
 
   /**
    * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * await payments.ibans.delete('iban_000001');
+   * ```
    */
   delete(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(

@@ -24,8 +24,17 @@ export class Instructions {
 
   /**
    * Builds an instruction payload; nothing is put on chain by it.
-   *
    * @throws {@link ApiError} when the platform refuses it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const address = '0x00000000000000000000000000000000000000aa';
+   * const terms = { address, chainId: 8453, salt: 1, maxExecutions: 10 } as const;
+   * const actionArguments = { yourOwnKind: { threshold: 5 } };
+   * console.log((await payments.instructions.build({ ...terms, actionArguments })).action);
+   * ```
    */
   build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction> {
     return this.#api.call(
@@ -43,10 +52,17 @@ export class Instructions {
   }
 
   /**
-   * The Instructions of an address, all at once. A GET with a JSON body: Node.js, Bun and Deno can
-   * send it, Workers and browsers cannot.
-   *
+   * The Instructions of an address, all at once. A GET with a body, which Workers and browsers
+   * cannot send.
    * @throws {@link ConfigurationError} where the runtime cannot send it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const address = '0x00000000000000000000000000000000000000aa';
+   * console.log((await payments.instructions.list({ address })).length);
+   * ```
    */
   list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]> {
     return this.#api.call(

@@ -23,16 +23,13 @@ import { compareTransfer, hasAmountAndDescription, isId, timeOf } from './compar
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
   /**
-   * When this payment was first tried: a time recorded before that call, or `error.startedAt` if it
-   * was the only call. If omitted, all transfers are considered, and only an input with a
-   * `description` can be `found`. @default 1970
+   * When this payment was first tried: a time from before that call, or `error.startedAt`. If
+   * omitted, only an input with a `description` can be `found`. @default 1970
    */
   since?: Date | string | undefined;
   /**
-   * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
-   * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
-   * without a description it is `ambiguous`. Where the platform's answers show that this machine's clock
-   * is ahead, the search goes back by that much more. @default 120000
+   * How far the two clocks may be apart, in milliseconds: a Transfer so much earlier than `since`
+   * is `found` only by its `description`. Grows where answers show more. @default 120000
    */
   clockSkew?: number | undefined;
 }

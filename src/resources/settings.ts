@@ -9,10 +9,8 @@ import {
 } from '../schemas/settings.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
 
-/**
- * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,
- * row 26.
- */
+// The document names no call that reads it: docs/gaps.md, row 26.
+/** The configuration of the Platform; the API has no call that reads it. */
 export class PlatformSettings {
   readonly #api: Transport;
 
@@ -23,8 +21,14 @@ export class PlatformSettings {
 
   /**
    * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
-   *
    * @throws {@link ApiError} when the platform refuses it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log(await payments.settings.update({ defaultChain: 'base' }));
+   * ```
    */
   update(patch: SettingsUpdateInput, options?: RequestOptions): ApiCall<Settings> {
     return this.#api.call(

@@ -20,10 +20,17 @@ export class Transactions {
   }
 
   /**
-   * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
-   * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
-   *
+   * Lists the transactions of an address: `await` one page, or `for await` all. A GET with a body,
+   * which Workers and browsers cannot send.
    * @throws {@link ConfigurationError} where the runtime cannot send it
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const address = '0x00000000000000000000000000000000000000aa';
+   * console.log(await payments.transactions.list({ address }).toArray({ max: 100 }));
+   * ```
    */
   list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction> {
     return offsetListOf(

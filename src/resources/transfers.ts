@@ -35,7 +35,8 @@ import { waitForTransfer, type WaitOptions } from './wait.ts';
 const inTheInput = 'set it in the input, where transfers.reconcile looks for it';
 const soughtByReconcile = { description: inTheInput, currency: inTheInput };
 
-/** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
+// The document names no call that cancels one: docs/gaps.md, row 27.
+/** Movements of funds. */
 export class Transfers {
   readonly #api: Transport;
   readonly #clock: Required<Clock>;
@@ -49,24 +50,24 @@ export class Transfers {
   }
 
   /**
-   * Sends money from an Account to another Account or to a Counterparty. It is retried only if the
-   * previous attempt provably had no effect (never sent, or refused with 425, 429 or, if the
-   * credential is a function, 401), or if `idempotencyHeader` is set. On failure, `error.outcome`
-   * says whether money may have moved.
-   *
-   * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
-   *
+   * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
+   * last attempt provably had no effect, or with `idempotencyHeader`.
+   * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
    * @example
    * ```ts
-   * import { isPaymentsError } from 'payments-platform-sdk';
+   * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
    *
-   * const since = new Date();
+   * const payments = new PaymentsClient();
+   * const input = {
+   *   sourceAccountId: 'acc_000001',
+   *   destinationAccountId: 'acc_000002',
+   *   amount: '12.50',
+   * } as const;
    * try {
-   *   await payments.transfers.create(input);
+   *   console.log((await payments.transfers.create(input)).id);
    * } catch (error) {
-   *   // Refused or never sent: no money moved.
-   *   if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
-   *   console.log(await payments.transfers.reconcile(input, { since }));
+   *   if (!isOutcomeUnknown(error)) throw error; // No money moved.
+   *   console.log(await payments.transfers.reconcile(input, { since: error.startedAt }));
    * }
    * ```
    */
@@ -90,25 +91,22 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, whoever calls this and however often: after a timeout, a crash or a deploy, in
-   * another process, the same call again resolves to the same Transfer. `input.description` is the
-   * reference: required, and never used for another payment. It never waits for another caller; it rejects
-   * and says when to call again.
-   *
-   * Needs a {@link ClientOptions.journal} that all who pay share. Resolves to the Transfer as it was accepted
-   * or is now; one that later `failed` or was `cancelled` needs another reference to be paid again.
-   *
-   * @throws {@link UnsettledError} when it is not known yet whether the payment was made: call again after
-   * `retryAfterMs`; without it, a person has to look. Any other error of `create` with `outcome` `rejected` or
-   * `not_sent`: no money moved, and the same call is a fresh try
-   *
+   * Makes a payment once, whoever calls this and however often; `input.description` is its
+   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
+   * @throws {@link UnsettledError} while that is in doubt: call again after `retryAfterMs`
    * @example
    * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
-   * const client = payments.withOptions({ journal: memoryJournal() });
-   * const transfer = await client.transfers.createOnce({ ...input, description: 'invoice 4711' });
-   * console.log(transfer.id, transfer.status);
+   * const payments = new PaymentsClient({ journal: memoryJournal() });
+   * const { id, status } = await payments.transfers.createOnce({
+   *   sourceAccountId: 'acc_000001',
+   *   destinationAccountId: 'acc_000002',
+   *   amount: '12.50',
+   *   description: 'invoice 4711',
+   * });
+   * console.log(id, status);
    * ```
    */
   createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
@@ -116,12 +114,18 @@ export class Transfers {
   }
 
   /**
-   * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
-   * `'not_paid'`, after which the next `createOnce` sends it. Say `'not_paid'` only when the time of
-   * `retryAfterMs` is over: until then an earlier request may still take effect, and this word is believed.
+   * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
+   * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
+   * is believed.
+   * @throws {@link UnsettledError} `conflict`: the journal has it as paid
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
-   * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid; {@link NotFoundError} for
-   * an id that does not exist
+   * const payments = new PaymentsClient({ journal: memoryJournal() });
+   * await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+   * ```
    */
   settleOnce(
     reference: string,
@@ -148,7 +152,17 @@ export class Transfers {
     };
   }
 
-  /** Lists Transfers: `await` one page, or `for await` all of them. */
+  /**
+   * Lists Transfers: `await` one page, or `for await` all of them.
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const query = { accountId: 'acc_000001' } as const;
+   * for await (const { id, amount } of payments.transfers.list(query)) console.log(id, amount);
+   * ```
+   */
   list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer> {
     return this.#list(query, options);
   }
@@ -170,8 +184,14 @@ export class Transfers {
 
   /**
    * One Transfer.
-   *
    * @throws {@link NotFoundError} when there is none with this id
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * console.log((await payments.transfers.get('txfr_000001')).status);
+   * ```
    */
   get(id: IdFrom<'transferId(text) or as const'>, options?: RequestOptions): ApiCall<Transfer> {
     return this.#api.call(
@@ -188,11 +208,16 @@ export class Transfers {
 
   /**
    * Polls a Transfer until it is `completed`, and resolves to it.
+   * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
+   * out, which says nothing about the money
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
    *
-   * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-   * cancelled, `timeout` when time ran out or five polls in a row failed (which says nothing about
-   * the money), `regressed` when its status went backwards. A poll that is refused throws its own
-   * error with `outcome` `unknown`
+   * const payments = new PaymentsClient();
+   * const until = ({ status }: { status: string }) => status !== 'completed';
+   * console.log((await payments.transfers.waitFor('txfr_000001', { until })).status);
+   * ```
    */
   waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer> {
     const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
@@ -200,13 +225,22 @@ export class Transfers {
   }
 
   /**
-   * Answers the question after a creation whose outcome is unknown: does the Transfer exist? It
-   * pages through the Transfers of the source and never sends anything again.
+   * After an unknown outcome: looks for the Transfer among those of its source, and sends nothing.
+   * `not_found` proves nothing before `totalTimeout` and some minutes have passed.
+   * @throws {@link PaymentsError} with `outcome` `unknown`: reconcile again
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
    *
-   * `not_found` proves nothing while the first request may still be on its way: look again when
-   * `totalTimeout` and some minutes have passed. `found` means that it was accepted; see its
-   * `status`. If the search fails, or an argument is invalid, it throws with `outcome` `unknown`:
-   * reconcile again, do not send.
+   * const payments = new PaymentsClient();
+   * const input = {
+   *   sourceAccountId: 'acc_000001',
+   *   destinationAccountId: 'acc_000002',
+   *   amount: '12.50',
+   *   description: 'invoice 4711',
+   * } as const;
+   * console.log((await payments.transfers.reconcile(input)).result);
+   * ```
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return fromCallSite(() =>

@@ -16,9 +16,8 @@ export interface HandlersOptions {
 }
 
 /**
- * Handlers for msw that let a sandbox answer. Two operations stay out of reach, because msw takes
- * the body off every GET: `instructions.list` and `transactions.list` are answered with a 400 that
- * says so. For these, hand `sandbox.clientOptions` to the client, or use the server.
+ * Handlers for msw that let a sandbox answer all but `instructions.list` and `transactions.list`: msw takes
+ * the body off every GET. For these, hand `sandbox.clientOptions` to the client.
  *
  * @example
  * ```ts

@@ -35,9 +35,8 @@ export interface ListenOptions {
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
   /**
-   * Names under which the sandbox may be called, beside `host`, `localhost` and the addresses of the
-   * loopback interface: that of a container, for instance. Any other is refused, because a page of
-   * somebody else's could bring a browser here by it.
+   * Names under which the sandbox may be called, beside `host` and those of the loopback interface: a
+   * container's, for instance. Any other is refused, as a foreign page could use it.
    */
   allowHosts?: readonly string[] | undefined;
 }

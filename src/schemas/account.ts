@@ -25,10 +25,7 @@ export const accountIdSchema = idOf<IdFrom<'accountId(text) or as const'>>('acc_
 export const isAccountId: (value: unknown) => value is AccountId = idGuard('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
-/**
- * The documented types of an Account.
- * @useDeclaredType
- */
+/** The documented types of an Account. @useDeclaredType */
 export type KnownAccountType = (typeof accountTypes)[number];
 /** One of the documented types of an Account, or a new one that this version does not know. */
 export type AccountType = OpenEnum<KnownAccountType>;
@@ -37,10 +34,7 @@ export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
   known(accountTypes);
 
 export const accountStatuses = ['active', 'inactive'] as const;
-/**
- * The documented statuses of an Account.
- * @useDeclaredType
- */
+/** The documented statuses of an Account. @useDeclaredType */
 export type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 export type AccountStatus = OpenEnum<KnownAccountStatus>;
@@ -112,10 +106,8 @@ export const accountShape = () => ({
 });
 export const accountSchema = lazily((): Schema<Account> => z.looseObject(accountShape()));
 
-/**
- * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
- * fields are required is assumed: docs/gaps.md, row 3.
- */
+// Which fields are required is assumed: docs/gaps.md, row 3.
+/** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
   entityId: IdFrom<'entityId(text) or as const'>;
@@ -140,20 +132,15 @@ export const accountCreateInputSchema = lazily((): Schema<AccountCreateInput> =>
 export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;
-  /**
-   * Free-form data of yours. Whether the platform merges or replaces it is not documented:
-   * docs/gaps.md, row 14.
-   */
-  metadata?: Metadata | undefined;
+  /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
+  metadata?: Metadata | undefined; // docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazily((): Schema<AccountUpdateInput> =>
   closed(accountUpdateInputShape()),
 );
 
-/**
- * Which Accounts to list. The document names no filter; add one through `options.query`:
- * docs/gaps.md, row 4.
- */
+// The document names no filter: docs/gaps.md, row 4.
+/** Which Accounts to list; add a filter through `options.query`. */
 export interface AccountListQuery extends PageQuery {}
 export const accountListQuerySchema = lazily((): Schema<AccountListQuery> =>
   closed(pageQueryShape()),

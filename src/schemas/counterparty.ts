@@ -21,10 +21,7 @@ export const counterpartyIdSchema = idOf<IdFrom<'counterpartyId(text) or as cons
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId = idGuard('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
+/** The documented types of a Counterparty. @useDeclaredType */
 export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
 /** One of the documented types of a Counterparty, or a new one that this version does not know. */
 export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
@@ -74,10 +71,8 @@ export const counterpartySchema = lazily((): Schema<Counterparty> =>
 
 /** Which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
-  /**
-   * Only Counterparties of this Entity. The document says that the filter exists but not its
-   * name; `entityId` is assumed: docs/gaps.md, row 7.
-   */
+  // The document says that there is a filter, and not its name: docs/gaps.md, row 7.
+  /** Only Counterparties of this Entity. */
   entityId?: IdFrom<'entityId(text) or as const'> | undefined;
 }
 export const counterpartyListQueryShape = () => ({

@@ -20,10 +20,7 @@ export const entityIdSchema = idOf<IdFrom<'entityId(text) or as const'>>('ent_')
 export const isEntityId: (value: unknown) => value is EntityId = idGuard('ent_');
 
 const entityTypes = ['individual', 'business'] as const;
-/**
- * The documented types of an Entity.
- * @useDeclaredType
- */
+/** The documented types of an Entity. @useDeclaredType */
 export type KnownEntityType = (typeof entityTypes)[number];
 /** One of the documented types of an Entity, or a new one that this version does not know. */
 export type EntityType = OpenEnum<KnownEntityType>;
@@ -31,10 +28,7 @@ export type EntityType = OpenEnum<KnownEntityType>;
 export const isKnownEntityType: (value: unknown) => value is KnownEntityType = known(entityTypes);
 
 export const entityStatuses = ['active', 'inactive'] as const;
-/**
- * The documented statuses of an Entity.
- * @useDeclaredType
- */
+/** The documented statuses of an Entity. @useDeclaredType */
 export type KnownEntityStatus = (typeof entityStatuses)[number];
 /** One of the documented statuses of an Entity, or a new one that this version does not know. */
 export type EntityStatus = OpenEnum<KnownEntityStatus>;
@@ -51,10 +45,7 @@ export const kycStatuses = [
   'approved',
   'rejected',
 ] as const;
-/**
- * The documented statuses of identity verification.
- * @useDeclaredType
- */
+/** The documented statuses of identity verification. @useDeclaredType */
 export type KnownKycStatus = (typeof kycStatuses)[number];
 /**
  * One of the documented statuses of identity verification, or a new one that this version does not
@@ -65,10 +56,7 @@ export type KycStatus = OpenEnum<KnownKycStatus>;
 export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus = known(kycStatuses);
 
 export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
-/**
- * The documented statuses of the terms of service.
- * @useDeclaredType
- */
+/** The documented statuses of the terms of service. @useDeclaredType */
 export type KnownTosStatus = (typeof tosStatuses)[number];
 /**
  * One of the documented statuses of the terms of service, or a new one that this version does not
@@ -121,10 +109,8 @@ export const entityCreatedSchema = lazily((): Schema<EntityCreated> =>
 export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
 export const entitySchema = lazily((): Schema<Entity> => z.looseObject(entityShape()));
 
-/**
- * Input for creating an Entity. Which fields are required is assumed, and how the platform
- * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
- */
+// Which fields are required, and how the platform chooses the type: docs/gaps.md, rows 1 and 2.
+/** Input for creating an Entity. */
 export interface EntityCreateInput {
   /** Where the Entity is reached. */
   email: string;

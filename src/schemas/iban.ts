@@ -21,10 +21,7 @@ export const ibanIdSchema = idOf<IdFrom<'ibanId(text) or as const'>>('iban_');
 export const isIbanId: (value: unknown) => value is IbanId = idGuard('iban_');
 
 const ibanStatuses = ['active', 'inactive'] as const;
-/**
- * The documented statuses of an IBAN.
- * @useDeclaredType
- */
+/** The documented statuses of an IBAN. @useDeclaredType */
 export type KnownIbanStatus = (typeof ibanStatuses)[number];
 /** One of the documented statuses of an IBAN, or a new one that this version does not know. */
 export type IbanStatus = OpenEnum<KnownIbanStatus>;
@@ -68,9 +65,10 @@ export const ibanSchema = lazily((): Schema<Iban> => z.looseObject(ibanShape()))
 
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
-  /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
+  // The names of both are assumed: docs/gaps.md, row 8.
+  /** Only IBANs of this Entity. */
   entityId?: IdFrom<'entityId(text) or as const'> | undefined;
-  /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
+  /** Only IBANs of this Account. */
   accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 export const ibanListQueryShape = () => ({

@@ -48,22 +48,25 @@ export function idProblem(prefix: IdPrefix, value: unknown): string | undefined 
   return /^[\da-f]{8}-[\da-f-]{27}$/i.test(text) ? `got a UUID; ${expected}` : expected;
 }
 
-/** What makes an id of a text, or lets a literal be one. */
+/** The id types, by what makes one of a text, or lets a literal be one. */
 interface Ways {
+  /** An Account's. */
   'accountId(text) or as const': AccountId;
+  /** A Counterparty's. */
   'counterpartyId(text) or as const': CounterpartyId;
+  /** An Entity's. */
   'entityId(text) or as const': EntityId;
+  /** An IBAN's. */
   'ibanId(text) or as const': IbanId;
+  /** A Transfer's. */
   'transferId(text) or as const': TransferId;
 }
 
 /*
- * A compiler names a template-literal type by its text alone, and a union by its name: so that what it
- * says of a wrong id tells what to do. Every string has a length, so this is the same type twice.
+ * A compiler shows a template-literal type as text, and a union by its name: so that what it says of a
+ * wrong id tells what to do. Every string has a length and can be trimmed, so each is the same type twice.
  */
 /** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-export type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & { readonly length: number });
-
-/** As {@link IdFrom}, of a payment's destination: it has one, and no other beside it. */
-export type OneDestination<Way extends keyof Ways> =
-  Ways[Way] | (Ways[Way] & { readonly length: number });
+export type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
+/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
+export type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);

@@ -2,7 +2,6 @@
  * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
  * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
  * fields, schemas of inputs refuse them.
- *
  * @example
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';

@@ -14,12 +14,10 @@ import {
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
-/**
- * The one execution status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one execution status that the document names; others exist. @useDeclaredType */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+// docs/gaps.md, row 32.
+/** `Deactivated`, or one that the document does not name. */
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** Tells whether an execution status is one that the document names. */
 export const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus =
@@ -29,10 +27,10 @@ export const isKnownExecutionStatus: (value: unknown) => value is KnownExecution
 export interface ExecutionState {
   /** Starts at 0. */
   executionCounter: Integer;
-  /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
-  executionStatus: ExecutionStatus;
-  /** The unit is not documented: docs/gaps.md, row 35. */
-  lastExecuted: Integer;
+  /** `Deactivated` is the one documented value. */
+  executionStatus: ExecutionStatus; // How it gets there: docs/gaps.md, row 41
+  /** When it last ran; the unit is not documented. */
+  lastExecuted: Integer; // docs/gaps.md, row 35
 }
 
 /** An on-chain automation instruction of an address. */
@@ -119,7 +117,8 @@ export interface RefuelERC20Fee {
   executionFee: Integer;
 }
 
-/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+// docs/gaps.md, row 17.
+/** Arguments of the action `refuelERC20`. Their units are not documented. */
 export interface RefuelERC20Arguments {
   /** Address of the token to refuel with. */
   token: Hex;
@@ -133,17 +132,16 @@ export interface RefuelERC20Arguments {
   fee: RefuelERC20Fee;
 }
 
-/**
- * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
- * through as given: docs/gaps.md, row 16.
- */
+// docs/gaps.md, row 16.
+/** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
 export interface ActionArguments {
   /** Refills a token balance whenever it falls below a threshold. */
   refuelERC20?: RefuelERC20Arguments | undefined;
   [kind: string]: unknown;
 }
 
-/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
+// docs/gaps.md, row 15.
+/** Input for building an instruction payload. All of it is required. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */
   address: Hex;

@@ -2,21 +2,14 @@ import * as z from 'zod/mini';
 import { idPattern, idProblem, type IdPrefix } from './ids.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
-/**
- * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
- * row 34.
- */
-export type Integer = number | bigint;
+/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
+export type Integer = number | bigint; // How large they get: docs/gaps.md, row 34
 
 /** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 export type Hex = `0x${string}`;
 
-/**
- * The documented values, and any other string that the platform may send one day: docs/gaps.md,
- * row 33.
- */
-export type OpenEnum<Known extends string> = Known | (string & {});
+/** The documented values, and any other string that the platform may send one day. */
+export type OpenEnum<Known extends string> = Known | (string & {}); // docs/gaps.md, row 33
 
 /** Free-form key/value data. */
 export type Metadata = Record<string, unknown>;

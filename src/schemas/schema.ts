@@ -1,7 +1,4 @@
-/**
- * What a schema says of a value, as Standard Schema asks for it.
- * @inline
- */
+/** What a schema says of a value, as Standard Schema asks for it. @inline */
 export type SchemaResult<T> =
   | {
       /** The value, as the schema made it. */
@@ -72,7 +69,6 @@ export interface Schema<T> {
   };
   /**
    * Returns the checked value.
-   *
    * @throws an error with `issues` when the value does not match
    */
   parse(value: unknown): T;

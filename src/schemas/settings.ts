@@ -10,10 +10,7 @@ import {
 } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
-/**
- * The documented chains.
- * @useDeclaredType
- */
+/** The documented chains. @useDeclaredType */
 export type KnownChain = (typeof chains)[number];
 /** One of the documented chains, or a new one that this version does not know. */
 export type Chain = OpenEnum<KnownChain>;
@@ -45,17 +42,14 @@ export const settingsSchema = lazily((): Schema<Settings> => z.looseObject(setti
 
 /** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
-  /**
-   * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
-   * was set earlier: docs/gaps.md, row 12.
-   */
-  autoEarnEnabled?: boolean | undefined;
-  /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
-  autoEarnVault?: string | undefined;
-  /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
-  defaultChain?: KnownChain | undefined;
-  /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
-  webhookUrl?: string | null | undefined;
+  /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+  autoEarnEnabled?: boolean | undefined; // docs/gaps.md, row 12
+  /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+  autoEarnVault?: string | undefined; // docs/gaps.md, row 11
+  /** The chain used when creating new Accounts. */
+  defaultChain?: KnownChain | undefined; // docs/gaps.md, row 13
+  /** Where webhook notifications go; null disables them. */
+  webhookUrl?: string | null | undefined; // docs/gaps.md, row 56
 }
 
 const vaultRule = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';

@@ -17,12 +17,10 @@ import {
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
-/**
- * The one transaction status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one transaction status that the document names; others exist. @useDeclaredType */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+// docs/gaps.md, row 32.
+/** `Success`, or one that the document does not name. */
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** Tells whether a transaction status is one that the document names. */
 export const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus =
@@ -83,18 +81,17 @@ export const transactionSchema = lazily((): Schema<Transaction> =>
 export const transactionsSchema = lazily((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
-/**
- * The one sort order that the document names.
- * @useDeclaredType
- */
+/** The one sort order that the document names. @useDeclaredType */
 export type KnownTransactionSort = (typeof transactionSorts)[number];
-/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
+// docs/gaps.md, row 19.
+/** `Ascending` is documented; any other value is sent as given. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
 /** Tells whether a sort order is the one that the document names. */
 export const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort =
   known(transactionSorts);
 
-/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
+// That only the address is required is assumed: docs/gaps.md, row 18.
+/** Which transactions to list. */
 export interface TransactionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;
@@ -102,20 +99,14 @@ export interface TransactionListInput {
   instructionIds?: readonly Hex[] | undefined;
   /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
   from?: Date | string | undefined;
-  /**
-   * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
-   * is included is not documented: docs/gaps.md, row 21.
-   */
-  to?: Date | string | undefined;
+  /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+  to?: Date | string | undefined; // Whether it is included: docs/gaps.md, row 21
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
   /** Number of records to skip. @default 0 */
   skip?: Integer | undefined;
-  /**
-   * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
-   * row 20.
-   */
-  take?: Integer | undefined;
+  /** Records per page. Not sent by default; the platform's default is not documented. */
+  take?: Integer | undefined; // docs/gaps.md, row 20
 }
 const skipRule = 'expected a whole number, 0 or more';
 const takeRule = 'expected a whole number above 0';

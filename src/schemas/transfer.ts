@@ -25,10 +25,7 @@ export const transferIdSchema = idOf<IdFrom<'transferId(text) or as const'>>('tx
 export const isTransferId: (value: unknown) => value is TransferId = idGuard('txfr_');
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
-/**
- * The documented types of a Transfer.
- * @useDeclaredType
- */
+/** The documented types of a Transfer. @useDeclaredType */
 export type KnownTransferType = (typeof transferTypes)[number];
 /** One of the documented types of a Transfer, or a new one that this version does not know. */
 export type TransferType = OpenEnum<KnownTransferType>;
@@ -43,10 +40,7 @@ export const transferStatuses = [
   'failed',
   'cancelled',
 ] as const;
-/**
- * The documented statuses of a Transfer.
- * @useDeclaredType
- */
+/** The documented statuses of a Transfer. @useDeclaredType */
 export type KnownTransferStatus = (typeof transferStatuses)[number];
 /** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 export type TransferStatus = OpenEnum<KnownTransferStatus>;
@@ -55,10 +49,7 @@ export const isKnownTransferStatus: (value: unknown) => value is KnownTransferSt
   known(transferStatuses);
 
 const transferDirections = ['outgoing', 'incoming'] as const;
-/**
- * The documented directions of a Transfer.
- * @useDeclaredType
- */
+/** The documented directions of a Transfer. @useDeclaredType */
 export type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 export type TransferDirection = OpenEnum<KnownTransferDirection>;
@@ -93,8 +84,8 @@ export interface Transfer extends TransferCreated {
   amount: string;
   /** `USDC` unless another was asked for. */
   currency: string;
-  /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
-  direction: TransferDirection;
+  /** `outgoing` or `incoming`. */
+  direction: TransferDirection; // Seen from whose side: docs/gaps.md, row 42
   /** The text that was given at creation. */
   description?: string | null | undefined;
 }
@@ -122,8 +113,8 @@ export const transferShape = () => ({
 export const transferSchema = lazily((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /*
- * Which fields are required is assumed, and so is that the description comes back: docs/gaps.md, rows 5
- * and 60; of currencies, row 10. Written out twice, so that editors show it so.
+ * Which fields are required, which currencies there are, and that the description comes back as it was:
+ * docs/gaps.md, rows 5, 10 and 60. Written out twice, so that an editor shows all of it.
  */
 /**
  * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
@@ -160,8 +151,12 @@ export type TransferCreateInput =
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId: z.optional(accountIdSchema()),
-  counterpartyId: z.optional(counterpartyIdSchema()),
+  destinationAccountId: z.optional(
+    narrowed<OneDestination<'accountId(text) or as const'>>(accountIdSchema()),
+  ),
+  counterpartyId: z.optional(
+    narrowed<OneDestination<'counterpartyId(text) or as const'>>(counterpartyIdSchema()),
+  ),
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
 });
@@ -187,10 +182,8 @@ export const transferCreateInputSchema = lazily((): Schema<TransferCreateInput> 
 
 /** Which Transfers to list. */
 export interface TransferListQuery extends PageQuery {
-  /**
-   * Only Transfers of this Account. The document says that the filter exists but not its name;
-   * `accountId` is assumed: docs/gaps.md, row 6.
-   */
+  // The document says that there is a filter, and not its name: docs/gaps.md, row 6.
+  /** Only Transfers of this Account. */
   accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 export const transferListQueryShape = () => ({

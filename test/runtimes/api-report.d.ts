@@ -11,10 +11,7 @@ interface Clock {
     clearTimeout(handle: unknown): void;
 }
 
-/**
- * What a schema says of a value, as Standard Schema asks for it.
- * @inline
- */
+/** What a schema says of a value, as Standard Schema asks for it. @inline */
 type SchemaResult<T> = {
     /** The value, as the schema made it. */
     readonly value: T;
@@ -32,18 +29,11 @@ type SchemaResult<T> = {
     }[];
 };
 
-/**
- * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
- * row 34.
- */
+/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
 type Integer = number | bigint;
 /** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
-/**
- * The documented values, and any other string that the platform may send one day: docs/gaps.md,
- * row 33.
- */
+/** The documented values, and any other string that the platform may send one day. */
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
@@ -55,35 +45,156 @@ interface PageQuery {
     limit?: number | undefined;
 }
 
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/** The documented chains. @useDeclaredType */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** Tells whether a chain is one that the document lists. */
+declare const isKnownChain: (value: unknown) => value is KnownChain;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** The Settings to change; omitted fields stay unchanged. */
+interface SettingsUpdateInput {
+    /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
+declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/** The documented types of a Counterparty. @useDeclaredType */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** Tells whether a Counterparty type is one that the document lists. */
+declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /** Only Counterparties of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+}
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
+declare const isIbanId: (value: unknown) => value is IbanId;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an IBAN. @useDeclaredType */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** Tells whether the status of an IBAN is one that the document lists. */
+declare const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+    /** Only IBANs of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+}
+
+/** The id types, by what makes one of a text, or lets a literal be one. */
+interface Ways {
+    /** An Account's. */
+    'accountId(text) or as const': AccountId;
+    /** A Counterparty's. */
+    'counterpartyId(text) or as const': CounterpartyId;
+    /** An Entity's. */
+    'entityId(text) or as const': EntityId;
+    /** An IBAN's. */
+    'ibanId(text) or as const': IbanId;
+    /** A Transfer's. */
+    'transferId(text) or as const': TransferId;
+}
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
+/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
+type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
+
 /** The id of an Entity. */
 type EntityId = `ent_${string}`;
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
 declare const isEntityId: (value: unknown) => value is EntityId;
 declare const entityTypes: readonly ["individual", "business"];
-/**
- * The documented types of an Entity.
- * @useDeclaredType
- */
+/** The documented types of an Entity. @useDeclaredType */
 type KnownEntityType = (typeof entityTypes)[number];
 /** One of the documented types of an Entity, or a new one that this version does not know. */
 type EntityType = OpenEnum<KnownEntityType>;
 /** Tells whether an Entity type is one that the document lists. */
 declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
 declare const entityStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Entity.
- * @useDeclaredType
- */
+/** The documented statuses of an Entity. @useDeclaredType */
 type KnownEntityStatus = (typeof entityStatuses)[number];
 /** One of the documented statuses of an Entity, or a new one that this version does not know. */
 type EntityStatus = OpenEnum<KnownEntityStatus>;
 /** Tells whether an Entity status is one that the document lists. */
 declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
 declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
-/**
- * The documented statuses of identity verification.
- * @useDeclaredType
- */
+/** The documented statuses of identity verification. @useDeclaredType */
 type KnownKycStatus = (typeof kycStatuses)[number];
 /**
  * One of the documented statuses of identity verification, or a new one that this version does not
@@ -93,10 +204,7 @@ type KycStatus = OpenEnum<KnownKycStatus>;
 /** Tells whether a KYC status is one that the document lists. */
 declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
 declare const tosStatuses: readonly ["not_started", "pending", "approved"];
-/**
- * The documented statuses of the terms of service.
- * @useDeclaredType
- */
+/** The documented statuses of the terms of service. @useDeclaredType */
 type KnownTosStatus = (typeof tosStatuses)[number];
 /**
  * One of the documented statuses of the terms of service, or a new one that this version does not
@@ -129,10 +237,7 @@ interface Entity extends EntityCreated {
     /** Whether the Entity is active. */
     status: EntityStatus;
 }
-/**
- * Input for creating an Entity. Which fields are required is assumed, and how the platform
- * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
- */
+/** Input for creating an Entity. */
 interface EntityCreateInput {
     /** Where the Entity is reached. */
     email: string;
@@ -145,63 +250,19 @@ interface EntityCreateInput {
 interface EntityListQuery extends PageQuery {
 }
 
-declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
-/**
- * The documented chains.
- * @useDeclaredType
- */
-type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
-type Chain = OpenEnum<KnownChain>;
-/** Tells whether a chain is one that the document lists. */
-declare const isKnownChain: (value: unknown) => value is KnownChain;
-/** The configuration of the Platform. The document names no call that reads it. */
-interface Settings {
-    /** When true, new Accounts are configured to earn yield on idle balances. */
-    autoEarnEnabled: boolean;
-    /** The vault that idle balances of new Accounts are deposited into. */
-    autoEarnVault?: string | null | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain: Chain;
-    /** Receives webhook notifications; null when they are disabled. */
-    webhookUrl?: string | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/** The Settings to change; omitted fields stay unchanged. */
-interface SettingsUpdateInput {
-    /**
-     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
-     * was set earlier: docs/gaps.md, row 12.
-     */
-    autoEarnEnabled?: boolean | undefined;
-    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
-    autoEarnVault?: string | undefined;
-    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
-    defaultChain?: KnownChain | undefined;
-    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
-    webhookUrl?: string | null | undefined;
-}
-
 /** The id of an Account. */
 type AccountId = `acc_${string}`;
 /** Tells whether a value is a well-formed Account id, and narrows it. */
 declare const isAccountId: (value: unknown) => value is AccountId;
 declare const accountTypes: readonly ["wallet", "bank"];
-/**
- * The documented types of an Account.
- * @useDeclaredType
- */
+/** The documented types of an Account. @useDeclaredType */
 type KnownAccountType = (typeof accountTypes)[number];
 /** One of the documented types of an Account, or a new one that this version does not know. */
 type AccountType = OpenEnum<KnownAccountType>;
 /** Tells whether an Account type is one that the document lists. */
 declare const isKnownAccountType: (value: unknown) => value is KnownAccountType;
 declare const accountStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Account.
- * @useDeclaredType
- */
+/** The documented statuses of an Account. @useDeclaredType */
 type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 type AccountStatus = OpenEnum<KnownAccountStatus>;
@@ -243,13 +304,10 @@ interface Account extends AccountCreated {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/**
- * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
- * fields are required is assumed: docs/gaps.md, row 3.
- */
+/** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 interface AccountCreateInput {
     /** The Entity that will own the Account. */
-    entityId: EntityId;
+    entityId: IdFrom<'entityId(text) or as const'>;
     /** Display name. */
     name?: string | undefined;
     /** Free-form data of yours. */
@@ -259,63 +317,11 @@ interface AccountCreateInput {
 interface AccountUpdateInput {
     /** Display name. */
     name?: string | undefined;
-    /**
-     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
-     * docs/gaps.md, row 14.
-     */
+    /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
     metadata?: Metadata | undefined;
 }
-/**
- * Which Accounts to list. The document names no filter; add one through `options.query`:
- * docs/gaps.md, row 4.
- */
+/** Which Accounts to list; add a filter through `options.query`. */
 interface AccountListQuery extends PageQuery {
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
-declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Tells whether a Counterparty type is one that the document lists. */
-declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which Counterparties to list. */
-interface CounterpartyListQuery extends PageQuery {
-    /**
-     * Only Counterparties of this Entity. The document says that the filter exists but not its
-     * name; `entityId` is assumed: docs/gaps.md, row 7.
-     */
-    entityId?: EntityId | undefined;
 }
 
 /** The id of a Transfer. */
@@ -323,30 +329,21 @@ type TransferId = `txfr_${string}`;
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
 declare const isTransferId: (value: unknown) => value is TransferId;
 declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/**
- * The documented types of a Transfer.
- * @useDeclaredType
- */
+/** The documented types of a Transfer. @useDeclaredType */
 type KnownTransferType = (typeof transferTypes)[number];
 /** One of the documented types of a Transfer, or a new one that this version does not know. */
 type TransferType = OpenEnum<KnownTransferType>;
 /** Tells whether a Transfer type is one that the document lists. */
 declare const isKnownTransferType: (value: unknown) => value is KnownTransferType;
 declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/**
- * The documented statuses of a Transfer.
- * @useDeclaredType
- */
+/** The documented statuses of a Transfer. @useDeclaredType */
 type KnownTransferStatus = (typeof transferStatuses)[number];
 /** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 type TransferStatus = OpenEnum<KnownTransferStatus>;
 /** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
 declare const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus;
 declare const transferDirections: readonly ["outgoing", "incoming"];
-/**
- * The documented directions of a Transfer.
- * @useDeclaredType
- */
+/** The documented directions of a Transfer. @useDeclaredType */
 type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 type TransferDirection = OpenEnum<KnownTransferDirection>;
@@ -378,55 +375,44 @@ interface Transfer extends TransferCreated {
     amount: string;
     /** `USDC` unless another was asked for. */
     currency: string;
-    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
+    /** `outgoing` or `incoming`. */
     direction: TransferDirection;
     /** The text that was given at creation. */
     description?: string | null | undefined;
 }
-/** @inline */
-interface TransferTerms {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /**
-     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-     * is not 0.3 in JavaScript.
-     */
-    amount: string;
-    /**
-     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-     * documented: docs/gaps.md, row 10.
-     */
-    currency?: string | undefined;
-    /**
-     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
-     * is returned unchanged is assumed: docs/gaps.md, row 60.
-     */
-    description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-    /** Another Account on the same Platform: a book transfer. */
-    destinationAccountId: AccountId;
-    counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-    /** An external wallet or bank account: an on-chain or wire transfer. */
-    counterpartyId: CounterpartyId;
-    destinationAccountId?: undefined;
-}
 /**
- * Input for sending money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
  */
-type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
 /** Which Transfers to list. */
 interface TransferListQuery extends PageQuery {
-    /**
-     * Only Transfers of this Account. The document says that the filter exists but not its name;
-     * `accountId` is assumed: docs/gaps.md, row 6.
-     */
-    accountId?: AccountId | undefined;
+    /** Only Transfers of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 
 /** What is known about the whole call: the worst outcome of its attempts. */
@@ -451,10 +437,7 @@ interface Issue {
     /** What was expected, and what to do. */
     readonly message: string;
 }
-/**
- * Where a list stopped; continue with `list({ cursor, limit })`. How long a cursor stays valid is
- * not documented: docs/gaps.md, row 55.
- */
+/** Where a list stopped; continue with `list({ cursor, limit })`. */
 interface ResumePoint {
     /**
      * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
@@ -488,7 +471,6 @@ interface ErrorFacts extends Partial<CallIdentity> {
 }
 /**
  * The base of every error that this package throws. `outcome` tells whether the call took effect.
- *
  * @example
  * ```ts
  * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
@@ -522,9 +504,8 @@ declare class PaymentsError extends Error {
      */
     readonly retryable: boolean;
     /**
-     * When the call began, by this machine's clock, as ISO 8601 text: pass it to
-     * `transfers.reconcile` as `since`, unless the payment was tried before. Absent if the call never
-     * began; from `reconcile` itself it is the `since` of that search, 1970 if there was none.
+     * When the call began, as ISO 8601 text: the `since` of `transfers.reconcile`, unless the payment
+     * was tried before. Absent if it never began.
      */
     readonly startedAt?: string;
     /** The key that every attempt carried; only with the option `idempotencyHeader`. */
@@ -538,8 +519,8 @@ declare class PaymentsError extends Error {
     toJSON(): Record<string, unknown>;
 }
 /**
- * Options or credentials cannot be used. Nothing was sent, except when a credential function fails
- * before a retry: `outcome` and `attempts` then describe the earlier attempts.
+ * Options or credentials cannot be used. Nothing was sent, unless a credential function fails
+ * before a retry: see `outcome`.
  */
 declare class ConfigurationError extends PaymentsError {
 }
@@ -559,7 +540,7 @@ type ApiErrorFacts = ErrorFacts & Pick<ApiError, 'status' | 'code' | 'details' |
 declare class ApiError extends PaymentsError {
     /** The HTTP status. */
     readonly status: number;
-    /** The platform's code, when the answer carried an Error body: docs/gaps.md, row 46. */
+    /** The platform's code, when the answer carried an Error body. */
     readonly code: string | undefined;
     /** The platform's additional context, when the answer carried an Error body. */
     readonly details: unknown;
@@ -580,7 +561,7 @@ declare class BadRequestError extends ApiError {
 /** 401: the credential is missing, wrong or expired. */
 declare class AuthenticationError extends ApiError {
 }
-/** 403: the credential does not allow this. Scopes are not documented: docs/gaps.md, row 45. */
+/** 403: the credential does not allow this. */
 declare class PermissionDeniedError extends ApiError {
 }
 /** 404: no resource with this id or path. */
@@ -648,9 +629,8 @@ declare class InvalidResponseError extends PaymentsError {
 /** The list cannot be continued. Items returned so far are valid. */
 declare class PaginationError extends PaymentsError {
     /**
-     * `missing_cursor`: `hasMore` is true, but there is no `nextCursor`, or one of more than 8,192
-     * characters. `cursor_loop`: a cursor came twice, a thousand pages in a row were empty or ended with
-     * the same item, or (`transactions.list`) ten were identical.
+     * `missing_cursor`: `hasMore` is true without a usable `nextCursor`. `cursor_loop`: a cursor came
+     * twice, or too many pages brought nothing new.
      */
     readonly reason: 'missing_cursor' | 'cursor_loop';
     /** Where the list broke off. */
@@ -697,9 +677,8 @@ declare const isPaymentsError: (value: unknown) => value is PaymentsError;
 /** Tells whether a value is an {@link ApiError}: a response with a status other than 2xx. */
 declare const isApiError: (value: unknown) => value is ApiError;
 /**
- * Tells whether a call may have taken effect: look before you send it again. Returns false for
- * errors from elsewhere, which prove nothing: around a payment, treat those as unknown. True for reads
- * as well, which move nothing: ask again. `startedAt` is always set when it returns true.
+ * Tells whether a call may have taken effect: look before you send it again. False for errors from
+ * elsewhere, which prove nothing. `startedAt` is set when it is true.
  */
 declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
@@ -714,9 +693,7 @@ interface HookCall {
     readonly method: string;
     /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
     readonly path: string;
-    /**
-     * A number unique to this call: it links the events of one call when calls run concurrently.
-     */
+    /** A number unique to this call: it links the events of one call when calls run concurrently. */
     readonly call: number;
     /** Counts the requests of this call, from 1. */
     readonly attempt: number;
@@ -758,9 +735,7 @@ interface WaitEvent extends HookCall {
     /** Why: `the platform answered 429`. */
     readonly reason: string;
 }
-/**
- * A response that does not have the documented shape was returned anyway: docs/gaps.md, row 57.
- */
+/** A response without the documented shape was returned anyway. */
 interface DriftEvent extends Omit<HookCall, 'attempt'> {
     /** The HTTP status. */
     readonly status: number;
@@ -811,7 +786,7 @@ type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 /** Sends a GET request together with a body. */
 type GetWithBody = (request: Request, body: string) => Promise<Response>;
 
-/** A credential as text, or a function that fetches one: docs/gaps.md, row 43. */
+/** A credential as text, or a function that fetches one. */
 type CredentialSource = string | (() => string | Promise<string>);
 
 /** A call has claimed the payment and may be sending it. */
@@ -848,7 +823,6 @@ type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
  * What it has answered must be on disk: a journal that forgets makes a payment twice.
- *
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -895,15 +869,13 @@ interface ClientOptions {
      */
     rootUrl?: string | undefined;
     /**
-     * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only. `null`: none, not even
-     * from the environment or the client that is copied.
+     * The API key (`sk_…`), or a function that fetches it; sent to `baseUrl` only. `null`: none.
      * @default the environment variable PAYMENTS_API_KEY
      */
     apiKey?: CredentialSource | null | undefined;
     /**
-     * The JWT, or a function that fetches it. Sent to `rootUrl` only; needed by `instructions` and
-     * `transactions`. `null`: none, not even from the environment or the client that is copied.
-     * @default the environment variable PAYMENTS_JWT
+     * The JWT, or a function that fetches it; sent to `rootUrl` only, for `instructions` and
+     * `transactions`. `null`: none. @default the environment variable PAYMENTS_JWT
      */
     jwt?: CredentialSource | null | undefined;
     /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
@@ -911,17 +883,16 @@ interface ClientOptions {
     /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
     totalTimeout?: number | undefined;
     /**
-     * Maximum number of retries. Even with 0, a call is repeated once after a 401 if the credential
-     * is a function. @default 2
+     * Maximum number of retries; 0 still allows one after a 401 if the credential is a function.
+     * @default 2
      */
     maxRetries?: number | undefined;
     /** Headers for every request. `authorization` is not among them: the credentials set it. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
-     * Your own fetch, used for everything except GET with a body. Its failures prove nothing, so a
-     * write that fails in it is `unknown`. It must not repeat writes and must pass its second
-     * argument on: `(request, init) => fetch(request, init)`. In a browser, writes require it.
-     * @default the global fetch; on Node.js the dispatcher behind it
+     * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
+     * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js the
+     * dispatcher behind it
      */
     fetch?: Fetch | undefined;
     /**
@@ -930,35 +901,30 @@ interface ClientOptions {
      */
     getWithBody?: GetWithBody | undefined;
     /**
-     * What to do when the response to a read does not have the documented shape: `strict` throws
-     * InvalidResponseError, `report` returns it and calls `hooks.onDrift`.
-     * @default 'strict'
+     * What a read of an undocumented shape does: `strict` throws InvalidResponseError, `report`
+     * returns it and calls `hooks.onDrift`. @default 'strict'
      */
     validation?: 'strict' | 'report' | undefined;
     /** Callbacks that observe every call. */
     hooks?: Hooks | undefined;
     /**
-     * The name of a header that carries one key per POST, the same on every attempt, such as
-     * `Idempotency-Key`. The document promises none: set it only when the platform has told you that
-     * it honours the header, because creations are then sent again after unknown outcomes:
-     * docs/gaps.md, row 51. `null` takes it off a copy made by `withOptions`.
+     * A header for one key per POST, the same on every attempt, such as `Idempotency-Key`. Only if
+     * the platform honours it: creations are then sent again after unknown outcomes.
      */
     idempotencyHeader?: string | null | undefined;
     /**
-     * Whether the JSON of a refusal is one that the platform writes. A write that is answered 403, 404,
-     * 409, 422 or another 4xx in any other form is `unknown`, because a proxy may have answered in
-     * the platform's place. Set it if your platform's Error bodies look different.
-     * @default an object whose `error` and `code` are strings
+     * Whether the JSON of a refusal is the platform's own. A write refused in another form is
+     * `unknown`: a proxy may have answered. @default an object whose `error` and `code` are strings
      */
     isErrorBody?: ((body: unknown) => boolean) | undefined;
     /**
-     * Where `transfers.createOnce` writes down what it is about to do: one of
-     * `payments-platform-sdk/journals`, or your own.
+     * Where `transfers.createOnce` writes down what it does: one of `payments-platform-sdk/journals`,
+     * or your own.
      */
     journal?: Journal | undefined;
     /**
-     * For `transfers.createOnce`: how long a request that has left may still take effect and appear in the
-     * list, in milliseconds. Must be longer than your processes may stand still: docs/gaps.md, row 61. @default 300000
+     * For `transfers.createOnce`: how long a request that has left may still take effect, in
+     * milliseconds; longer than your processes may stand still. @default 300000
      */
     settle?: number | undefined;
     /**
@@ -999,13 +965,13 @@ interface ToArrayOptions {
     max: number;
 }
 /**
- * A lazy list: no request is sent before you use it.
- *
- * `await` it for the first page, `for await` it for every item. Each loop starts afresh. Once a
- * loop has asked for its second page, one page is fetched ahead; leaving the loop cancels it.
- *
+ * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts afresh, and
+ * fetches one page ahead once it has asked for its second.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
  * const first = await payments.transfers.list({ limit: 10 });
  * console.log(first.data.length, first.nextCursor);
  *
@@ -1046,141 +1012,182 @@ interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {
 declare class Accounts {
     #private;
     /**
-     * Creates an Account under an Entity, on the default chain of the Settings. It earns yield if
-     * auto-earn is enabled there.
-     *
+     * Creates an Account under an Entity, on the default chain of the Settings.
      * @throws {@link ApiError} when the platform refuses it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const account = await payments.accounts.create({ entityId: 'ent_000001', name: 'Payroll' });
+     * console.log(account.id, account.availableBalance);
+     * ```
      */
     create(input: AccountCreateInput, options?: RequestOptions): ApiCall<AccountCreated>;
-    /** Lists Accounts: `await` one page, or `for await` all of them. */
+    /**
+     * Lists Accounts: `await` one page, or `for await` all of them.
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * for await (const { id, availableBalance } of payments.accounts.list()) {
+     *   console.log(id, availableBalance);
+     * }
+     * ```
+     */
     list(query?: AccountListQuery, options?: RequestOptions): Pager<Account>;
     /**
-     * One Account with its balances and auto-earn status.
-     *
+     * One Account with its balances.
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log((await payments.accounts.get('acc_000001')).availableBalance);
+     * ```
      */
-    get(id: AccountId, options?: RequestOptions): ApiCall<Account>;
+    get(id: IdFrom<'accountId(text) or as const'>, options?: RequestOptions): ApiCall<Account>;
     /**
      * Changes the display name or the metadata; what is absent stays as it is.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * await payments.accounts.update('acc_000001', { name: 'Operating' });
+     * ```
      */
-    update(id: AccountId, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account>;
+    update(id: IdFrom<'accountId(text) or as const'>, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account>;
 }
 
-/**
- * External wallets and bank accounts. The document names no call that creates one: docs/gaps.md,
- * row 24.
- */
+/** External wallets and bank accounts; the API has no call that creates one. */
 declare class Counterparties {
     #private;
-    /** Lists Counterparties: `await` one page, or `for await` all of them. */
+    /**
+     * Lists Counterparties: `await` one page, or `for await` all of them.
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * for await (const { id, name } of payments.counterparties.list()) console.log(id, name);
+     * ```
+     */
     list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty>;
     /**
      * One Counterparty, its account number masked.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log((await payments.counterparties.get('cpty_000001')).name);
+     * ```
      */
-    get(id: CounterpartyId, options?: RequestOptions): ApiCall<Counterparty>;
+    get(id: IdFrom<'counterpartyId(text) or as const'>, options?: RequestOptions): ApiCall<Counterparty>;
     /**
      * Deletes a Counterparty for good; pending Transfers to it fail.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * await payments.counterparties.delete('cpty_000001');
+     * ```
      */
-    delete(id: CounterpartyId, options?: RequestOptions): ApiCall<void>;
+    delete(id: IdFrom<'counterpartyId(text) or as const'>, options?: RequestOptions): ApiCall<void>;
 }
 
 /** Individuals and businesses. */
 declare class Entities {
     #private;
     /**
-     * Creates an Entity and starts its verification; share `kycLink` and `tosLink` with it.
+     * Creates an Entity and starts its verification: share `kycLink` and `tosLink` with it.
+     * @throws {@link ApiError} when the platform refuses it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
      *
-     * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
+     * const payments = new PaymentsClient();
+     * const entity = await payments.entities.create({ email: 'grace@example.com' });
+     * console.log(entity.id, entity.kycLink);
+     * ```
      */
     create(input: EntityCreateInput, options?: RequestOptions): ApiCall<EntityCreated>;
-    /** Lists Entities: `await` one page, or `for await` all of them. */
+    /**
+     * Lists Entities: `await` one page, or `for await` all of them.
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * for await (const { id, kycStatus } of payments.entities.list()) console.log(id, kycStatus);
+     * ```
+     */
     list(query?: EntityListQuery, options?: RequestOptions): Pager<Entity>;
     /**
      * One Entity with its current verification status.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log((await payments.entities.get('ent_000001')).kycStatus);
+     * ```
      */
-    get(id: EntityId, options?: RequestOptions): ApiCall<Entity>;
+    get(id: IdFrom<'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity>;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
-type IbanId = `iban_${string}`;
-/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
-declare const isIbanId: (value: unknown) => value is IbanId;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an IBAN.
- * @useDeclaredType
- */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** Tells whether the status of an IBAN is one that the document lists. */
-declare const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which IBANs to list. */
-interface IbanListQuery extends PageQuery {
-    /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
-    entityId?: EntityId | undefined;
-    /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
-    accountId?: AccountId | undefined;
-}
-
-/**
- * Bank identifiers that accept deposits. The document names no call that creates one: docs/gaps.md,
- * row 25.
- */
+/** Bank identifiers that accept deposits; the API has no call that creates one. */
 declare class Ibans {
     #private;
-    /** Lists IBANs: `await` one page, or `for await` all of them. */
+    /**
+     * Lists IBANs: `await` one page, or `for await` all of them.
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * for await (const { iban, status } of payments.ibans.list()) console.log(iban, status);
+     * ```
+     */
     list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban>;
     /**
      * One IBAN.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log((await payments.ibans.get('iban_000001')).iban);
+     * ```
      */
-    get(id: IbanId, options?: RequestOptions): ApiCall<Iban>;
+    get(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban>;
     /**
      * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * await payments.ibans.delete('iban_000001');
+     * ```
      */
-    delete(id: IbanId, options?: RequestOptions): ApiCall<void>;
+    delete(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void>;
 }
 
 declare const executionStatuses: readonly ["Deactivated"];
-/**
- * The one execution status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one execution status that the document names; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Deactivated`, or one that the document does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** Tells whether an execution status is one that the document names. */
 declare const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus;
@@ -1188,9 +1195,9 @@ declare const isKnownExecutionStatus: (value: unknown) => value is KnownExecutio
 interface ExecutionState {
     /** Starts at 0. */
     executionCounter: Integer;
-    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    /** `Deactivated` is the one documented value. */
     executionStatus: ExecutionStatus;
-    /** The unit is not documented: docs/gaps.md, row 35. */
+    /** When it last ran; the unit is not documented. */
     lastExecuted: Integer;
 }
 /** An on-chain automation instruction of an address. */
@@ -1238,7 +1245,7 @@ interface RefuelERC20Fee {
     /** What one execution costs. */
     executionFee: Integer;
 }
-/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+/** Arguments of the action `refuelERC20`. Their units are not documented. */
 interface RefuelERC20Arguments {
     /** Address of the token to refuel with. */
     token: Hex;
@@ -1251,16 +1258,13 @@ interface RefuelERC20Arguments {
     /** What the executor may charge and spend. */
     fee: RefuelERC20Fee;
 }
-/**
- * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
- * through as given: docs/gaps.md, row 16.
- */
+/** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
 interface ActionArguments {
     /** Refills a token balance whenever it falls below a threshold. */
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -1284,15 +1288,31 @@ declare class Instructions {
     #private;
     /**
      * Builds an instruction payload; nothing is put on chain by it.
-     *
      * @throws {@link ApiError} when the platform refuses it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const address = '0x00000000000000000000000000000000000000aa';
+     * const terms = { address, chainId: 8453, salt: 1, maxExecutions: 10 } as const;
+     * const actionArguments = { yourOwnKind: { threshold: 5 } };
+     * console.log((await payments.instructions.build({ ...terms, actionArguments })).action);
+     * ```
      */
     build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction>;
     /**
-     * The Instructions of an address, all at once. A GET with a JSON body: Node.js, Bun and Deno can
-     * send it, Workers and browsers cannot.
-     *
+     * The Instructions of an address, all at once. A GET with a body, which Workers and browsers
+     * cannot send.
      * @throws {@link ConfigurationError} where the runtime cannot send it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const address = '0x00000000000000000000000000000000000000aa';
+     * console.log((await payments.instructions.list({ address })).length);
+     * ```
      */
     list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]>;
 }
@@ -1338,27 +1358,27 @@ interface AnyRequest<T = unknown> {
     schema?: AnswerSchema<T> | undefined;
 }
 
-/**
- * The configuration of the Platform. The document names no call that reads it: docs/gaps.md,
- * row 26.
- */
+/** The configuration of the Platform; the API has no call that reads it. */
 declare class PlatformSettings {
     #private;
     /**
      * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
-     *
      * @throws {@link ApiError} when the platform refuses it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log(await payments.settings.update({ defaultChain: 'base' }));
+     * ```
      */
     update(patch: SettingsUpdateInput, options?: RequestOptions): ApiCall<Settings>;
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/**
- * The one transaction status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one transaction status that the document names; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Success`, or one that the document does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** Tells whether a transaction status is one that the document names. */
 declare const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus;
@@ -1394,16 +1414,13 @@ interface Transaction {
     transactionStatus: TransactionStatus;
 }
 declare const transactionSorts: readonly ["Ascending"];
-/**
- * The one sort order that the document names.
- * @useDeclaredType
- */
+/** The one sort order that the document names. @useDeclaredType */
 type KnownTransactionSort = (typeof transactionSorts)[number];
-/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
+/** `Ascending` is documented; any other value is sent as given. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
 /** Tells whether a sort order is the one that the document names. */
 declare const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort;
-/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
+/** Which transactions to list. */
 interface TransactionListInput {
     /** The address that the Instructions belong to. */
     address: Hex;
@@ -1411,19 +1428,13 @@ interface TransactionListInput {
     instructionIds?: readonly Hex[] | undefined;
     /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
     from?: Date | string | undefined;
-    /**
-     * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
-     * is included is not documented: docs/gaps.md, row 21.
-     */
+    /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
     /** Number of records to skip. @default 0 */
     skip?: Integer | undefined;
-    /**
-     * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
-     * row 20.
-     */
+    /** Records per page. Not sent by default; the platform's default is not documented. */
     take?: Integer | undefined;
 }
 
@@ -1431,10 +1442,17 @@ interface TransactionListInput {
 declare class Transactions {
     #private;
     /**
-     * Lists the transactions of an address: `await` one page, or `for await` all of them. A GET with
-     * a JSON body: Node.js, Bun and Deno can send it, Workers and browsers cannot.
-     *
+     * Lists the transactions of an address: `await` one page, or `for await` all. A GET with a body,
+     * which Workers and browsers cannot send.
      * @throws {@link ConfigurationError} where the runtime cannot send it
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const address = '0x00000000000000000000000000000000000000aa';
+     * console.log(await payments.transactions.list({ address }).toArray({ max: 100 }));
+     * ```
      */
     list(input: TransactionListInput, options?: RequestOptions): OffsetPager<Transaction>;
 }
@@ -1442,16 +1460,13 @@ declare class Transactions {
 /** Options of `transfers.reconcile`. */
 interface ReconcileOptions extends RequestOptions {
     /**
-     * When this payment was first tried: a time recorded before that call, or `error.startedAt` if it
-     * was the only call. If omitted, all transfers are considered, and only an input with a
-     * `description` can be `found`. @default 1970
+     * When this payment was first tried: a time from before that call, or `error.startedAt`. If
+     * omitted, only an input with a `description` can be `found`. @default 1970
      */
     since?: Date | string | undefined;
     /**
-     * How far this machine's clock may be from the platform's, in milliseconds. A transfer that is
-     * earlier than `since` by no more than this may be `found` if it has the `description` asked for;
-     * without a description it is `ambiguous`. Where the platform's answers show that this machine's clock
-     * is ahead, the search goes back by that much more. @default 120000
+     * How far the two clocks may be apart, in milliseconds: a Transfer so much earlier than `since`
+     * is `found` only by its `description`. Grows where answers show more. @default 120000
      */
     clockSkew?: number | undefined;
 }
@@ -1511,96 +1526,128 @@ interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
     onPoll?: ((transfer: Transfer) => unknown) | undefined;
 }
 
-/** Movements of funds. The document names no call that cancels one: docs/gaps.md, row 27. */
+/** Movements of funds. */
 declare class Transfers {
     #private;
     /**
-     * Sends money from an Account to another Account or to a Counterparty. It is retried only if the
-     * previous attempt provably had no effect (never sent, or refused with 425, 429 or, if the
-     * credential is a function, 401), or if `idempotencyHeader` is set. On failure, `error.outcome`
-     * says whether money may have moved.
-     *
-     * @throws {@link UnprocessableEntityError} or another ApiError when the platform refuses it
-     *
+     * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
+     * last attempt provably had no effect, or with `idempotencyHeader`.
+     * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
      * @example
      * ```ts
-     * import { isPaymentsError } from 'payments-platform-sdk';
+     * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
      *
-     * const since = new Date();
+     * const payments = new PaymentsClient();
+     * const input = {
+     *   sourceAccountId: 'acc_000001',
+     *   destinationAccountId: 'acc_000002',
+     *   amount: '12.50',
+     * } as const;
      * try {
-     *   await payments.transfers.create(input);
+     *   console.log((await payments.transfers.create(input)).id);
      * } catch (error) {
-     *   // Refused or never sent: no money moved.
-     *   if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
-     *   console.log(await payments.transfers.reconcile(input, { since }));
+     *   if (!isOutcomeUnknown(error)) throw error; // No money moved.
+     *   console.log(await payments.transfers.reconcile(input, { since: error.startedAt }));
      * }
      * ```
      */
     create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated>;
     /**
-     * Makes a payment once, whoever calls this and however often: after a timeout, a crash or a deploy, in
-     * another process, the same call again resolves to the same Transfer. `input.description` is the
-     * reference: required, and never used for another payment. It never waits for another caller; it rejects
-     * and says when to call again.
-     *
-     * Needs a {@link ClientOptions.journal} that all who pay share. Resolves to the Transfer as it was accepted
-     * or is now; one that later `failed` or was `cancelled` needs another reference to be paid again.
-     *
-     * @throws {@link UnsettledError} when it is not known yet whether the payment was made: call again after
-     * `retryAfterMs`; without it, a person has to look. Any other error of `create` with `outcome` `rejected` or
-     * `not_sent`: no money moved, and the same call is a fresh try
-     *
+     * Makes a payment once, whoever calls this and however often; `input.description` is its
+     * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
+     * @throws {@link UnsettledError} while that is in doubt: call again after `retryAfterMs`
      * @example
      * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
      * import { memoryJournal } from 'payments-platform-sdk/journals';
      *
-     * const client = payments.withOptions({ journal: memoryJournal() });
-     * const transfer = await client.transfers.createOnce({ ...input, description: 'invoice 4711' });
-     * console.log(transfer.id, transfer.status);
+     * const payments = new PaymentsClient({ journal: memoryJournal() });
+     * const { id, status } = await payments.transfers.createOnce({
+     *   sourceAccountId: 'acc_000001',
+     *   destinationAccountId: 'acc_000002',
+     *   amount: '12.50',
+     *   description: 'invoice 4711',
+     * });
+     * console.log(id, status);
      * ```
      */
     createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated>;
     /**
-     * A person's word on a payment that `createOnce` leaves in doubt: the id of the Transfer that made it, or
-     * `'not_paid'`, after which the next `createOnce` sends it. Say `'not_paid'` only when the time of
-     * `retryAfterMs` is over: until then an earlier request may still take effect, and this word is believed.
+     * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
+     * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
+     * is believed.
+     * @throws {@link UnsettledError} `conflict`: the journal has it as paid
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     * import { memoryJournal } from 'payments-platform-sdk/journals';
      *
-     * @throws {@link UnsettledError} `conflict` when the journal has it that it was paid; {@link NotFoundError} for
-     * an id that does not exist
+     * const payments = new PaymentsClient({ journal: memoryJournal() });
+     * await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+     * ```
      */
-    settleOnce(reference: string, verdict: TransferId | 'not_paid', options?: OnceOptions): Promise<void>;
-    /** Lists Transfers: `await` one page, or `for await` all of them. */
+    settleOnce(reference: string, verdict: IdFrom<'transferId(text) or as const'> | 'not_paid', options?: OnceOptions): Promise<void>;
+    /**
+     * Lists Transfers: `await` one page, or `for await` all of them.
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const query = { accountId: 'acc_000001' } as const;
+     * for await (const { id, amount } of payments.transfers.list(query)) console.log(id, amount);
+     * ```
+     */
     list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer>;
     /**
      * One Transfer.
-     *
      * @throws {@link NotFoundError} when there is none with this id
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log((await payments.transfers.get('txfr_000001')).status);
+     * ```
      */
-    get(id: TransferId, options?: RequestOptions): ApiCall<Transfer>;
+    get(id: IdFrom<'transferId(text) or as const'>, options?: RequestOptions): ApiCall<Transfer>;
     /**
      * Polls a Transfer until it is `completed`, and resolves to it.
+     * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
+     * out, which says nothing about the money
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
      *
-     * @throws {@link WaitError} with `last`, the Transfer as last seen: reason `failed` when it failed or was
-     * cancelled, `timeout` when time ran out or five polls in a row failed (which says nothing about
-     * the money), `regressed` when its status went backwards. A poll that is refused throws its own
-     * error with `outcome` `unknown`
+     * const payments = new PaymentsClient();
+     * const until = ({ status }: { status: string }) => status !== 'completed';
+     * console.log((await payments.transfers.waitFor('txfr_000001', { until })).status);
+     * ```
      */
-    waitFor(id: TransferId, options?: WaitOptions): Promise<Transfer>;
+    waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer>;
     /**
-     * Answers the question after a creation whose outcome is unknown: does the Transfer exist? It
-     * pages through the Transfers of the source and never sends anything again.
+     * After an unknown outcome: looks for the Transfer among those of its source, and sends nothing.
+     * `not_found` proves nothing before `totalTimeout` and some minutes have passed.
+     * @throws {@link PaymentsError} with `outcome` `unknown`: reconcile again
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
      *
-     * `not_found` proves nothing while the first request may still be on its way: look again when
-     * `totalTimeout` and some minutes have passed. `found` means that it was accepted; see its
-     * `status`. If the search fails, or an argument is invalid, it throws with `outcome` `unknown`:
-     * reconcile again, do not send.
+     * const payments = new PaymentsClient();
+     * const input = {
+     *   sourceAccountId: 'acc_000001',
+     *   destinationAccountId: 'acc_000002',
+     *   amount: '12.50',
+     *   description: 'invoice 4711',
+     * } as const;
+     * console.log((await payments.transfers.reconcile(input)).result);
+     * ```
      */
     reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation>;
 }
 
 /**
  * A client of the Payments Platform.
- *
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1631,35 +1678,33 @@ declare class PaymentsClient {
     readonly transactions: Transactions;
     /**
      * Reads the options and, for what they leave out, the environment, once.
-     *
-     * @throws {@link ConfigurationError} when something is missing or cannot be used; it names the option and
-     * the variable, never the value
+     * @throws {@link ConfigurationError} which names the option and the variable, never the value
      */
     constructor(options?: ClientOptions);
     /**
-     * Returns a copy of this client with the given options replaced; `headers` and `hooks` are
-     * replaced as a whole. What is left out stays, the other credential too: `null` takes `apiKey`, `jwt`
-     * or `idempotencyHeader` off. The copy shares the retry budget. It shares the cached token and the pause
-     * after a 429 only if the credential, the URL and `clock` are unchanged.
-     *
+     * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
+     * takes a credential off. It shares the retry budget, and a token whose source is unchanged.
      * @throws {@link ConfigurationError} as the constructor does
+     * @example
+     * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * console.log(payments.withOptions({ apiKey: 'sk_of_a_tenant' }).toJSON().baseUrl);
+     * ```
      */
     withOptions(options: ClientOptions): PaymentsClient;
     /**
-     * Calls an endpoint that the SDK does not cover, with the same credentials, deadlines, retries
-     * and errors. The path is relative to the base URL (`api: 'versioned'`) or the root URL
-     * (`'root'`). GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a
-     * creation.
-     *
+     * Calls an endpoint that the SDK does not cover, with its credentials, deadlines, retries and
+     * errors. `path` is relative to the base URL (`versioned`) or the root URL (`root`).
      * @example
      * ```ts
-     * const settings = await payments.request({
-     *   method: 'PATCH',
-     *   path: '/platform/settings',
-     *   api: 'versioned',
-     *   body: { defaultChain: 'base' },
-     * });
-     * console.log(settings);
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     *
+     * const payments = new PaymentsClient();
+     * const body = { defaultChain: 'base' };
+     * const request = { method: 'PATCH', path: '/platform/settings', api: 'versioned', body } as const;
+     * console.log(await payments.request(request));
      * ```
      */
     request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T>;
@@ -1669,6 +1714,39 @@ declare class PaymentsClient {
         rootUrl: string;
     };
 }
+
+/**
+ * Makes an Account's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which says what arrived
+ * @example
+ * ```ts
+ * import { accountId } from 'payments-platform-sdk';
+ *
+ * const row: { account: string } = { account: 'acc_000001' };
+ * console.log(accountId(row.account));
+ * ```
+ */
+declare const accountId: (text: string) => AccountId;
+/**
+ * Makes a Counterparty's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which says what arrived
+ */
+declare const counterpartyId: (text: string) => CounterpartyId;
+/**
+ * Makes an Entity's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which says what arrived
+ */
+declare const entityId: (text: string) => EntityId;
+/**
+ * Makes the id of an IBAN (not the IBAN itself) of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which says what arrived
+ */
+declare const ibanId: (text: string) => IbanId;
+/**
+ * Makes a Transfer's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which says what arrived
+ */
+declare const transferId: (text: string) => TransferId;
 
 /** What the platform sends with an error status. */
 interface ErrorBody {
@@ -1683,14 +1761,11 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.2.0";
 
-export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, UnsettledError, ValidationError, WaitError, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, version };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, UnsettledReason, WaitEvent, WaitOptions, WithResponse };
+export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, UnsettledError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, UnsettledReason, WaitEvent, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
-/**
- * What a schema says of a value, as Standard Schema asks for it.
- * @inline
- */
+/** What a schema says of a value, as Standard Schema asks for it. @inline */
 type SchemaResult<T> = {
     /** The value, as the schema made it. */
     readonly value: T;
@@ -1749,7 +1824,6 @@ interface Schema<T> {
     };
     /**
      * Returns the checked value.
-     *
      * @throws an error with `issues` when the value does not match
      */
     parse(value: unknown): T;
@@ -1789,18 +1863,11 @@ interface Schema<T> {
     };
 }
 
-/**
- * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
- * row 34.
- */
+/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
 type Integer = number | bigint;
 /** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
-/**
- * The documented values, and any other string that the platform may send one day: docs/gaps.md,
- * row 33.
- */
+/** The documented values, and any other string that the platform may send one day. */
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
@@ -1812,29 +1879,223 @@ interface PageQuery {
     limit?: number | undefined;
 }
 
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/** The documented chains. @useDeclaredType */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** The Settings to change; omitted fields stay unchanged. */
+interface SettingsUpdateInput {
+    /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/** The documented types of a Counterparty. @useDeclaredType */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /** Only Counterparties of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+}
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an IBAN. @useDeclaredType */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+    /** Only IBANs of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+}
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/** The documented types of a Transfer. @useDeclaredType */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/** The documented statuses of a Transfer. @useDeclaredType */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/** The documented directions of a Transfer. @useDeclaredType */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** `outgoing` or `incoming`. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/**
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ */
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
+/** Which Transfers to list. */
+interface TransferListQuery extends PageQuery {
+    /** Only Transfers of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+}
+
+/** The id types, by what makes one of a text, or lets a literal be one. */
+interface Ways {
+    /** An Account's. */
+    'accountId(text) or as const': AccountId;
+    /** A Counterparty's. */
+    'counterpartyId(text) or as const': CounterpartyId;
+    /** An Entity's. */
+    'entityId(text) or as const': EntityId;
+    /** An IBAN's. */
+    'ibanId(text) or as const': IbanId;
+    /** A Transfer's. */
+    'transferId(text) or as const': TransferId;
+}
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
+/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
+type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
+
 /** The id of an Entity. */
 type EntityId = `ent_${string}`;
 declare const entityTypes: readonly ["individual", "business"];
-/**
- * The documented types of an Entity.
- * @useDeclaredType
- */
+/** The documented types of an Entity. @useDeclaredType */
 type KnownEntityType = (typeof entityTypes)[number];
 /** One of the documented types of an Entity, or a new one that this version does not know. */
 type EntityType = OpenEnum<KnownEntityType>;
 declare const entityStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Entity.
- * @useDeclaredType
- */
+/** The documented statuses of an Entity. @useDeclaredType */
 type KnownEntityStatus = (typeof entityStatuses)[number];
 /** One of the documented statuses of an Entity, or a new one that this version does not know. */
 type EntityStatus = OpenEnum<KnownEntityStatus>;
 declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
-/**
- * The documented statuses of identity verification.
- * @useDeclaredType
- */
+/** The documented statuses of identity verification. @useDeclaredType */
 type KnownKycStatus = (typeof kycStatuses)[number];
 /**
  * One of the documented statuses of identity verification, or a new one that this version does not
@@ -1842,10 +2103,7 @@ type KnownKycStatus = (typeof kycStatuses)[number];
  */
 type KycStatus = OpenEnum<KnownKycStatus>;
 declare const tosStatuses: readonly ["not_started", "pending", "approved"];
-/**
- * The documented statuses of the terms of service.
- * @useDeclaredType
- */
+/** The documented statuses of the terms of service. @useDeclaredType */
 type KnownTosStatus = (typeof tosStatuses)[number];
 /**
  * One of the documented statuses of the terms of service, or a new one that this version does not
@@ -1876,10 +2134,7 @@ interface Entity extends EntityCreated {
     /** Whether the Entity is active. */
     status: EntityStatus;
 }
-/**
- * Input for creating an Entity. Which fields are required is assumed, and how the platform
- * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
- */
+/** Input for creating an Entity. */
 interface EntityCreateInput {
     /** Where the Entity is reached. */
     email: string;
@@ -1892,57 +2147,15 @@ interface EntityCreateInput {
 interface EntityListQuery extends PageQuery {
 }
 
-declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
-/**
- * The documented chains.
- * @useDeclaredType
- */
-type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
-type Chain = OpenEnum<KnownChain>;
-/** The configuration of the Platform. The document names no call that reads it. */
-interface Settings {
-    /** When true, new Accounts are configured to earn yield on idle balances. */
-    autoEarnEnabled: boolean;
-    /** The vault that idle balances of new Accounts are deposited into. */
-    autoEarnVault?: string | null | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain: Chain;
-    /** Receives webhook notifications; null when they are disabled. */
-    webhookUrl?: string | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/** The Settings to change; omitted fields stay unchanged. */
-interface SettingsUpdateInput {
-    /**
-     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
-     * was set earlier: docs/gaps.md, row 12.
-     */
-    autoEarnEnabled?: boolean | undefined;
-    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
-    autoEarnVault?: string | undefined;
-    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
-    defaultChain?: KnownChain | undefined;
-    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
-    webhookUrl?: string | null | undefined;
-}
-
 /** The id of an Account. */
 type AccountId = `acc_${string}`;
 declare const accountTypes: readonly ["wallet", "bank"];
-/**
- * The documented types of an Account.
- * @useDeclaredType
- */
+/** The documented types of an Account. @useDeclaredType */
 type KnownAccountType = (typeof accountTypes)[number];
 /** One of the documented types of an Account, or a new one that this version does not know. */
 type AccountType = OpenEnum<KnownAccountType>;
 declare const accountStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Account.
- * @useDeclaredType
- */
+/** The documented statuses of an Account. @useDeclaredType */
 type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 type AccountStatus = OpenEnum<KnownAccountStatus>;
@@ -1982,13 +2195,10 @@ interface Account extends AccountCreated {
     /** ISO 8601 date-time, UTC. */
     updatedAt: string;
 }
-/**
- * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
- * fields are required is assumed: docs/gaps.md, row 3.
- */
+/** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 interface AccountCreateInput {
     /** The Entity that will own the Account. */
-    entityId: EntityId;
+    entityId: IdFrom<'entityId(text) or as const'>;
     /** Display name. */
     name?: string | undefined;
     /** Free-form data of yours. */
@@ -1998,59 +2208,11 @@ interface AccountCreateInput {
 interface AccountUpdateInput {
     /** Display name. */
     name?: string | undefined;
-    /**
-     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
-     * docs/gaps.md, row 14.
-     */
+    /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
     metadata?: Metadata | undefined;
 }
-/**
- * Which Accounts to list. The document names no filter; add one through `options.query`:
- * docs/gaps.md, row 4.
- */
+/** Which Accounts to list; add a filter through `options.query`. */
 interface AccountListQuery extends PageQuery {
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which Counterparties to list. */
-interface CounterpartyListQuery extends PageQuery {
-    /**
-     * Only Counterparties of this Entity. The document says that the filter exists but not its
-     * name; `entityId` is assumed: docs/gaps.md, row 7.
-     */
-    entityId?: EntityId | undefined;
 }
 
 /** What the platform sends with an error status. */
@@ -2063,60 +2225,18 @@ interface ErrorBody {
     details?: Record<string, unknown> | null | undefined;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
-type IbanId = `iban_${string}`;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an IBAN.
- * @useDeclaredType
- */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which IBANs to list. */
-interface IbanListQuery extends PageQuery {
-    /** Only IBANs of this Entity; the filter's name is assumed: docs/gaps.md, row 8. */
-    entityId?: EntityId | undefined;
-    /** Only IBANs of this Account; the filter's name is assumed: docs/gaps.md, row 8. */
-    accountId?: AccountId | undefined;
-}
-
 declare const executionStatuses: readonly ["Deactivated"];
-/**
- * The one execution status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one execution status that the document names; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Deactivated`, or one that the document does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** How often an Instruction has run, and when it last did. */
 interface ExecutionState {
     /** Starts at 0. */
     executionCounter: Integer;
-    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    /** `Deactivated` is the one documented value. */
     executionStatus: ExecutionStatus;
-    /** The unit is not documented: docs/gaps.md, row 35. */
+    /** When it last ran; the unit is not documented. */
     lastExecuted: Integer;
 }
 /** An on-chain automation instruction of an address. */
@@ -2164,7 +2284,7 @@ interface RefuelERC20Fee {
     /** What one execution costs. */
     executionFee: Integer;
 }
-/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+/** Arguments of the action `refuelERC20`. Their units are not documented. */
 interface RefuelERC20Arguments {
     /** Address of the token to refuel with. */
     token: Hex;
@@ -2177,16 +2297,13 @@ interface RefuelERC20Arguments {
     /** What the executor may charge and spend. */
     fee: RefuelERC20Fee;
 }
-/**
- * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
- * through as given: docs/gaps.md, row 16.
- */
+/** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
 interface ActionArguments {
     /** Refills a token balance whenever it falls below a threshold. */
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -2206,12 +2323,9 @@ interface InstructionListInput {
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/**
- * The one transaction status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one transaction status that the document names; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Success`, or one that the document does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** One on-chain transaction of an Instruction. */
 interface Transaction {
@@ -2245,14 +2359,11 @@ interface Transaction {
     transactionStatus: TransactionStatus;
 }
 declare const transactionSorts: readonly ["Ascending"];
-/**
- * The one sort order that the document names.
- * @useDeclaredType
- */
+/** The one sort order that the document names. @useDeclaredType */
 type KnownTransactionSort = (typeof transactionSorts)[number];
-/** `Ascending` is documented; any other value is sent as given: docs/gaps.md, row 19. */
+/** `Ascending` is documented; any other value is sent as given. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
-/** Which transactions to list. Only `address` is assumed to be required: docs/gaps.md, row 18. */
+/** Which transactions to list. */
 interface TransactionListInput {
     /** The address that the Instructions belong to. */
     address: Hex;
@@ -2260,123 +2371,14 @@ interface TransactionListInput {
     instructionIds?: readonly Hex[] | undefined;
     /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
     from?: Date | string | undefined;
-    /**
-     * Only transactions up to this moment. A `Date` is sent as ISO 8601 text. Whether the moment itself
-     * is included is not documented: docs/gaps.md, row 21.
-     */
+    /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
     /** Number of records to skip. @default 0 */
     skip?: Integer | undefined;
-    /**
-     * Records per page. Not sent by default; the platform's default is not documented: docs/gaps.md,
-     * row 20.
-     */
+    /** Records per page. Not sent by default; the platform's default is not documented. */
     take?: Integer | undefined;
-}
-
-/** The id of a Transfer. */
-type TransferId = `txfr_${string}`;
-declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/**
- * The documented types of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
-type TransferType = OpenEnum<KnownTransferType>;
-declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/**
- * The documented statuses of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferStatus = (typeof transferStatuses)[number];
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
-type TransferStatus = OpenEnum<KnownTransferStatus>;
-declare const transferDirections: readonly ["outgoing", "incoming"];
-/**
- * The documented directions of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
-type TransferDirection = OpenEnum<KnownTransferDirection>;
-/**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
- */
-interface TransferCreated {
-    /** Starts with `txfr_`. */
-    id: TransferId;
-    /** An accepted Transfer is `pending`. */
-    status: TransferStatus;
-    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-    type: TransferType;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A movement of funds from an Account to another Account or to a Counterparty. */
-interface Transfer extends TransferCreated {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /** The Account that the money reaches; present for book transfers. */
-    destinationAccountId?: AccountId | null | undefined;
-    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-    counterpartyId?: CounterpartyId | null | undefined;
-    /** A decimal string. */
-    amount: string;
-    /** `USDC` unless another was asked for. */
-    currency: string;
-    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
-    direction: TransferDirection;
-    /** The text that was given at creation. */
-    description?: string | null | undefined;
-}
-/** @inline */
-interface TransferTerms {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /**
-     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-     * is not 0.3 in JavaScript.
-     */
-    amount: string;
-    /**
-     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-     * documented: docs/gaps.md, row 10.
-     */
-    currency?: string | undefined;
-    /**
-     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
-     * is returned unchanged is assumed: docs/gaps.md, row 60.
-     */
-    description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-    /** Another Account on the same Platform: a book transfer. */
-    destinationAccountId: AccountId;
-    counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-    /** An external wallet or bank account: an on-chain or wire transfer. */
-    counterpartyId: CounterpartyId;
-    destinationAccountId?: undefined;
-}
-/**
- * Input for sending money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
- */
-type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
-/** Which Transfers to list. */
-interface TransferListQuery extends PageQuery {
-    /**
-     * Only Transfers of this Account. The document says that the filter exists but not its name;
-     * `accountId` is assumed: docs/gaps.md, row 6.
-     */
-    accountId?: AccountId | undefined;
 }
 
 /** One page of a list of the versioned API. */
@@ -2400,7 +2402,6 @@ declare const pageSchema: <T>(item: {
  * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
  * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
  * fields, schemas of inputs refuse them.
- *
  * @example
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
@@ -2481,51 +2482,67 @@ export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, Accoun
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Schema, SchemaError, SchemaIssue, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
 // journals/index.d.ts
-/** The id of an Account. */
-type AccountId = `acc_${string}`;
-
 /** The id of a Counterparty. */
 type CounterpartyId = `cpty_${string}`;
 
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+
+/** The id types, by what makes one of a text, or lets a literal be one. */
+interface Ways {
+    /** An Account's. */
+    'accountId(text) or as const': AccountId;
+    /** A Counterparty's. */
+    'counterpartyId(text) or as const': CounterpartyId;
+    /** An Entity's. */
+    'entityId(text) or as const': EntityId;
+    /** An IBAN's. */
+    'ibanId(text) or as const': IbanId;
+    /** A Transfer's. */
+    'transferId(text) or as const': TransferId;
+}
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
+/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
+type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
+
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+
 /** The id of a Transfer. */
 type TransferId = `txfr_${string}`;
-/** @inline */
-interface TransferTerms {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /**
-     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-     * is not 0.3 in JavaScript.
-     */
-    amount: string;
-    /**
-     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-     * documented: docs/gaps.md, row 10.
-     */
-    currency?: string | undefined;
-    /**
-     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
-     * is returned unchanged is assumed: docs/gaps.md, row 60.
-     */
-    description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-    /** Another Account on the same Platform: a book transfer. */
-    destinationAccountId: AccountId;
-    counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-    /** An external wallet or bank account: an on-chain or wire transfer. */
-    counterpartyId: CounterpartyId;
-    destinationAccountId?: undefined;
-}
 /**
- * Input for sending money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
  */
-type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
 
 /** A call has claimed the payment and may be sending it. */
 interface SendingEntry {
@@ -2561,7 +2578,6 @@ type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
  * What it has answered must be on disk: a journal that forgets makes a payment twice.
- *
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -2598,7 +2614,6 @@ interface Journal {
 /**
  * A journal in the memory of this process, for tests. It ends with the process, so a real payment
  * needs another one.
- *
  * @example
  * ```ts
  * import { memoryJournal } from 'payments-platform-sdk/journals';
@@ -2623,7 +2638,6 @@ type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRow
 /**
  * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
  * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
- *
  * @example
  * ```ts
  * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';
@@ -2639,10 +2653,8 @@ declare function postgresJournal(query: PostgresQuery): Journal;
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
 /**
- * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. The server has to run with
- * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`; with its default settings a
- * crash loses claims, and a payment could be made twice.
- *
+ * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. It has to run with
+ * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
  * @example
  * ```ts
  * import { redisJournal, type RedisCommand } from 'payments-platform-sdk/journals';
@@ -2656,10 +2668,8 @@ type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
 declare function redisJournal(command: RedisCommand): Journal;
 
 /**
- * A journal in one SQLite file, which processes of one machine may share. A claim is on disk before the
- * first byte of the payment leaves. Uses the SQLite of the runtime: Node.js from 22.13 on, Bun, Deno.
- * `':memory:'` is no file, for tests. Throws when the file cannot be opened or written.
- *
+ * A journal in one SQLite file (`':memory:'` in tests), which processes of one machine may share. Needs
+ * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
@@ -2721,18 +2731,324 @@ export { Sandbox, SandboxError, seedDemo };
 export type { SandboxProblem };
 
 // sandbox.d.ts
+/** The id of an Entity. */
+type EntityId = `ent_${string}`;
+declare const entityTypes: readonly ["individual", "business"];
+/** The documented types of an Entity. @useDeclaredType */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+declare const entityStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an Entity. @useDeclaredType */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/** The documented statuses of identity verification. @useDeclaredType */
+type KnownKycStatus = (typeof kycStatuses)[number];
 /**
- * A whole number as the platform sends it: a `number` when JavaScript can hold it exactly,
- * otherwise a `bigint`. No digit is ever lost. How large they get is not documented: docs/gaps.md,
- * row 34.
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
  */
+type KycStatus = OpenEnum<KnownKycStatus>;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/** The documented statuses of the terms of service. @useDeclaredType */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Where identity verification stands; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Share this link with the Entity: there it completes identity verification. */
+    kycLink: string;
+    /** Share this link with the Entity: there it accepts the terms of service. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business on whose behalf Accounts are held. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/** Input for creating an Entity. */
+interface EntityCreateInput {
+    /** Where the Entity is reached. */
+    email: string;
+    /** The name of a person. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/** The documented chains. @useDeclaredType */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** The configuration of the Platform. The document names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** The Settings to change; omitted fields stay unchanged. */
+interface SettingsUpdateInput {
+    /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. */
+    webhookUrl?: string | null | undefined;
+}
+
+/** The id of an Account. */
+type AccountId = `acc_${string}`;
+declare const accountTypes: readonly ["wallet", "bank"];
+/** The documented types of an Account. @useDeclaredType */
+type KnownAccountType = (typeof accountTypes)[number];
+/** One of the documented types of an Account, or a new one that this version does not know. */
+type AccountType = OpenEnum<KnownAccountType>;
+declare const accountStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an Account. @useDeclaredType */
+type KnownAccountStatus = (typeof accountStatuses)[number];
+/** One of the documented statuses of an Account, or a new one that this version does not know. */
+type AccountStatus = OpenEnum<KnownAccountStatus>;
+/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+interface AccountCreated {
+    /** Starts with `acc_`. */
+    id: AccountId;
+    /** The Entity that owns the Account. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: AccountType;
+    /** The chain that the Account is provisioned on. */
+    chain: Chain;
+    /** A new Account is `active`. */
+    status: AccountStatus;
+    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+    autoEarn: boolean;
+    /** A decimal string; its unit and precision are not documented. */
+    availableBalance: string;
+    /** `USDC` unless the platform says otherwise. */
+    currency: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
+interface Account extends AccountCreated {
+    /** A decimal string. */
+    pendingBalance: string;
+    /** A decimal string. */
+    lockedBalance: string;
+    /** A decimal string. */
+    holdingBalance: string;
+    /** Free-form data of yours; absent or null when there is none. */
+    metadata?: Metadata | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** Input for creating an Account, which is provisioned on the default chain of the Settings. */
+interface AccountCreateInput {
+    /** The Entity that will own the Account. */
+    entityId: IdFrom<'entityId(text) or as const'>;
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. */
+    metadata?: Metadata | undefined;
+}
+/** The fields of an Account to change; omitted fields stay unchanged. */
+interface AccountUpdateInput {
+    /** Display name. */
+    name?: string | undefined;
+    /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
+    metadata?: Metadata | undefined;
+}
+
+/** The id of a Counterparty. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/** The documented types of a Counterparty. @useDeclaredType */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+
+/** The id of an IBAN (not the IBAN itself). */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an IBAN. @useDeclaredType */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+
+/** The id of a Transfer. */
+type TransferId = `txfr_${string}`;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/** The documented types of a Transfer. @useDeclaredType */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/** The documented statuses of a Transfer. @useDeclaredType */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/** The documented directions of a Transfer. @useDeclaredType */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/**
+ * What the platform answers when a Transfer has been accepted: fewer fields than a
+ * {@link Transfer}.
+ */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless another was asked for. */
+    currency: string;
+    /** `outgoing` or `incoming`. */
+    direction: TransferDirection;
+    /** The text that was given at creation. */
+    description?: string | null | undefined;
+}
+/**
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ */
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
+
+/** The id types, by what makes one of a text, or lets a literal be one. */
+interface Ways {
+    /** An Account's. */
+    'accountId(text) or as const': AccountId;
+    /** A Counterparty's. */
+    'counterpartyId(text) or as const': CounterpartyId;
+    /** An Entity's. */
+    'entityId(text) or as const': EntityId;
+    /** An IBAN's. */
+    'ibanId(text) or as const': IbanId;
+    /** A Transfer's. */
+    'transferId(text) or as const': TransferId;
+}
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
+/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
+type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
+
+/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
 type Integer = number | bigint;
 /** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
-/**
- * The documented values, and any other string that the platform may send one day: docs/gaps.md,
- * row 33.
- */
+/** The documented values, and any other string that the platform may send one day. */
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
@@ -2797,277 +3113,18 @@ declare class Table<Prefix extends string, Row extends {
     all(): Row[];
 }
 
-/** The id of an Entity. */
-type EntityId = `ent_${string}`;
-declare const entityTypes: readonly ["individual", "business"];
-/**
- * The documented types of an Entity.
- * @useDeclaredType
- */
-type KnownEntityType = (typeof entityTypes)[number];
-/** One of the documented types of an Entity, or a new one that this version does not know. */
-type EntityType = OpenEnum<KnownEntityType>;
-declare const entityStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Entity.
- * @useDeclaredType
- */
-type KnownEntityStatus = (typeof entityStatuses)[number];
-/** One of the documented statuses of an Entity, or a new one that this version does not know. */
-type EntityStatus = OpenEnum<KnownEntityStatus>;
-declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
-/**
- * The documented statuses of identity verification.
- * @useDeclaredType
- */
-type KnownKycStatus = (typeof kycStatuses)[number];
-/**
- * One of the documented statuses of identity verification, or a new one that this version does not
- * know.
- */
-type KycStatus = OpenEnum<KnownKycStatus>;
-declare const tosStatuses: readonly ["not_started", "pending", "approved"];
-/**
- * The documented statuses of the terms of service.
- * @useDeclaredType
- */
-type KnownTosStatus = (typeof tosStatuses)[number];
-/**
- * One of the documented statuses of the terms of service, or a new one that this version does not
- * know.
- */
-type TosStatus = OpenEnum<KnownTosStatus>;
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
-interface EntityCreated {
-    /** Starts with `ent_`. */
-    id: EntityId;
-    /** The email address that the Entity was created with. */
-    email: string;
-    /** An individual (verified by KYC) or a business (verified by KYB). */
-    type: EntityType;
-    /** Where identity verification stands; a new Entity has `not_started`. */
-    kycStatus: KycStatus;
-    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
-    tosStatus: TosStatus;
-    /** Share this link with the Entity: there it completes identity verification. */
-    kycLink: string;
-    /** Share this link with the Entity: there it accepts the terms of service. */
-    tosLink: string;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** An individual or a business on whose behalf Accounts are held. */
-interface Entity extends EntityCreated {
-    /** Whether the Entity is active. */
-    status: EntityStatus;
-}
-/**
- * Input for creating an Entity. Which fields are required is assumed, and how the platform
- * chooses the type is not documented: docs/gaps.md, rows 1 and 2.
- */
-interface EntityCreateInput {
-    /** Where the Entity is reached. */
-    email: string;
-    /** The name of a person. */
-    fullName?: string | undefined;
-    /** The name of a business. */
-    businessName?: string | undefined;
-}
-
-declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
-/**
- * The documented chains.
- * @useDeclaredType
- */
-type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
-type Chain = OpenEnum<KnownChain>;
-/** The configuration of the Platform. The document names no call that reads it. */
-interface Settings {
-    /** When true, new Accounts are configured to earn yield on idle balances. */
-    autoEarnEnabled: boolean;
-    /** The vault that idle balances of new Accounts are deposited into. */
-    autoEarnVault?: string | null | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain: Chain;
-    /** Receives webhook notifications; null when they are disabled. */
-    webhookUrl?: string | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/** The Settings to change; omitted fields stay unchanged. */
-interface SettingsUpdateInput {
-    /**
-     * Enables or disables auto-earn for new Accounts. Enabling it requires `autoEarnVault`, even if one
-     * was set earlier: docs/gaps.md, row 12.
-     */
-    autoEarnEnabled?: boolean | undefined;
-    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. See docs/gaps.md, row 11. */
-    autoEarnVault?: string | undefined;
-    /** The chain used when creating new Accounts; only those documented: docs/gaps.md, row 13. */
-    defaultChain?: KnownChain | undefined;
-    /** Where webhook notifications go; null disables them. See docs/gaps.md, row 56. */
-    webhookUrl?: string | null | undefined;
-}
-
-/** The id of an Account. */
-type AccountId = `acc_${string}`;
-declare const accountTypes: readonly ["wallet", "bank"];
-/**
- * The documented types of an Account.
- * @useDeclaredType
- */
-type KnownAccountType = (typeof accountTypes)[number];
-/** One of the documented types of an Account, or a new one that this version does not know. */
-type AccountType = OpenEnum<KnownAccountType>;
-declare const accountStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an Account.
- * @useDeclaredType
- */
-type KnownAccountStatus = (typeof accountStatuses)[number];
-/** One of the documented statuses of an Account, or a new one that this version does not know. */
-type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
-interface AccountCreated {
-    /** Starts with `acc_`. */
-    id: AccountId;
-    /** The Entity that owns the Account. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: AccountType;
-    /** The chain that the Account is provisioned on. */
-    chain: Chain;
-    /** A new Account is `active`. */
-    status: AccountStatus;
-    /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
-    autoEarn: boolean;
-    /** A decimal string; its unit and precision are not documented. */
-    availableBalance: string;
-    /** `USDC` unless the platform says otherwise. */
-    currency: string;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
-interface Account extends AccountCreated {
-    /** A decimal string. */
-    pendingBalance: string;
-    /** A decimal string. */
-    lockedBalance: string;
-    /** A decimal string. */
-    holdingBalance: string;
-    /** Free-form data of yours; absent or null when there is none. */
-    metadata?: Metadata | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/**
- * Input for creating an Account, which is provisioned on the default chain of the Settings. Which
- * fields are required is assumed: docs/gaps.md, row 3.
- */
-interface AccountCreateInput {
-    /** The Entity that will own the Account. */
-    entityId: EntityId;
-    /** Display name. */
-    name?: string | undefined;
-    /** Free-form data of yours. */
-    metadata?: Metadata | undefined;
-}
-/** The fields of an Account to change; omitted fields stay unchanged. */
-interface AccountUpdateInput {
-    /** Display name. */
-    name?: string | undefined;
-    /**
-     * Free-form data of yours. Whether the platform merges or replaces it is not documented:
-     * docs/gaps.md, row 14.
-     */
-    metadata?: Metadata | undefined;
-}
-
-/** The id of a Counterparty. */
-type CounterpartyId = `cpty_${string}`;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/**
- * The documented types of a Counterparty.
- * @useDeclaredType
- */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-
-/** The id of an IBAN (not the IBAN itself). */
-type IbanId = `iban_${string}`;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/**
- * The documented statuses of an IBAN.
- * @useDeclaredType
- */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-
 declare const executionStatuses: readonly ["Deactivated"];
-/**
- * The one execution status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one execution status that the document names; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Deactivated`, or one that the document does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** How often an Instruction has run, and when it last did. */
 interface ExecutionState {
     /** Starts at 0. */
     executionCounter: Integer;
-    /** `Deactivated` is the one documented value; how it gets there is not: docs/gaps.md, row 41. */
+    /** `Deactivated` is the one documented value. */
     executionStatus: ExecutionStatus;
-    /** The unit is not documented: docs/gaps.md, row 35. */
+    /** When it last ran; the unit is not documented. */
     lastExecuted: Integer;
 }
 /** An on-chain automation instruction of an address. */
@@ -3115,7 +3172,7 @@ interface RefuelERC20Fee {
     /** What one execution costs. */
     executionFee: Integer;
 }
-/** Arguments of the action `refuelERC20`. Their units are not documented: docs/gaps.md, row 17. */
+/** Arguments of the action `refuelERC20`. Their units are not documented. */
 interface RefuelERC20Arguments {
     /** Address of the token to refuel with. */
     token: Hex;
@@ -3128,16 +3185,13 @@ interface RefuelERC20Arguments {
     /** What the executor may charge and spend. */
     fee: RefuelERC20Fee;
 }
-/**
- * Arguments keyed by action kind. `refuelERC20` is documented and checked; any other kind passes
- * through as given: docs/gaps.md, row 16.
- */
+/** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
 interface ActionArguments {
     /** Refills a token balance whenever it falls below a threshold. */
     refuelERC20?: RefuelERC20Arguments | undefined;
     [kind: string]: unknown;
 }
-/** Input for building an instruction payload. All of it is required: docs/gaps.md, row 15. */
+/** Input for building an instruction payload. All of it is required. */
 interface InstructionBuildInput {
     /** The address that the Instruction is for. */
     address: Hex;
@@ -3152,12 +3206,9 @@ interface InstructionBuildInput {
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/**
- * The one transaction status that the document names; others exist.
- * @useDeclaredType
- */
+/** The one transaction status that the document names; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name: docs/gaps.md, row 32. */
+/** `Success`, or one that the document does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** One on-chain transaction of an Instruction. */
 interface Transaction {
@@ -3190,101 +3241,6 @@ interface Transaction {
     /** `Success` is the one documented value. */
     transactionStatus: TransactionStatus;
 }
-
-/** The id of a Transfer. */
-type TransferId = `txfr_${string}`;
-declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/**
- * The documented types of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
-type TransferType = OpenEnum<KnownTransferType>;
-declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/**
- * The documented statuses of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferStatus = (typeof transferStatuses)[number];
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
-type TransferStatus = OpenEnum<KnownTransferStatus>;
-declare const transferDirections: readonly ["outgoing", "incoming"];
-/**
- * The documented directions of a Transfer.
- * @useDeclaredType
- */
-type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
-type TransferDirection = OpenEnum<KnownTransferDirection>;
-/**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
- */
-interface TransferCreated {
-    /** Starts with `txfr_`. */
-    id: TransferId;
-    /** An accepted Transfer is `pending`. */
-    status: TransferStatus;
-    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-    type: TransferType;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A movement of funds from an Account to another Account or to a Counterparty. */
-interface Transfer extends TransferCreated {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /** The Account that the money reaches; present for book transfers. */
-    destinationAccountId?: AccountId | null | undefined;
-    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-    counterpartyId?: CounterpartyId | null | undefined;
-    /** A decimal string. */
-    amount: string;
-    /** `USDC` unless another was asked for. */
-    currency: string;
-    /** `outgoing` or `incoming`; seen from whose side is not documented: docs/gaps.md, row 42. */
-    direction: TransferDirection;
-    /** The text that was given at creation. */
-    description?: string | null | undefined;
-}
-/** @inline */
-interface TransferTerms {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /**
-     * How much, as an exact decimal string above zero, such as `'12.50'`. Never a number: 0.1 + 0.2
-     * is not 0.3 in JavaScript.
-     */
-    amount: string;
-    /**
-     * The currency. Default: nothing is sent, and the platform takes `USDC`. Which others exist is not
-     * documented: docs/gaps.md, row 10.
-     */
-    currency?: string | undefined;
-    /**
-     * Your own text. Put a unique reference here so that `reconcile` can find the Transfer. That it
-     * is returned unchanged is assumed: docs/gaps.md, row 60.
-     */
-    description?: string | undefined;
-}
-/** @inline */
-interface ToAccount {
-    /** Another Account on the same Platform: a book transfer. */
-    destinationAccountId: AccountId;
-    counterpartyId?: undefined;
-}
-/** @inline */
-interface ToCounterparty {
-    /** An external wallet or bank account: an on-chain or wire transfer. */
-    counterpartyId: CounterpartyId;
-    destinationAccountId?: undefined;
-}
-/**
- * Input for sending money: a source, an amount and exactly one destination. That source and
- * amount are required is assumed: docs/gaps.md, row 5.
- */
-type TransferCreateInput = TransferTerms & (ToAccount | ToCounterparty);
 
 /**
  * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
@@ -3610,9 +3566,9 @@ declare class SandboxAccounts {
     /** Every Account, oldest first. */
     list(): Account[];
     /**
-     * Puts money into an Account from outside the Platform: its available balance grows.
+     * Puts money into an Account from outside: its available balance grows.
      * @param amount a decimal string in the Account's currency, such as `'100.00'`.
-     * @throws SandboxError when the Account does not exist or the amount is not a decimal above zero.
+     * @throws SandboxError when the Account does not exist or the amount is no decimal above zero.
      */
     fund(id: string, amount: string): Account;
     /**
@@ -3655,8 +3611,7 @@ declare class SandboxCounterparties {
     constructor(platform: Platform);
     /**
      * Creates a Counterparty. What you leave out is made up, the same way in every run.
-     * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
-     *   a field of a bank account or the reverse.
+     * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
      *
      * @example
      * ```ts
@@ -3742,8 +3697,7 @@ declare class SandboxIbans {
     constructor(platform: Platform);
     /**
      * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
-     * @throws SandboxError when the Account does not exist, belongs to another Entity, or its Entity
-     *   has not completed KYC/KYB: call `sandbox.entities.approve` first.
+     * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
      */
     create(input: SandboxIbanInput): Iban;
     /** One IBAN. @throws SandboxError when it does not exist or was deleted. */
@@ -3756,11 +3710,9 @@ declare class SandboxIbans {
      */
     delete(id: string): void;
     /**
-     * Lets a deposit arrive: the available balance of the Account grows by the same number, because
-     * the sandbox converts no currency.
+     * Lets a deposit arrive: the available balance of the Account grows by the same number.
      * @param amount a decimal string, such as `'100.00'`.
-     * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is not a
-     *   decimal above zero.
+     * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
      */
     deposit(id: string, amount: string): Account;
 }
@@ -3794,8 +3746,8 @@ declare class SandboxInstructions {
     #private;
     constructor(platform: Platform);
     /**
-     * Registers an Instruction on chain, with the transaction that activates it. Takes either what
-     * POST /instruction/build takes or what it answers, plus the address it belongs to.
+     * Registers an Instruction on chain, with the transaction that activates it: what POST
+     * /instruction/build takes or answers, plus the address.
      * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
      *
      * @example
@@ -3866,9 +3818,8 @@ declare class SandboxTransfers {
     /** Every Transfer, oldest first. */
     list(): Transfer[];
     /**
-     * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
-     * money arrives with the second step. A description that begins with `sandbox:fail` or
-     * `sandbox:cancel` leads to that end instead.
+     * Moves a Transfer one step on: to `processing`, then to `completed`, when the money arrives. After a
+     * description of `sandbox:fail` or `sandbox:cancel` that is the end.
      * @throws SandboxError when it does not exist, or has ended already.
      */
     advance(id: string): Transfer;
@@ -4033,9 +3984,8 @@ interface ListenOptions {
     /** The address to listen on. @default '127.0.0.1' */
     host?: string | undefined;
     /**
-     * Names under which the sandbox may be called, beside `host`, `localhost` and the addresses of the
-     * loopback interface: that of a container, for instance. Any other is refused, because a page of
-     * somebody else's could bring a browser here by it.
+     * Names under which the sandbox may be called, beside `host` and those of the loopback interface: a
+     * container's, for instance. Any other is refused, as a foreign page could use it.
      */
     allowHosts?: readonly string[] | undefined;
 }
@@ -4097,9 +4047,8 @@ interface HandlersOptions {
     rootUrl?: string | undefined;
 }
 /**
- * Handlers for msw that let a sandbox answer. Two operations stay out of reach, because msw takes
- * the body off every GET: `instructions.list` and `transactions.list` are answered with a 400 that
- * says so. For these, hand `sandbox.clientOptions` to the client, or use the server.
+ * Handlers for msw that let a sandbox answer all but `instructions.list` and `transactions.list`: msw takes
+ * the body off every GET. For these, hand `sandbox.clientOptions` to the client.
  *
  * @example
  * ```ts

@@ -108,38 +108,72 @@ function membersOf(
   return found;
 }
 
-/** Public names, and fields of theirs, that have no sentence of documentation. */
-export function undocumented(
+/** What an editor shows of a symbol: its text, and its tags but for examples. */
+export interface Shown {
+  /** `src/resources/transfers.ts Transfers.create`. */
+  readonly name: string;
+  readonly text: string;
+  readonly tags: string;
+  readonly example: string | undefined;
+  readonly isMethod: boolean;
+}
+
+/** Public names, and fields of theirs, with their documentation. */
+export function documented(
   paths: readonly string[] = Object.values(entryPoints).map((path) => join(root, path)),
   texts: ReadonlyMap<string, string> = new Map(),
-): string[] {
+): Shown[] {
   const { checker, exportsOf } = read(paths, texts);
-  const bare = (symbol: ts.Symbol | undefined): boolean =>
-    ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim() === '';
-  const missing = new Set<string>();
+  const found = new Map<string, Shown>();
+  const show = (name: string, symbol: ts.Symbol | undefined): void => {
+    const tags = symbol?.getJsDocTags(checker) ?? [];
+    const textOf = (tag: ts.JSDocTagInfo) => ts.displayPartsToString(tag.text);
+    const node = symbol?.valueDeclaration;
+    found.set(name, {
+      name,
+      text: ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim(),
+      tags: tags
+        .filter((tag) => tag.name !== 'example')
+        .map(textOf)
+        .join(' '),
+      example: tags.filter((tag) => tag.name === 'example').map(textOf)[0],
+      isMethod: node !== undefined && (ts.isMethodDeclaration(node) || ts.isMethodSignature(node)),
+    });
+  };
   const publicNames = new Set(paths.flatMap(exportsOf));
   for (const symbol of publicNames) {
     const declarations = symbol.getDeclarations() ?? [];
     const place = declarations[0]?.getSourceFile().fileName ?? '';
     const name = `${relative(root, place)} ${symbol.getName()}`;
-    if (bare(symbol)) missing.add(name);
+    show(name, symbol);
     for (const member of declarations.flatMap((declaration) =>
       membersOf(declaration, publicNames, checker),
     )) {
       const field = member.name;
-      if (field !== undefined && bare(checker.getSymbolAtLocation(field))) {
-        missing.add(`${name}.${field.getText()}`);
+      if (field !== undefined) {
+        show(`${name}.${field.getText()}`, checker.getSymbolAtLocation(field));
       }
     }
   }
-  return [...missing].toSorted();
+  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
+
+/** Those that have no sentence of documentation. */
+export const undocumented = (...from: Parameters<typeof documented>): string[] =>
+  documented(...from)
+    .filter(({ text }) => text === '')
+    .map(({ name }) => name);
 
 const firstSentence = (text: string): string =>
   (/^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').trim();
 
 const oneLine = (text: string): string =>
   text
+    // Named for what the compiler says of a wrong id.
+    .replace(
+      /(?:IdFrom|OneDestination)<'(\w)(\w+)\(text\) or as const'>/g,
+      (_, first: string, rest: string) => `${first.toUpperCase()}${rest}`,
+    )
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/([({[]) ?\| /g, '$1')

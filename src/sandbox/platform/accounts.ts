@@ -138,9 +138,9 @@ export class SandboxAccounts {
   }
 
   /**
-   * Puts money into an Account from outside the Platform: its available balance grows.
+   * Puts money into an Account from outside: its available balance grows.
    * @param amount a decimal string in the Account's currency, such as `'100.00'`.
-   * @throws SandboxError when the Account does not exist or the amount is not a decimal above zero.
+   * @throws SandboxError when the Account does not exist or the amount is no decimal above zero.
    */
   fund(id: string, amount: string): Account {
     const row = this.#platform.accounts.get(id);

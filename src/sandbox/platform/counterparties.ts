@@ -89,8 +89,7 @@ export class SandboxCounterparties {
 
   /**
    * Creates a Counterparty. What you leave out is made up, the same way in every run.
-   * @throws SandboxError when the Entity does not exist, a field is malformed, or a wallet is given
-   *   a field of a bank account or the reverse.
+   * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
    *
    * @example
    * ```ts

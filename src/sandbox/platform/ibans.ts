@@ -59,8 +59,7 @@ export class SandboxIbans {
 
   /**
    * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
-   * @throws SandboxError when the Account does not exist, belongs to another Entity, or its Entity
-   *   has not completed KYC/KYB: call `sandbox.entities.approve` first.
+   * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
    */
   create(input: SandboxIbanInput): Iban {
     const platform = this.#platform;
@@ -117,11 +116,9 @@ export class SandboxIbans {
   }
 
   /**
-   * Lets a deposit arrive: the available balance of the Account grows by the same number, because
-   * the sandbox converts no currency.
+   * Lets a deposit arrive: the available balance of the Account grows by the same number.
    * @param amount a decimal string, such as `'100.00'`.
-   * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is not a
-   *   decimal above zero.
+   * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
    */
   deposit(id: string, amount: string): Account {
     const platform = this.#platform;

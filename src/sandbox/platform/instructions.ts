@@ -141,8 +141,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Registers an Instruction on chain, with the transaction that activates it. Takes either what
-   * POST /instruction/build takes or what it answers, plus the address it belongs to.
+   * Registers an Instruction on chain, with the transaction that activates it: what POST
+   * /instruction/build takes or answers, plus the address.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example

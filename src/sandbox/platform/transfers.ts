@@ -210,9 +210,8 @@ export class SandboxTransfers {
   }
 
   /**
-   * Moves a Transfer one step on: from `pending` to `processing`, from there to `completed`. The
-   * money arrives with the second step. A description that begins with `sandbox:fail` or
-   * `sandbox:cancel` leads to that end instead.
+   * Moves a Transfer one step on: to `processing`, then to `completed`, when the money arrives. After a
+   * description of `sandbox:fail` or `sandbox:cancel` that is the end.
    * @throws SandboxError when it does not exist, or has ended already.
    */
   advance(id: string): Transfer {
