@@ -18,7 +18,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of an Account. */
+/** The id of an Account; `accountId(text)` makes one of a `string`. */
 export type AccountId = `acc_${string}`;
 export const accountIdSchema = idOf<IdFrom<'accountId(text) or as const'>>('acc_');
 /** Tells whether a value is a well-formed Account id, and narrows it. */

@@ -14,7 +14,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of a Counterparty. */
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 export type CounterpartyId = `cpty_${string}`;
 export const counterpartyIdSchema = idOf<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */

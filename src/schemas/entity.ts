@@ -13,7 +13,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an Entity. */
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
 export type EntityId = `ent_${string}`;
 export const entityIdSchema = idOf<IdFrom<'entityId(text) or as const'>>('ent_');
 /** Tells whether a value is a well-formed Entity id, and narrows it. */

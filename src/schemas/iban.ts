@@ -14,7 +14,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an IBAN (not the IBAN itself). */
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 export type IbanId = `iban_${string}`;
 export const ibanIdSchema = idOf<IdFrom<'ibanId(text) or as const'>>('iban_');
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */

@@ -18,7 +18,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of a Transfer. */
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 export type TransferId = `txfr_${string}`;
 export const transferIdSchema = idOf<IdFrom<'transferId(text) or as const'>>('txfr_');
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
@@ -126,7 +126,7 @@ export type TransferCreateInput =
       sourceAccountId: IdFrom<'accountId(text) or as const'>;
       /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: string;
-      /** Another Account of the Platform. */
+      /** Another Account of the Platform; then no `counterpartyId`. */
       destinationAccountId: OneDestination<'accountId(text) or as const'>;
       counterpartyId?: undefined;
       /** Default: not sent; the platform takes `USDC`. */
@@ -139,7 +139,7 @@ export type TransferCreateInput =
       sourceAccountId: IdFrom<'accountId(text) or as const'>;
       /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: string;
-      /** An external wallet or bank account. */
+      /** An external wallet or bank account; then no `destinationAccountId`. */
       counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
       destinationAccountId?: undefined;
       /** Default: not sent; the platform takes `USDC`. */

@@ -77,7 +77,7 @@ interface SettingsUpdateInput {
     webhookUrl?: string | null | undefined;
 }
 
-/** The id of a Counterparty. */
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 type CounterpartyId = `cpty_${string}`;
 /** Tells whether a value is a well-formed Counterparty id, and narrows it. */
 declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
@@ -117,7 +117,7 @@ interface CounterpartyListQuery extends PageQuery {
     entityId?: IdFrom<'entityId(text) or as const'> | undefined;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 type IbanId = `iban_${string}`;
 /** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
 declare const isIbanId: (value: unknown) => value is IbanId;
@@ -175,7 +175,7 @@ type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'len
 /** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
 type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
 
-/** The id of an Entity. */
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
 /** Tells whether a value is a well-formed Entity id, and narrows it. */
 declare const isEntityId: (value: unknown) => value is EntityId;
@@ -250,7 +250,7 @@ interface EntityCreateInput {
 interface EntityListQuery extends PageQuery {
 }
 
-/** The id of an Account. */
+/** The id of an Account; `accountId(text)` makes one of a `string`. */
 type AccountId = `acc_${string}`;
 /** Tells whether a value is a well-formed Account id, and narrows it. */
 declare const isAccountId: (value: unknown) => value is AccountId;
@@ -324,7 +324,7 @@ interface AccountUpdateInput {
 interface AccountListQuery extends PageQuery {
 }
 
-/** The id of a Transfer. */
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
 /** Tells whether a value is a well-formed Transfer id, and narrows it. */
 declare const isTransferId: (value: unknown) => value is TransferId;
@@ -389,7 +389,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** Another Account of the Platform. */
+    /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -401,7 +401,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** An external wallet or bank account. */
+    /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -1909,7 +1909,7 @@ interface SettingsUpdateInput {
     webhookUrl?: string | null | undefined;
 }
 
-/** The id of a Counterparty. */
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 type CounterpartyId = `cpty_${string}`;
 declare const counterpartyTypes: readonly ["wallet", "bank_account"];
 /** The documented types of a Counterparty. @useDeclaredType */
@@ -1945,7 +1945,7 @@ interface CounterpartyListQuery extends PageQuery {
     entityId?: IdFrom<'entityId(text) or as const'> | undefined;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 type IbanId = `iban_${string}`;
 declare const ibanStatuses: readonly ["active", "inactive"];
 /** The documented statuses of an IBAN. @useDeclaredType */
@@ -1981,7 +1981,7 @@ interface IbanListQuery extends PageQuery {
     accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 
-/** The id of a Transfer. */
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
 declare const transferTypes: readonly ["book", "wire", "on_chain"];
 /** The documented types of a Transfer. @useDeclaredType */
@@ -2038,7 +2038,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** Another Account of the Platform. */
+    /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -2050,7 +2050,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** An external wallet or bank account. */
+    /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -2082,7 +2082,7 @@ type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'len
 /** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
 type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
 
-/** The id of an Entity. */
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
 declare const entityTypes: readonly ["individual", "business"];
 /** The documented types of an Entity. @useDeclaredType */
@@ -2147,7 +2147,7 @@ interface EntityCreateInput {
 interface EntityListQuery extends PageQuery {
 }
 
-/** The id of an Account. */
+/** The id of an Account; `accountId(text)` makes one of a `string`. */
 type AccountId = `acc_${string}`;
 declare const accountTypes: readonly ["wallet", "bank"];
 /** The documented types of an Account. @useDeclaredType */
@@ -2482,10 +2482,10 @@ export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, Accoun
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Schema, SchemaError, SchemaIssue, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
 // journals/index.d.ts
-/** The id of a Counterparty. */
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 type CounterpartyId = `cpty_${string}`;
 
-/** The id of an IBAN (not the IBAN itself). */
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 type IbanId = `iban_${string}`;
 
 /** The id types, by what makes one of a text, or lets a literal be one. */
@@ -2506,13 +2506,13 @@ type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'len
 /** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
 type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
 
-/** The id of an Entity. */
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
 
-/** The id of an Account. */
+/** The id of an Account; `accountId(text)` makes one of a `string`. */
 type AccountId = `acc_${string}`;
 
-/** The id of a Transfer. */
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
 /**
  * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
@@ -2523,7 +2523,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** Another Account of the Platform. */
+    /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -2535,7 +2535,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** An external wallet or bank account. */
+    /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -2731,7 +2731,7 @@ export { Sandbox, SandboxError, seedDemo };
 export type { SandboxProblem };
 
 // sandbox.d.ts
-/** The id of an Entity. */
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
 declare const entityTypes: readonly ["individual", "business"];
 /** The documented types of an Entity. @useDeclaredType */
@@ -2823,7 +2823,7 @@ interface SettingsUpdateInput {
     webhookUrl?: string | null | undefined;
 }
 
-/** The id of an Account. */
+/** The id of an Account; `accountId(text)` makes one of a `string`. */
 type AccountId = `acc_${string}`;
 declare const accountTypes: readonly ["wallet", "bank"];
 /** The documented types of an Account. @useDeclaredType */
@@ -2888,7 +2888,7 @@ interface AccountUpdateInput {
     metadata?: Metadata | undefined;
 }
 
-/** The id of a Counterparty. */
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 type CounterpartyId = `cpty_${string}`;
 declare const counterpartyTypes: readonly ["wallet", "bank_account"];
 /** The documented types of a Counterparty. @useDeclaredType */
@@ -2919,7 +2919,7 @@ interface Counterparty {
     createdAt: string;
 }
 
-/** The id of an IBAN (not the IBAN itself). */
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 type IbanId = `iban_${string}`;
 declare const ibanStatuses: readonly ["active", "inactive"];
 /** The documented statuses of an IBAN. @useDeclaredType */
@@ -2948,7 +2948,7 @@ interface Iban {
     createdAt: string;
 }
 
-/** The id of a Transfer. */
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
 declare const transferTypes: readonly ["book", "wire", "on_chain"];
 /** The documented types of a Transfer. @useDeclaredType */
@@ -3005,7 +3005,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** Another Account of the Platform. */
+    /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
@@ -3017,7 +3017,7 @@ type TransferCreateInput = {
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
     /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
-    /** An external wallet or bank account. */
+    /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */

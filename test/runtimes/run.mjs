@@ -3,7 +3,7 @@
  *
  *   npm run test:runtimes               everything; exits with 1 when a cell is not as it has to be,
  *                                       or when docs/runtimes.md says something else
- *   node test/runtimes/run.mjs --update the same, and writes docs/runtimes.md
+ *   node test/runtimes/run.mjs --update the same, and writes docs/runtimes.md and test/types/mistakes.txt
  *   node test/runtimes/run.mjs --only=matrix,sealing,wires,bundles,modules,types,examples
  *
  * The tools come from the lockfile of this folder and are installed when they are not there.
@@ -37,7 +37,7 @@ const { copyStory, processRows, sealing, wires, workerRow } = await import('./ru
 const { bundleRows } = await import('./bundles.mjs');
 const { tellInBrowser } = await import('./browser.mjs');
 const { asNewUser, bothCopies, contents, jestRow, packageTools } = await import('./modules.mjs');
-const { compilerRows, declarations, hovers } = await import('./types.mjs');
+const { compilerRows, declarations, hovers, mistakes } = await import('./types.mjs');
 const { zodRows } = await import('./zods.mjs');
 const { runExamples } = await import('./examples.mjs');
 const { cell, document, list, matrix } = await import('./table.mjs');
@@ -71,7 +71,7 @@ const parts = {
   types: async () => {
     checks.push(...(await compilerRows(consumer)));
     checks.push(...declarations(installed), ...(await hovers(consumer)));
-    checks.push(...(await zodRows(place)));
+    checks.push(await mistakes(consumer, flags.update), ...(await zodRows(place)));
   },
   examples: async () => checks.push(...(await runExamples(place))),
 };

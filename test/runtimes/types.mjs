@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { lend, modules, run } from './setup.mjs';
+import { here, lend, modules, run } from './setup.mjs';
 
 const compilers = {
   5.5: 'typescript55',
@@ -143,6 +143,56 @@ async function compile(consumer, { version, name, label, options, files, text, l
   };
 }
 
+const reviewed = join(here, '../types/mistakes.txt');
+const said = /^\d\.\d/;
+const mistakesHead = `import { isKnownTransferStatus, PaymentsClient, type Transfer } from 'payments-platform-sdk';
+declare const payments: PaymentsClient, transfer: Transfer;
+declare const row: { account: string; supplier: string };
+`;
+
+/** What the compilers say of typical mistakes, which test/types/mistakes.txt shows for a review. */
+export async function mistakes(consumer, update) {
+  const [head, ...texts] = readFileSync(reviewed, 'utf8').split(/^(?=# )/m);
+  const blocks = texts.map((text) => ({
+    code: text.split('\n').filter((line) => !said.test(line) && !line.startsWith('# ')),
+    title: text.split('\n')[0],
+    lines: new Map(),
+  }));
+  const folder = join(consumer, 'mistakes');
+  mkdirSync(folder);
+  const files = blocks.map(({ code }, index) => {
+    writeFileSync(join(folder, `${index}.mts`), mistakesHead + code.join('\n'));
+    return `${index}.mts`;
+  });
+  const compilerOptions = {
+    ...{ module: 'nodenext', target: 'es2022', lib: ['ES2022'], types: [] },
+    ...{ strict: true, noEmit: true },
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  for (const version of ['5.5', '6.0', '7.0']) {
+    const tsc = join(modules, compilers[version], 'bin/tsc');
+    const { stdout } = await run(process.execPath, [tsc, '-p', folder, '--pretty', 'false']);
+    const errors = stdout.matchAll(/(\d+)\.mts\(\d+,\d+\): error (.*)((?:\n .*)*)/g);
+    for (const [, index, first, more] of errors) {
+      const { lines } = blocks[index];
+      const line = more === '' ? first : `${first} … ${more.split('\n').at(-1).trim()}`;
+      const versions = lines.get(line) ?? [];
+      if (![...lines.values()].flat().includes(version)) lines.set(line, [...versions, version]);
+    }
+  }
+  const shown = blocks.map(({ title, code, lines }) => {
+    const found = [...lines].map(([line, versions]) => `${versions.join(', ')}: ${line}`);
+    return [title, code.join('\n').trim(), ...found].join('\n');
+  });
+  const text = `${head}${shown.join('\n\n')}\n`;
+  if (update) writeFileSync(reviewed, text);
+  return {
+    name: 'compilers say of typical mistakes what test/types/mistakes.txt says',
+    ok: text === readFileSync(reviewed, 'utf8') && blocks.every(({ lines }) => lines.size > 0),
+    detail: text,
+  };
+}
+
 /** Types of DOM that @types/node does not declare, and those that only a browser means. */
 const domTypes =
   /\b(HeadersInit|BodyInit|RequestInfo|XMLHttpRequest|HTML\w+|Window|Document|ReadableStream|Blob|FormData)\b/g;
@@ -180,7 +230,7 @@ export function declarations(installed) {
 const hovered = {
   'transfer./*1*/amount': /decimal string/,
   'payments./*2*/transfers': /Movements of funds/,
-  'payments.transfers./*3*/create': /retried only if/,
+  'payments.transfers./*3*/create': /sent again only if/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
   '({} as ClientOptions)./*5*/baseUrl': /versioned API/,
   '({} as RequestOptions)./*6*/signal': /Aborts the call/,
