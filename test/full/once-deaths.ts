@@ -142,7 +142,7 @@ export async function deaths(
     const crew = store === 'sqlite' ? 2 : 4;
     let nextKill = performance.now() + killEvery * 3;
     let nextFreeze = performance.now() + 500;
-    const deadline = performance.now() + 300_000;
+    const deadline = performance.now() + Math.max(300_000, payouts * 2_000);
     while (known.size < payouts && performance.now() < deadline) {
       while (workers.size - frozen.size < crew) start(place);
       await pause(20);
@@ -174,11 +174,16 @@ export async function deaths(
   await server.close();
 
   const ledger = Map.groupBy(sandbox.transfers.list(), ({ description }) => description);
+  // A busy machine kills workers faster than it starts them.
+  if (known.size < payouts) wrong.push(`time is up: ${known.size} of ${payouts} were told`);
   for (const number of numbers) {
     const { description } = payoutOf(number);
     const made = ledger.get(description) ?? [];
-    if (made.length !== 1) wrong.push(`${description} was paid ${made.length} times`);
-    else if (made[0]?.id !== known.get(number)) wrong.push(`${description} is not what was told`);
+    const id = known.get(number);
+    if (made.length > 1 || (id !== undefined && made.length === 0)) {
+      wrong.push(`${description} was paid ${made.length} times`);
+    } else if (id !== undefined && made[0]?.id !== id)
+      wrong.push(`${description} is not what was told`);
   }
   const created = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
   return {

@@ -669,8 +669,6 @@ declare class UnsettledError extends PaymentsError {
     readonly retryAfterMs: number | undefined;
     /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
     readonly candidates: readonly TransferId[] | undefined;
-    /** @hidden */
-    constructor(message: string, facts: ErrorFacts & Pick<UnsettledError, 'reason' | 'reference'> & Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates'>>);
 }
 /** Tells whether a value is an error of this package, from whichever copy of it. */
 declare const isPaymentsError: (value: unknown) => value is PaymentsError;
@@ -684,6 +682,29 @@ declare const isOutcomeUnknown: (value: unknown) => value is PaymentsError & {
     readonly outcome: "unknown";
     readonly startedAt: string;
 };
+
+/** Options of a single call. */
+interface RequestOptions {
+    /** Aborts the call, including its waits. */
+    signal?: AbortSignal | undefined;
+    /** Milliseconds for one attempt: headers and body. Default: the client's. */
+    timeout?: number | undefined;
+    /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
+    totalTimeout?: number | undefined;
+    /**
+     * How often the call may be sent again at most; 0 means never, except once after a 401 when the
+     * credential is a function. Default: the client's.
+     */
+    maxRetries?: number | undefined;
+    /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
+    headers?: Readonly<Record<string, string | undefined>> | undefined;
+    /** Extra query parameters that the document does not name. */
+    query?: Readonly<Record<string, QueryValue>> | undefined;
+    /** Extra body fields that the document does not name. */
+    body?: Readonly<Record<string, unknown>> | undefined;
+}
+/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
+type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** The call that an event belongs to; never includes a credential. */
 interface HookCall {
@@ -757,29 +778,6 @@ interface Hooks {
     /** When a response with an undocumented shape was returned anyway. */
     onDrift?: ((event: DriftEvent) => unknown) | undefined;
 }
-
-/** Options of a single call. */
-interface RequestOptions {
-    /** Aborts the call, including its waits. */
-    signal?: AbortSignal | undefined;
-    /** Milliseconds for one attempt: headers and body. Default: the client's. */
-    timeout?: number | undefined;
-    /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
-    totalTimeout?: number | undefined;
-    /**
-     * How often the call may be sent again at most; 0 means never, except once after a 401 when the
-     * credential is a function. Default: the client's.
-     */
-    maxRetries?: number | undefined;
-    /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
-    headers?: Readonly<Record<string, string | undefined>> | undefined;
-    /** Extra query parameters that the document does not name. */
-    query?: Readonly<Record<string, QueryValue>> | undefined;
-    /** Extra body fields that the document does not name. */
-    body?: Readonly<Record<string, unknown>> | undefined;
-}
-/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
-type QueryValue = string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** A custom fetch; receives every request except a GET with a body. */
 type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
