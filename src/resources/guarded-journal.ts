@@ -92,7 +92,7 @@ export class GuardedJournal {
       (error) => this.#broken(`${what} failed`, error),
     );
     if (isAnswer(answer)) return answer;
-    throw this.#broken(`${what} gave what this version of the SDK cannot read`);
+    throw this.#broken(`${what} gave what this SDK cannot read`);
   }
 
   /** What is asked for, as long as there is time and the caller has not left. */

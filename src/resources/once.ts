@@ -78,7 +78,7 @@ const onceOptionsRules = (): Rules<OnceOptions> => ({
 const isReference = (value: unknown): value is string =>
   typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
 const referenceRule =
-  'expected a reference that no other payment ever has. createOnce finds the payment by it; it needs a letter or digit';
+  'expected a reference of this payment alone. createOnce finds the payment by it; it needs a letter or digit';
 
 /** Makes a payment once. */
 export async function createOnce(

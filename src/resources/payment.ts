@@ -129,7 +129,7 @@ export class Payment {
   async #look(retryAfterMs = later, why?: unknown): Promise<Transfer | undefined> {
     const { signal, totalTimeout } = this.#settings;
     this.#journal.extend(signal);
-    const late = `: the list was not searched within ${totalTimeout} ms (totalTimeout)`;
+    const late = `: the list took more than ${totalTimeout} ms (totalTimeout)`;
     const answer = await this.#journal.inTime(
       (deadline) => this.#api.look(deadline.signal),
       () => this.#inDoubt(retryAfterMs, why, late),
@@ -139,7 +139,11 @@ export class Payment {
     if (answer.result === 'not_found') return undefined;
     const left: Transfer[] = [];
     for (const transfer of answer.candidates) {
-      if (!(await this.#isAnothers(transfer))) left.push(transfer);
+      const { id, description } = transfer;
+      const isOther = description && description !== this.#input.description;
+      const entry = isOther ? await this.#journal.read(description) : undefined;
+      // What the journal has as the payment of its own description is not this one.
+      if (entry?.state !== 'paid' || entry.transferId !== id) left.push(transfer);
     }
     if (left.length === 0) return undefined;
     // One that came without an id counts all the same.
@@ -151,13 +155,6 @@ export class Payment {
     );
   }
 
-  /** Whether the journal knows a transfer as the payment of its own description. */
-  async #isAnothers({ id, description }: Transfer): Promise<boolean> {
-    if (typeof description !== 'string' || description === this.#input.description) return false;
-    const entry = await this.#journal.read(description);
-    return entry?.state === 'paid' && entry.transferId === id;
-  }
-
   async #paid({ transferId }: PaidEntry): Promise<Transfer> {
     try {
       return await this.#api.get(transferId);
@@ -165,7 +162,7 @@ export class Payment {
       if (!isPaymentsError(error)) throw error;
       throw reattribute(error, {
         ...this.#journal.facts,
-        message: `The payment was made (${transferId}), but the transfer could not be read.\nCall createOnce again to get it.\n${error.message}`,
+        message: `The payment was made (${transferId}), but could not be read.\nCall createOnce again to get it.\n${error.message}`,
       });
     }
   }
@@ -186,7 +183,7 @@ export class Payment {
     if (isSeen && entry?.state === 'sending') throw this.#journal.inProgress(soon);
     throw this.#journal.unsettled(
       'ambiguous',
-      `The payment was made (${id}), and another call has changed the entry meanwhile: it may have been made twice, and a person has to decide`,
+      `The payment was made (${id}), and another call has changed the entry: it may have been made twice, and a person has to decide`,
       { candidates: other === undefined ? [id] : [id, other] },
     );
   }
