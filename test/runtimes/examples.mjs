@@ -171,7 +171,7 @@ const numbersOf = (stdout) =>
     [...stdout.matchAll(/^(\d+) (.*)$/gm)].map(([, number, what]) => [what, Number(number)]),
   );
 
-/** The batch as it is, and a smaller one by workers who create what their jobs say, as often as they say it. */
+/** The batch as it is, and a smaller one by workers who create, and again after any error. */
 async function payouts(folder) {
   const path = [dirname(await redisServer()), process.env['PATH']].join(delimiter);
   const batch = (place, count) =>
@@ -194,8 +194,9 @@ async function payouts(folder) {
   cpSync(join(folder, 'payouts'), careless, { recursive: true });
   const file = join(careless, 'worker.ts');
   const text = readFileSync(file, 'utf8');
-  if (!text.includes('createOnce(job')) throw new Error('worker.ts does not pay once');
-  writeFileSync(file, text.replace('createOnce(job', 'create(job'));
+  const [once, certain] = ['createOnce(job', '!error.retryable'];
+  if (!text.includes(once) || !text.includes(certain)) throw new Error('worker.ts is another one');
+  writeFileSync(file, text.replace(once, 'create(job').replace(certain, 'false'));
   const wrong = await batch('careless', 60);
   return [
     {
