@@ -281,5 +281,5 @@ const isDocumentedErrorBody = (body: unknown): boolean =>
   typeof Reflect.get(body, 'error') === 'string' &&
   typeof Reflect.get(body, 'code') === 'string';
 
-const refusal = (sentences: readonly string[]): ConfigurationError =>
-  new ConfigurationError(redactor([])(sentences.join('\n')), { outcome: 'not_sent' });
+const refusal = (wrong: readonly string[]): ConfigurationError =>
+  new ConfigurationError(redactor([])(wrong.join('\n')), { outcome: 'not_sent' });

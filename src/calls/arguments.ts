@@ -106,13 +106,11 @@ export const sentences = (message: string): string =>
 export const told = (rule: string, value: unknown): string =>
   rule.startsWith('expected ') ? `${arrived(value)}; ${rule}` : rule;
 
-/** What has arrived: numbers and the like as they are, anything else without showing it. */
+/** What has arrived: numbers and short texts of digits as they are, anything else without showing it. */
 function arrived(value: unknown): string {
   if (value === undefined) return 'missing';
-  if (value === '') return 'got an empty string';
-  const isShown =
-    typeof value === 'number' || (typeof value === 'string' && /^[-+\d.,e]{1,10}$/.test(value));
-  return `got ${isShown ? (JSON.stringify(value) ?? '') : kindOf(value)}`;
+  const isShown = typeof value === 'string' && /^[-+\d.,e]{0,10}$/.test(value);
+  return `got ${isShown ? `"${value}"` : typeof value === 'number' ? value : kindOf(value)}`;
 }
 
 /** What a schema found wrong, in words. `value` is what was checked. */
@@ -192,9 +190,8 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  const { constructor }: { constructor?: unknown } = Object.getPrototypeOf(value) ?? {};
-  const name =
-    typeof value === 'object' && typeof constructor === 'function' ? constructor.name : '';
+  const maker: unknown = Reflect.get(Object(Object.getPrototypeOf(value)), 'constructor');
+  const name = typeof value === 'object' && typeof maker === 'function' ? maker.name : '';
   if (name !== '' && name !== 'Object') return article(name);
   return article(typeof value);
 }

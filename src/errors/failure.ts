@@ -332,10 +332,14 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     case 'noCredential': {
       const { option, problem } = failure;
       const cause = problem === undefined ? redactError(failure.error, redact) : undefined;
+      const what =
+        problem === undefined
+          ? 'failed'
+          : `returned ${problem.startsWith('got ') ? problem.slice(4) : `what ${problem}`}`;
       const message = say(
-        `The function in the option ${option} ${problem === undefined ? 'failed' : 'returned no credential'}`,
+        `The function in the option ${option} ${what}`,
         '',
-        problem ?? oneLine(cause?.message ?? ''),
+        oneLine(cause?.message ?? ''),
       );
       return new ConfigurationError(message, { ...facts, cause });
     }

@@ -4,8 +4,8 @@ import { callOptionsRules, copied, type RequestOptions } from '../calls/request-
 import {
   checkOptions,
   hasFunctions,
-  milliseconds,
   judged,
+  milliseconds,
   ruled,
   type Rule,
   type Rules,
@@ -97,9 +97,9 @@ export async function createOnce(
     if (!(error instanceof ValidationError)) throw error;
     issues.push(...error.issues);
   }
-  const description: unknown = (input as Partial<OnceInput> | undefined)?.description;
-  if (!isReference(description)) {
-    judged(() => referenceRule)(description, 'description', issues);
+  const reference = (input as Partial<OnceInput> | undefined)?.description;
+  if (!isReference(reference)) {
+    judged(() => referenceRule)(reference, 'description', issues);
   }
   if (create === undefined || issues.length > 0) {
     throw invalidArguments(creating, issues, ways.api.redact);

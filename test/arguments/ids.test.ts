@@ -186,7 +186,7 @@ test('what is no id is described and not shown', () => {
       7,
     ].map((text) => problemOf(accountId, text).message),
   ).toEqual([
-    'got an empty string; expected the id of an Account, acc_….',
+    'got ""; expected the id of an Account, acc_….',
     'got a string; expected the id of an Account, acc_….',
     'got a string; expected the id of an Account, acc_….',
     '"txfr_…" is the id of a Transfer; expected an Account\'s, acc_….',

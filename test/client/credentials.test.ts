@@ -221,16 +221,16 @@ test('what the function failed with is the cause of the error, as a copy', async
 });
 
 test.each([
-  ['apiKey', undefined, 'got nothing; expected an API key'],
-  ['apiKey', 42, 'got a number; expected an API key'],
-  ['apiKey', '', 'got an empty string; expected an API key'],
-  ['apiKey', 'pk_live_1', 'got text without "sk_"'],
-  ['apiKey', 'sk_', 'got text without "sk_"'],
+  ['apiKey', undefined, 'returned nothing; expected an API key'],
+  ['apiKey', 42, 'returned a number; expected an API key'],
+  ['apiKey', '', 'returned an empty string; expected an API key'],
+  ['apiKey', 'pk_live_1', 'returned text without "sk_"'],
+  ['apiKey', 'sk_', 'returned text without "sk_"'],
   ['apiKey', 'sk_live_1\r\nx-evil: 1', 'a line break'],
   ['apiKey', 'sk_live_ 1', 'a space'],
   ['apiKey', `sk_${'x'.repeat(9_000)}`, 'has 9003 characters; expected 8192 at most'],
-  ['jwt', 'sk_live_1', 'got an API key; expected a JWT'],
-  ['jwt', null, 'got null; expected a JWT'],
+  ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
+  ['jwt', null, 'returned null; expected a JWT'],
 ] as const)('a function for %s that gives %j is told what is wrong', async (name, value, words) => {
   const { payments, requests } = clientOf(() => respond(200), {
     [name]: () => Promise.resolve(value as string),
