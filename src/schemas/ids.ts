@@ -17,10 +17,7 @@ export type IdPrefix = keyof typeof nouns;
 /** The suffix cannot change the path that it is put into: docs/gaps.md, row 22. */
 const wellFormed = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 
-export const idPattern = (prefix: IdPrefix): RegExp =>
-  new RegExp(wellFormed.source.replace('[a-z]+_', prefix), 'su');
-
-const isId = (prefix: IdPrefix, value: unknown): boolean =>
+export const isId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && wellFormed.test(value);
 
 /** Without a schema, so that a bundle with a guard holds no zod. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { idPattern, idProblem, type IdPrefix } from './ids.ts';
+import { idProblem, isId, type IdPrefix } from './ids.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
@@ -73,7 +73,9 @@ export const metadataInput = (): Schema<Metadata> =>
 /* @__NO_SIDE_EFFECTS__ */
 export function idOf<Id extends string>(prefix: IdPrefix): () => Schema<Id> {
   const error = ({ input }: { readonly input?: unknown }) => idProblem(prefix, input);
-  return lazily(() => narrowed(z.string({ error }).check(z.regex(idPattern(prefix), { error }))));
+  return lazily(() =>
+    narrowed(z.string({ error }).check(z.refine((id) => isId(prefix, id), { error }))),
+  );
 }
 
 /** Whether a value is an object and not an array. */

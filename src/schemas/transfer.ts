@@ -151,12 +151,10 @@ export type TransferCreateInput =
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId: z.optional(
-    narrowed<OneDestination<'accountId(text) or as const'>>(accountIdSchema()),
-  ),
-  counterpartyId: z.optional(
-    narrowed<OneDestination<'counterpartyId(text) or as const'>>(counterpartyIdSchema()),
-  ),
+  destinationAccountId:
+    z.optional<Schema<OneDestination<'accountId(text) or as const'>>>(accountIdSchema()),
+  counterpartyId:
+    z.optional<Schema<OneDestination<'counterpartyId(text) or as const'>>>(counterpartyIdSchema()),
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
 });
