@@ -67,3 +67,5 @@ async function work({ store, baseUrl, apiKey, settle, totalTimeout, todo }: Work
 process.on('message', (order: WorkerOrder) => {
   void work(order);
 });
+// Nobody is left of a run that was interrupted.
+process.on('disconnect', () => process.exit());
