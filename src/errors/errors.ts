@@ -64,10 +64,12 @@ export interface ErrorFacts extends Partial<CallIdentity> {
  * The base of every error that this package throws. `outcome` tells whether the call took effect.
  * @example
  * ```ts
- * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
+ * import { isOutcomeUnknown, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  *
+ * const payments = new PaymentsClient(new Sandbox().clientOptions);
  * try {
- *   await payments.transfers.create(input);
+ *   await payments.entities.create({ email: 'ada@example.com' });
  * } catch (error) {
  *   if (isOutcomeUnknown(error)) console.log('look before you send again');
  *   else if (error instanceof PaymentsError) console.log('no money moved', error.outcome);

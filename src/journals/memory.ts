@@ -5,10 +5,13 @@ import type { Journal, JournalEntry } from './journal.ts';
  * needs another one.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { memoryJournal } from 'payments-platform-sdk/journals';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  *
- * const client = payments.withOptions({ journal: memoryJournal() });
- * console.log(client.toJSON().baseUrl);
+ * const { clientOptions } = new Sandbox();
+ * const payments = new PaymentsClient({ ...clientOptions, journal: memoryJournal() });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): Journal {

@@ -27,12 +27,13 @@ export type PostgresQuery = (
  * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';
  *
  * // pg: (text, values) => pool.query(text, values); postgres.js: (text, values) => sql.unsafe(text, values)
  * const query: PostgresQuery = async () => [];
- * const client = payments.withOptions({ journal: postgresJournal(query) });
- * console.log(client.toJSON().baseUrl);
+ * const payments = new PaymentsClient({ journal: postgresJournal(query) });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 export function postgresJournal(query: PostgresQuery): Journal {

@@ -13,12 +13,13 @@ return 1`;
  * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { redisJournal, type RedisCommand } from 'payments-platform-sdk/journals';
  *
  * // ioredis: (name, ...args) => redis.call(name, ...args); node-redis: (...args) => client.sendCommand(args)
  * const command: RedisCommand = async () => null;
- * const client = payments.withOptions({ journal: redisJournal(command) });
- * console.log(client.toJSON().baseUrl);
+ * const payments = new PaymentsClient({ journal: redisJournal(command) });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 export function redisJournal(command: RedisCommand): Journal {

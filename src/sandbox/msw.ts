@@ -23,8 +23,10 @@ export interface HandlersOptions {
  * ```ts
  * import { setupServer } from 'msw/node';
  * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  * import { handlers } from 'payments-platform-sdk/sandbox/msw';
  *
+ * const sandbox = new Sandbox();
  * const baseUrl = 'https://api.example.com/v0';
  * const server = setupServer(...handlers(sandbox, { baseUrl }));
  * server.listen();

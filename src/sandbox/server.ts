@@ -69,9 +69,10 @@ export interface SandboxServer {
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  * import { listen } from 'payments-platform-sdk/sandbox/server';
  *
- * const server = await listen(sandbox, { port: 0 });
+ * const server = await listen(new Sandbox(), { port: 0 });
  * const client = new PaymentsClient(server.clientOptions);
  * console.log((await client.accounts.list()).data.length);
  * await server.close();

@@ -6,7 +6,7 @@
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
  *
- * const checked = TransferCreateInputSchema.safeParse({ ...input, amount: '-1' });
+ * const checked = TransferCreateInputSchema.safeParse({ sourceAccountId: 'acc_1', amount: '-1' });
  * console.log(checked.error?.issues[0]?.message);
  * ```
  *

@@ -19,6 +19,9 @@ export interface SandboxFaults {
    *
    * @example
    * ```ts
+   * import { Sandbox } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = new Sandbox();
    * sandbox.faults.add({
    *   operation: 'transfers.create',
    *   fault: { kind: 'reset', when: 'after_commit' },

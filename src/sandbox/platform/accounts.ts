@@ -155,7 +155,10 @@ export class SandboxAccounts {
    *
    * @example
    * ```ts
-   * sandbox.accounts.update(account.id, { status: 'inactive' });
+   * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = seedDemo(new Sandbox());
+   * sandbox.accounts.update('acc_000001', { status: 'inactive' });
    * ```
    */
   update(id: string, patch: SandboxAccountUpdate): Account {

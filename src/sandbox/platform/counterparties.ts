@@ -93,7 +93,10 @@ export class SandboxCounterparties {
    *
    * @example
    * ```ts
-   * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
+   * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = seedDemo(new Sandbox());
+   * const wallet = sandbox.counterparties.create({ entityId: 'ent_000001', type: 'wallet' });
    * console.log(wallet.walletAddress);
    * ```
    */

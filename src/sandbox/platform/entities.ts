@@ -143,7 +143,10 @@ export class SandboxEntities {
    *
    * @example
    * ```ts
-   * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
+   * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = seedDemo(new Sandbox());
+   * sandbox.entities.update('ent_000001', { kycStatus: 'under_review' });
    * ```
    */
   update(id: string, patch: SandboxEntityUpdate): Entity {

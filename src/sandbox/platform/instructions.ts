@@ -147,6 +147,11 @@ export class SandboxInstructions {
    *
    * @example
    * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   * import { Sandbox } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = new Sandbox();
+   * const payments = new PaymentsClient(sandbox.clientOptions);
    * const built = await payments.instructions.build({
    *   address: '0x00000000000000000000000000000000000000aa',
    *   chainId: 8453,
