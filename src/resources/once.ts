@@ -78,7 +78,7 @@ const onceOptionsRules = (): Rules<OnceOptions> => ({
 const isReference = (value: unknown): value is string =>
   typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
 const referenceRule =
-  'expected a reference of this payment alone. createOnce finds the payment by it; it needs a letter or digit';
+  'expected a reference of this payment alone. Say the same one at every try, with a letter or digit: another one pays again';
 
 /** Makes a payment once. */
 export async function createOnce(

@@ -86,7 +86,7 @@ export class Transfers {
       answer: answerCheck(transferCreatedSchema()),
       acceptIf: hasId(transferIdSchema()),
       ifUnknown:
-        'the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
+        'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
     };
   }
 

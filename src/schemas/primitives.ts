@@ -115,7 +115,7 @@ const amountRule = {
       ? `expected a decimal string above zero, such as "12.50". ${
           typeof input === 'string'
             ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
-            : 'Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
+            : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
         }`
       : `got ${decimals.length} decimals; expected 18 at most`;
   },

@@ -8,10 +8,10 @@ import { refusal, table, type Row } from './refusal.ts';
 describe('transfers.create', () => {
   const rule = /expected a decimal string above zero, such as "12\.50"/;
   const amounts: readonly (readonly [string, unknown, RegExp])[] = [
-    ['a number', 12.5, /Quote it: a number loses digits/],
-    ['a whole number', 12, /Quote it/],
-    ['a bigint', 12n, /Quote it/],
-    ['NaN', Number.NaN, /Quote it/],
+    ['a number', 12.5, /Write it as a string: a number loses digits/],
+    ['a whole number', 12, /Write it as a string/],
+    ['a bigint', 12n, /Write it as a string/],
+    ['NaN', Number.NaN, /Write it as a string/],
     ['nothing', undefined, /^missing; expected a decimal string/],
     ['null', null, /^got null; expected a decimal string/],
     ['null', null, rule],
@@ -137,7 +137,7 @@ describe('transfers.create', () => {
     const error = await refusal((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
       "ValidationError: Invalid amount in transfers.create: got 0.30000000000000004; expected a decimal string above zero, such as "12.50".
-      Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004.
+      Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004.
       Nothing was sent."
     `);
   });

@@ -55,7 +55,7 @@ describe('the message of', () => {
     const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "2 invalid arguments in transfers.create:
-        amount: got 12.5; expected a decimal string above zero, such as "12.50". Quote it: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004
+        amount: got 12.5; expected a decimal string above zero, such as "12.50". Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004
         curency: unknown field; did you mean currency?
       Nothing was sent."
     `);
@@ -66,7 +66,7 @@ describe('the message of', () => {
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 302, a redirect.
       Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
   });
@@ -153,7 +153,7 @@ describe('the message of', () => {
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 502 with application/json; expected the platform's Error body.
       It says: Bad gateway
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
   });
@@ -219,17 +219,17 @@ describe('the message of', () => {
       {
         "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
       The status says that the platform accepted the call.
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
         "credential": "The credential function did not return within 30000 ms.
       Look at the function in the option apiKey.
       Nothing was sent.
       Request: POST https://api.example.com/v0/transfers (transfers.create).",
         "headers": "The platform did not answer within 30000 ms (option timeout).
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
         "total": "The call did not finish within 10000 ms (option totalTimeout).
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
       }
     `);
@@ -287,7 +287,7 @@ describe('the message of', () => {
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
       "The platform answered 201, but its answer is not JSON.
       The status says that the platform accepted the call.
-      Outcome unknown: the transfer may have taken effect. Do not send it again before payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
+      Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
     const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
