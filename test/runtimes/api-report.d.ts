@@ -473,10 +473,12 @@ interface ErrorFacts extends Partial<CallIdentity> {
  * The base of every error that this package throws. `outcome` tells whether the call took effect.
  * @example
  * ```ts
- * import { isOutcomeUnknown, PaymentsError } from 'payments-platform-sdk';
+ * import { isOutcomeUnknown, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  *
+ * const payments = new PaymentsClient(new Sandbox().clientOptions);
  * try {
- *   await payments.transfers.create(input);
+ *   await payments.entities.create({ email: 'ada@example.com' });
  * } catch (error) {
  *   if (isOutcomeUnknown(error)) console.log('look before you send again');
  *   else if (error instanceof PaymentsError) console.log('no money moved', error.outcome);
@@ -2404,7 +2406,7 @@ declare const pageSchema: <T>(item: {
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
  *
- * const checked = TransferCreateInputSchema.safeParse({ ...input, amount: '-1' });
+ * const checked = TransferCreateInputSchema.safeParse({ sourceAccountId: 'acc_1', amount: '-1' });
  * console.log(checked.error?.issues[0]?.message);
  * ```
  *
@@ -2614,10 +2616,13 @@ interface Journal {
  * needs another one.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { memoryJournal } from 'payments-platform-sdk/journals';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  *
- * const client = payments.withOptions({ journal: memoryJournal() });
- * console.log(client.toJSON().baseUrl);
+ * const { clientOptions } = new Sandbox();
+ * const payments = new PaymentsClient({ ...clientOptions, journal: memoryJournal() });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 declare function memoryJournal({ now }?: {
@@ -2638,12 +2643,13 @@ type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRow
  * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { postgresJournal, type PostgresQuery } from 'payments-platform-sdk/journals';
  *
  * // pg: (text, values) => pool.query(text, values); postgres.js: (text, values) => sql.unsafe(text, values)
  * const query: PostgresQuery = async () => [];
- * const client = payments.withOptions({ journal: postgresJournal(query) });
- * console.log(client.toJSON().baseUrl);
+ * const payments = new PaymentsClient({ journal: postgresJournal(query) });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 declare function postgresJournal(query: PostgresQuery): Journal;
@@ -2655,12 +2661,13 @@ type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
  * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
  * @example
  * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
  * import { redisJournal, type RedisCommand } from 'payments-platform-sdk/journals';
  *
  * // ioredis: (name, ...args) => redis.call(name, ...args); node-redis: (...args) => client.sendCommand(args)
  * const command: RedisCommand = async () => null;
- * const client = payments.withOptions({ journal: redisJournal(command) });
- * console.log(client.toJSON().baseUrl);
+ * const payments = new PaymentsClient({ journal: redisJournal(command) });
+ * console.log(payments.toJSON().baseUrl);
  * ```
  */
 declare function redisJournal(command: RedisCommand): Journal;
@@ -3453,6 +3460,9 @@ interface SandboxFaults {
      *
      * @example
      * ```ts
+     * import { Sandbox } from 'payments-platform-sdk/sandbox';
+     *
+     * const sandbox = new Sandbox();
      * sandbox.faults.add({
      *   operation: 'transfers.create',
      *   fault: { kind: 'reset', when: 'after_commit' },
@@ -3575,7 +3585,10 @@ declare class SandboxAccounts {
      *
      * @example
      * ```ts
-     * sandbox.accounts.update(account.id, { status: 'inactive' });
+     * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+     *
+     * const sandbox = seedDemo(new Sandbox());
+     * sandbox.accounts.update('acc_000001', { status: 'inactive' });
      * ```
      */
     update(id: string, patch: SandboxAccountUpdate): Account;
@@ -3613,7 +3626,10 @@ declare class SandboxCounterparties {
      *
      * @example
      * ```ts
-     * const wallet = sandbox.counterparties.create({ entityId: entity.id, type: 'wallet' });
+     * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+     *
+     * const sandbox = seedDemo(new Sandbox());
+     * const wallet = sandbox.counterparties.create({ entityId: 'ent_000001', type: 'wallet' });
      * console.log(wallet.walletAddress);
      * ```
      */
@@ -3668,7 +3684,10 @@ declare class SandboxEntities {
      *
      * @example
      * ```ts
-     * sandbox.entities.update(entity.id, { kycStatus: 'under_review' });
+     * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+     *
+     * const sandbox = seedDemo(new Sandbox());
+     * sandbox.entities.update('ent_000001', { kycStatus: 'under_review' });
      * ```
      */
     update(id: string, patch: SandboxEntityUpdate): Entity;
@@ -3750,6 +3769,11 @@ declare class SandboxInstructions {
      *
      * @example
      * ```ts
+     * import { PaymentsClient } from 'payments-platform-sdk';
+     * import { Sandbox } from 'payments-platform-sdk/sandbox';
+     *
+     * const sandbox = new Sandbox();
+     * const payments = new PaymentsClient(sandbox.clientOptions);
      * const built = await payments.instructions.build({
      *   address: '0x00000000000000000000000000000000000000aa',
      *   chainId: 8453,
@@ -4014,9 +4038,10 @@ interface SandboxServer {
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  * import { listen } from 'payments-platform-sdk/sandbox/server';
  *
- * const server = await listen(sandbox, { port: 0 });
+ * const server = await listen(new Sandbox(), { port: 0 });
  * const client = new PaymentsClient(server.clientOptions);
  * console.log((await client.accounts.list()).data.length);
  * await server.close();
@@ -4052,8 +4077,10 @@ interface HandlersOptions {
  * ```ts
  * import { setupServer } from 'msw/node';
  * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox } from 'payments-platform-sdk/sandbox';
  * import { handlers } from 'payments-platform-sdk/sandbox/msw';
  *
+ * const sandbox = new Sandbox();
  * const baseUrl = 'https://api.example.com/v0';
  * const server = setupServer(...handlers(sandbox, { baseUrl }));
  * server.listen();
