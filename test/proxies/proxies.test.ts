@@ -149,8 +149,8 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const inDoubt = ends.filter(({ outcome }) => outcome === 'unknown');
     expect(lies(ends, platform)).toEqual([]);
     expect(ends.length).toBeGreaterThan(200);
-    // None on a quiet machine; one in a hundred while everything else is tested beside it.
-    expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.03);
+    // None on a quiet machine; up to four in a hundred while everything else is tested beside it.
+    expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
   test('behind limit_req 20 a second without burst, ten a second get through with little in vain', async () => {
