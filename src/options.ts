@@ -242,9 +242,9 @@ export function resolveOptions(options: ClientOptions) {
   }
   if (wrong.length > 0) throw refusal(wrong);
   const clock = clockFrom(options.clock);
-  for (const name of ['timeout', 'totalTimeout'] as const) {
-    const ms = options[name] ?? Number.POSITIVE_INFINITY;
-    if (ms <= fewMilliseconds) {
+  for (const [name, few] of Object.entries(fewMilliseconds)) {
+    const ms = options[name as keyof typeof fewMilliseconds] ?? Number.POSITIVE_INFINITY;
+    if (ms <= few) {
       warn(
         `payments-platform-sdk: the option ${name} is ${ms} milliseconds; were seconds meant?\nFor ${ms} seconds write ${ms}_000.`,
       );
@@ -272,8 +272,8 @@ export function resolveOptions(options: ClientOptions) {
   };
 }
 
-/** No platform answers so soon, and nobody waits for more seconds. */
-const fewMilliseconds = 120;
+/** So much is meant as seconds: no platform answers so soon, and a payment made twice costs more than a wait. */
+const fewMilliseconds = { timeout: 120, totalTimeout: 120, settle: 900 };
 
 /** As the document has it: a message and a code. */
 const isDocumentedErrorBody = (body: unknown): boolean =>

@@ -1,6 +1,5 @@
-// A service that takes payouts and says in HTTP what became of them. It keeps no record, so a caller
-// that repeats a request is paid again: payouts/ shows what to store first, and how. Run as it is, it
-// pays on a sandbox and prints what it answers.
+// A service that takes payouts and says in HTTP what became of them. A caller may repeat a request: the
+// payment is made once. Run as it is, it pays on a sandbox and prints what it answers.
 import Fastify, { type FastifyInstance } from 'fastify';
 import {
   ApiError,
@@ -10,15 +9,18 @@ import {
   PaymentsClient,
   RateLimitError,
   UnprocessableEntityError,
+  UnsettledError,
   ValidationError,
+  type OnceInput,
   type PaymentsError,
-  type TransferCreateInput,
 } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The status for an error of the platform, as the caller of this service has to read it. */
 function statusFor(error: PaymentsError): number {
-  // 202: nobody knows whether it was paid, so the caller must not repeat it before somebody has looked.
+  if (error instanceof UnsettledError && error.reason === 'conflict') return 409;
+  // 202: nobody knows yet whether it was paid. The same request again, later, will tell.
   if (isOutcomeUnknown(error)) return 202;
   if (error instanceof ValidationError) return 400;
   if (error instanceof ConflictError) return 409;
@@ -31,15 +33,16 @@ function statusFor(error: PaymentsError): number {
 export function buildService(payments: PaymentsClient): FastifyInstance {
   const service = Fastify();
 
-  service.post<{ Body: TransferCreateInput }>('/payouts', async (request, reply) => {
-    const { id, status } = await payments.transfers.create(request.body);
+  service.post<{ Body: OnceInput }>('/payouts', async (request, reply) => {
+    const { id, status } = await payments.transfers.createOnce(request.body);
     return reply.code(201).send({ id, status });
   });
 
   service.setErrorHandler(async (error, request, reply) => {
     if (!isPaymentsError(error)) throw error;
     const status = statusFor(error);
-    if (error instanceof RateLimitError && error.retryAfterMs !== undefined) {
+    const waits = error instanceof RateLimitError || error instanceof UnsettledError;
+    if (waits && error.retryAfterMs !== undefined) {
       reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     }
     // toJSON holds no credential, so the whole error may go into the log.
@@ -56,12 +59,21 @@ if (import.meta.main) {
   const source = sandbox.accounts.create({ entityId });
   const destination = sandbox.accounts.create({ entityId });
   sandbox.accounts.fund(source.id, '100.00');
-  const service = buildService(new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 }));
+  // For the demonstration; a service that is deployed needs a journal that outlives it.
+  const options = { ...sandbox.clientOptions, journal: memoryJournal(), maxRetries: 0 };
+  const service = buildService(new PaymentsClient(options));
+  let payout = 0;
   const pay = async (amount: unknown) => {
+    const description = `payout ${(payout += 1)}`;
     const answer = await service.inject({
       method: 'POST',
       url: '/payouts',
-      payload: { sourceAccountId: source.id, destinationAccountId: destination.id, amount },
+      payload: {
+        sourceAccountId: source.id,
+        destinationAccountId: destination.id,
+        amount,
+        description,
+      },
     });
     console.log(answer.statusCode, answer.body);
   };
@@ -76,7 +88,7 @@ if (import.meta.main) {
   await pay('1.00');
   sandbox.faults.add({
     operation: 'transfers.create',
-    fault: { kind: 'reset', when: 'after_commit' },
+    fault: { kind: 'reset', when: 'before_commit' },
   });
   await pay('2.00');
   await service.close();

@@ -151,9 +151,23 @@ export function unknownField(key: string, names: readonly string[], isOption: bo
   const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
   const rest = isOption
     ? `The options are ${names.join(', ')}`
-    : 'Check the spelling, or send an undocumented one through options.body or options.query';
+    : callOptions.has(key)
+      ? 'It is an option: pass it in the last argument'
+      : 'Check the spelling, or send an undocumented one through options.body or options.query';
   return `unknown ${isOption ? 'option' : 'field'}${meant === undefined ? `. ${rest}` : `; did you mean ${meant}?`}`;
 }
+
+const callOptions = /* @__PURE__ */ new Set([
+  'signal',
+  'timeout',
+  'totalTimeout',
+  'maxRetries',
+  'headers',
+  'query',
+  'body',
+  'journal',
+  'settle',
+]);
 
 /** Whether so few letters, added, taken out or replaced, make one word of another. */
 function isNear(one: string, other: string, edits: number): boolean {

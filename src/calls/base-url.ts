@@ -19,7 +19,7 @@ export function urlProblem(value: unknown, end: string, allowHttp: boolean): str
   }
   // Not the host: one may be called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
-    return `ends without the version; expected ${such}`;
+    return `does not end in ${end}; expected ${such}`;
   }
   return undefined;
 }

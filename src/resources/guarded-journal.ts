@@ -143,13 +143,15 @@ export class GuardedJournal {
       reference,
       ...more,
       retryAfterMs,
-      cause: cause instanceof PaymentsError ? cause : redactError(cause, api.redact),
+      ...(cause instanceof PaymentsError
+        ? { cause, attempts: cause.attempts }
+        : { cause: redactError(cause, api.redact) }),
     };
     return new UnsettledError(`${api.redact(sentence)}.\nReference: ${reference}.${again}`, facts);
   }
 
   inProgress(retryAfterMs: number): UnsettledError {
-    const sentence = 'Another call is making this payment';
+    const sentence = 'Another call is making this payment, or was cut off at it';
     return this.unsettled('in_progress', sentence, { retryAfterMs });
   }
 

@@ -144,7 +144,9 @@ export async function settleOnce(
     } else {
       // An id that does not exist, or is another's, would hide the payment for ever.
       const transfer = await ways.transfers.get(verdict, own);
-      const input = before?.input ?? inputOf(transfer, reference);
+      // With its own description, so that it is known again whatever else it says.
+      const description = transfer.description || reference;
+      const input = { ...(before?.input ?? inputOf(transfer)), description };
       after = { state: 'paid', transferId: transfer.id, input };
     }
     if (await journal.swap(before, after)) return;
@@ -155,11 +157,9 @@ export async function settleOnce(
 }
 
 /** What would have made a Transfer. */
-const inputOf = (
-  { sourceAccountId, destinationAccountId, counterpartyId, amount, currency }: Transfer,
-  description: string,
-): TransferCreateInput => {
-  const terms = { sourceAccountId, amount, currency, description };
+const inputOf = (transfer: Transfer): TransferCreateInput => {
+  const { sourceAccountId, destinationAccountId, counterpartyId, amount, currency } = transfer;
+  const terms = { sourceAccountId, amount, currency };
   return counterpartyId
     ? { ...terms, counterpartyId }
     : { ...terms, destinationAccountId: destinationAccountId as AccountId };

@@ -1,4 +1,9 @@
-import { isPaymentsError, reattribute, type UnsettledError } from '../errors/errors.ts';
+import {
+  isPaymentsError,
+  NotFoundError,
+  reattribute,
+  type UnsettledError,
+} from '../errors/errors.ts';
 import type { JournalEntry, NotPaidEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
 import {
   isTransferId,
@@ -7,7 +12,7 @@ import {
   type TransferCreateInput,
   type TransferId,
 } from '../schemas/transfer.ts';
-import { sameAmount } from './compare-transfer.ts';
+import { compareTransfer, sameAmount } from './compare-transfer.ts';
 import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
 import type { Reconciliation } from './reconcile.ts';
 
@@ -155,16 +160,28 @@ export class Payment {
     );
   }
 
-  async #paid({ transferId }: PaidEntry): Promise<Transfer> {
+  async #paid({ transferId, input }: PaidEntry): Promise<Transfer> {
+    let transfer: Transfer;
     try {
-      return await this.#api.get(transferId);
+      transfer = await this.#api.get(transferId);
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
+      const retryable = !(error instanceof NotFoundError);
+      const remedy = retryable ? 'Call createOnce again to get it.' : `${whose}.`;
       throw reattribute(error, {
         ...this.#journal.facts,
-        message: `The payment was made (${transferId}), but could not be read.\nCall createOnce again to get it.\n${error.message}`,
+        retryable,
+        message: `The payment was made (${transferId}), but could not be read.\n${remedy}\n${error.message}`,
       });
     }
+    // The ids of a sandbox begin again, and its journal may be older.
+    const isOther =
+      compareTransfer(transfer, input) === 'other' &&
+      // Where only the description is another, the platform may have written it.
+      compareTransfer({ ...transfer, description: '' }, { ...input, description: '' }) === 'other';
+    if (!isOther) return transfer;
+    const sentence = `The journal names ${transferId} for this payment, and that is another one.\n${whose}`;
+    throw this.#journal.unsettled('conflict', sentence);
   }
 
   /** Writes down that it is paid. What cannot be written, the platform's list remembers. */
@@ -203,10 +220,15 @@ export class Payment {
   }
 
   #inDoubt(retryAfterMs: number, cause?: unknown, more = ''): UnsettledError {
-    const sentence = `Whether the payment was made is not known yet${more}`;
+    const [why] = isPaymentsError(cause) ? cause.message.split(/\.?\n/) : [];
+    const because = why === undefined ? '' : `.\nThe cause: ${why}`;
+    const sentence = `Whether the payment was made is not known yet${more}${because}`;
     return this.#journal.unsettled('in_doubt', sentence, { retryAfterMs, cause });
   }
 }
+
+/** A journal goes with one platform. */
+const whose = 'Is the journal that of this platform? A sandbox that was reset needs a new one';
 
 /** What makes a payment another one. The default of the currency stands in for what is not given. */
 const terms = [

@@ -142,7 +142,8 @@ export class Transfers {
       clock: this.#clock,
       transfers: this,
       ready: (input, options) => {
-        const call = this.#creation(input);
+        const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
+        const call = { ...this.#creation(input), ifUnknown };
         const prepared = this.#api.check(call, options);
         return (totalTimeout, notAfter) => {
           const within = { ...prepared, options: { ...prepared.options, totalTimeout } };

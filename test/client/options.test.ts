@@ -207,7 +207,7 @@ describe.each([
 
 test('a host that is called v0 is not the version of the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
-    expect(refusal({ baseUrl, apiKey }).message).toContain('ends without the version');
+    expect(refusal({ baseUrl, apiKey }).message).toContain('does not end in /v0');
   }
   expect(new PaymentsClient({ baseUrl: 'https://v0/v0', apiKey }).toJSON()).toEqual({
     baseUrl: 'https://v0/v0',
@@ -228,7 +228,7 @@ test('the base URL must end in the version', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = refusal({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain(
-      'Invalid option baseUrl: ends without the version; expected a URL such as',
+      'Invalid option baseUrl: does not end in /v0; expected a URL such as',
     );
   }
   expect(refusal({ apiKey }).message).toMatch(

@@ -114,20 +114,6 @@ export const promises: Readonly<
       ],
     ],
   'No redirect is followed: its target hears nothing': [chaos],
-  'A refused connection and a name without an address are `not_sent` and tried again': [
-    ['money/resend.test.ts', 'a refused connection proves that a %s was not sent'],
-    ['money/resend.test.ts', '$code for a name proves that a $kind was not sent'],
-    ['money/resend.test.ts', 'a platform that comes back gets a %s exactly once'],
-  ],
-  'A refused certificate is `not_sent` and not tried again': [
-    ['full/tls.test.ts', 'a certificate that nobody vouches for is not_sent, and tried once'],
-  ],
-  'A connection that does not come about in time is a `TimeoutError` of phase `connect`': [
-    [
-      'full/connect-timeout.test.ts',
-      'undici’s own limit for a connection proves that a creation was not sent',
-    ],
-  ],
   '`Retry-After` is never undercut by the call that was told, nor, up to a minute, by others of the same client':
     [
       ['money/backoff.test.ts', 'Retry-After is never undercut, whatever the random numbers are'],

@@ -523,17 +523,64 @@ test('what another call has made between reading the entry and looking is no mat
   expect(made()).toHaveLength(1);
 });
 
-test('a payment that was made and cannot be read is unknown, and may be asked for again', async () => {
+test.each([
+  [403, true],
+  [404, false],
+])('a payment that was made and cannot be read (%i) is unknown', async (status, retryable) => {
   const { pay, sandbox, made } = world();
   const { id } = await pay();
-  const fault = { kind: 'status', status: 404 } as const;
+  const fault = { kind: 'status', status } as const;
   sandbox.faults.add({ operation: 'transfers.get', fault });
   const error = await failureOf(pay());
-  expect(error).toMatchObject({ outcome: 'unknown', retryable: true, status: 404 });
+  expect(error).toMatchObject({ outcome: 'unknown', retryable, status });
+  expect(error.message.includes('the journal that of this platform')).toBe(!retryable);
   expect(error).toMatchObject({ operation: 'transfers.createOnce' });
   expect(error.message).toContain(id);
   expect(await pay()).toMatchObject({ id });
   expect(made()).toHaveLength(1);
+});
+
+test.each([
+  ['amount', { amount: '2.00' }],
+  ['destination', { destinationAccountId: 'acc_000003' }],
+] as const)('a journal of another platform is told by the %s', async (_, terms) => {
+  const old = world();
+  const { id } = await old.pay();
+  const { pay, sandbox } = world({ journal: old.journal });
+  expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
+    id,
+  });
+  const error = await unsettledOf(pay());
+  expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
+  expect(error.message).toContain(`names ${id} for this payment, and that is another one`);
+});
+
+test('a platform that writes descriptions or amounts of its own is believed', async () => {
+  for (const shown of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
+    const old = world();
+    await old.pay();
+    const { pay, sandbox } = world({ journal: old.journal });
+    const { id } = sandbox.transfers.create({ ...input, ...shown });
+    expect(await pay()).toMatchObject({ id });
+  }
+});
+
+test("a person's word holds for a payment of another amount and description, too", async () => {
+  const { pay, payments, sandbox, claim } = world();
+  await claim();
+  const { id } = sandbox.transfers.create({ ...input, amount: '12.40', description: 'by hand' });
+  await payments.transfers.settleOnce('invoice 4711', id);
+  expect(await pay()).toMatchObject({ id });
+});
+
+test('a call in doubt names the cause, and its attempts', async () => {
+  const { pay, sandbox } = world();
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  const error = await unsettledOf(pay());
+  expect(error.message).toMatch(/not known yet\.\nThe cause: The connection to \S+ failed/);
+  expect(error.attempts).toHaveLength(1);
+  expect(String(error.cause)).toContain('Call createOnce again to find out');
 });
 
 test('a transfer that failed later is resolved to: paying again needs another reference', async () => {

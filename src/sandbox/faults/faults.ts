@@ -51,7 +51,7 @@ export class FaultQueue implements SandboxFaults {
 
   add(rule: SandboxFaultRule): void {
     checkFaultRule(rule);
-    const { times = 1, after = 0 } = rule;
+    const { times = rule.percent === undefined ? 1 : 'always', after = 0 } = rule;
     const toStrike = times === 'always' ? Infinity : times;
     // The caller may use the object for its next rule.
     this.#pending.push({ rule: structuredClone(rule), seen: 0, toPass: after, toStrike });
