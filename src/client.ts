@@ -82,9 +82,7 @@ export class PaymentsClient {
     requirePlain(options);
     const environment = from?.environment ?? readEnvironment();
     this.#options = { ...options };
-    const { rootUrl, apiKey, jwt, journal, settle, ...common } = resolveOptions(
-      inEnvironment(environment, options),
-    );
+    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(inEnvironment(environment, options));
     const { baseUrl, clock } = common;
     this.#urls = { baseUrl, rootUrl };
     const {
@@ -102,11 +100,7 @@ export class PaymentsClient {
     this.#root = new Transport({ ...setup, baseUrl: rootUrl, credentialKind: 'jwt', ...root });
     this.entities = new Entities(this.#versioned);
     this.accounts = new Accounts(this.#versioned);
-    this.transfers = new Transfers(this.#versioned, clock, {
-      journal,
-      settle,
-      totalTimeout: common.totalTimeout,
-    });
+    this.transfers = new Transfers(this.#versioned, common);
     this.counterparties = new Counterparties(this.#versioned);
     this.ibans = new Ibans(this.#versioned);
     this.settings = new PlatformSettings(this.#versioned);

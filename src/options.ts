@@ -20,7 +20,6 @@ import {
 } from './calls/request-options.ts';
 import {
   callable,
-  checkOptions,
   fields,
   hasFunctions,
   judged,
@@ -215,7 +214,7 @@ export const inEnvironment = (environment: ClientOptions, own: ClientOptions): C
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: Issue[] = [];
-  checkOptions(() => optionsRules(options), options, issues);
+  fields(optionsRules(options))(options, 'options', issues);
   const wrong = issues.map(({ path, message }) => {
     const name = path.slice('options.'.length);
     const value: unknown = Reflect.get(options, name);

@@ -65,16 +65,13 @@ function headerProblem(name: string, value: unknown): string | undefined {
   }
   return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
     ? undefined
-    : 'expected a string of Latin-1 characters without line breaks';
+    : // Without what it is: it may be a secret.
+      'is no string of Latin-1 characters without line breaks';
 }
 
 export const headers: Rule = (value, at, issues) => {
-  if (value === undefined) return;
-  if (!isPlain(value)) {
-    judged(() => 'expected a plain object of names and strings')(value, at, issues);
-    return;
-  }
-  for (const [name, each] of Object.entries(value)) {
+  ruled('expected a plain object of names and strings', isPlain)(value, at, issues);
+  for (const [name, each] of Object.entries(isPlain(value) ? value : {})) {
     judged(() => headerProblem(name, each))(each, join(at, [name]), issues);
   }
 };

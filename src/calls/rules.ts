@@ -1,7 +1,7 @@
 import type { Issue } from '../errors/errors.ts';
 import { join } from '../schemas/issue-path.ts';
-import { isObject, isPlain, type Schema } from '../schemas/primitives.ts';
-import { told, unknownField, validate } from './arguments.ts';
+import { isObject, isPlain } from '../schemas/primitives.ts';
+import { told, unknownField } from './arguments.ts';
 
 /**
  * Adds to `issues` what is wrong with an option. Options are not checked by schemas: making one takes
@@ -13,7 +13,6 @@ export type Rule = (value: unknown, at: string, issues: Issue[]) => void;
 export type Rules<T> = Readonly<Record<keyof T, Rule>>;
 
 /** A rule out of what is wrong with a value. */
-/* @__NO_SIDE_EFFECTS__ */
 export const judged =
   (problem: (value: unknown) => string | undefined): Rule =>
   (value, at, issues) => {
@@ -25,14 +24,6 @@ export const judged =
 /* @__NO_SIDE_EFFECTS__ */
 export const ruled = (rule: string, holds: (value: unknown) => boolean): Rule =>
   judged((value) => (value === undefined || holds(value) ? undefined : rule));
-
-/** What may be left out, and has a schema. */
-/* @__NO_SIDE_EFFECTS__ */
-export const matching =
-  (schema: () => Schema<unknown>): Rule =>
-  (value, at, issues) => {
-    if (value !== undefined) validate({ schema: schema(), value, at }, issues);
-  };
 
 /** An object that has these fields and no others. */
 export const fields =

@@ -220,8 +220,12 @@ async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
     itemsYielded: items,
   });
   const noWayOn = (next: Position | null): PaginationError | undefined => {
+    const { method, path, operation } = source.call;
     const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
-      paginationError(reason, sentence, source.call, resumePoint());
+      new PaginationError(
+        `The platform ${sentence}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${method} ${path} (${operation}), items handed out: ${items}.`,
+        { ...source.call, outcome: 'rejected', reason, resume: resumePoint() },
+      );
     if (next === null) {
       return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
     }
@@ -270,14 +274,3 @@ async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
     left.abort();
   }
 }
-
-const paginationError = (
-  reason: PaginationError['reason'],
-  sentence: string,
-  call: CallIdentity,
-  resume: ResumePoint,
-): PaginationError =>
-  new PaginationError(
-    `The platform ${sentence}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${call.method} ${call.path} (${call.operation}), items handed out: ${resume.itemsYielded}.`,
-    { ...call, outcome: 'rejected', reason, resume },
-  );

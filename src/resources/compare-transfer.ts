@@ -26,6 +26,14 @@ export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput)
   return likeness === 'same' && fields.has('unclear') ? 'unclear' : likeness;
 }
 
+/**
+ * Whether a Transfer is another payment for certain. Where only the description is another, the platform may
+ * have written it.
+ */
+export const isAnother = (transfer: Transfer, wanted: TransferCreateInput): boolean =>
+  compareTransfer(transfer, wanted) === 'other' &&
+  compareTransfer({ ...transfer, description: '' }, { ...wanted, description: '' }) === 'other';
+
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 export const isId = (value: unknown): boolean => isText(value) && value !== '';

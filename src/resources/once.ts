@@ -1,5 +1,6 @@
 import { invalidArguments } from '../calls/arguments.ts';
 import { cannotSend } from '../calls/call.ts';
+import type { Clock } from '../calls/clock.ts';
 import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
 import {
   checkOptions,
@@ -20,6 +21,7 @@ import {
   type TransferCreateInput,
   type TransferId,
 } from '../schemas/transfer.ts';
+import { isAnother } from './compare-transfer.ts';
 import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
 import { Payment, type OnceApi, type OnceInput } from './payment.ts';
 import type { Reconciliation } from './reconcile.ts';
@@ -40,10 +42,11 @@ export interface OnceDefaults {
   readonly journal: Journal | undefined;
   readonly settle: number;
   readonly totalTimeout: number;
+  readonly clock: Required<Clock>;
 }
 
 /** The platform, as far as a payment made once needs it. */
-export interface OnceWays extends OnceDefaults, Pick<OnceSettings, 'api' | 'clock'> {
+export interface OnceWays extends OnceDefaults, Pick<OnceSettings, 'api'> {
   readonly transfers: {
     reconcile(input: TransferCreateInput, options: RequestOptions): Promise<Reconciliation>;
     get(id: TransferId, options: RequestOptions): Promise<Transfer>;
@@ -92,7 +95,7 @@ export async function createOnce(
   const { journal, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
   let create: OnceApi['create'] | undefined;
   try {
-    create = ways.ready(input, options && issues.length === 0 ? own : undefined);
+    create = ways.ready(input, issues.length === 0 ? own : undefined);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     issues.push(...error.issues);
@@ -142,12 +145,16 @@ export async function settleOnce(
       if (before?.state !== 'sending') return;
       after = { state: verdict, input: before.input };
     } else {
-      // An id that does not exist, or is another's, would hide the payment for ever.
+      // An id that does not exist, or is another payment's, would hide this one for ever.
       const transfer = await ways.transfers.get(verdict, own);
-      // With its own description, so that it is known again whatever else it says.
-      const description = transfer.description || reference;
-      const input = { ...(before?.input ?? inputOf(transfer)), description };
-      after = { state: 'paid', transferId: transfer.id, input };
+      const input = before?.input ?? { ...inputOf(transfer), description: reference };
+      if (isAnother(transfer, input)) {
+        throw journal.unsettled(
+          'conflict',
+          `${verdict} is another payment, by its terms and description`,
+        );
+      }
+      after = { state: 'paid', transferId: verdict, input };
     }
     if (await journal.swap(before, after)) return;
     throw journal.inProgress(soon);

@@ -12,7 +12,7 @@ import {
   type TransferCreateInput,
   type TransferId,
 } from '../schemas/transfer.ts';
-import { compareTransfer, sameAmount } from './compare-transfer.ts';
+import { isAnother, sameAmount } from './compare-transfer.ts';
 import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
 import type { Reconciliation } from './reconcile.ts';
 
@@ -175,11 +175,7 @@ export class Payment {
       });
     }
     // The ids of a sandbox begin again, and its journal may be older.
-    const isOther =
-      compareTransfer(transfer, input) === 'other' &&
-      // Where only the description is another, the platform may have written it.
-      compareTransfer({ ...transfer, description: '' }, { ...input, description: '' }) === 'other';
-    if (!isOther) return transfer;
+    if (!isAnother(transfer, input)) return transfer;
     const sentence = `The journal names ${transferId} for this payment, and that is another one.\n${whose}`;
     throw this.#journal.unsettled('conflict', sentence);
   }

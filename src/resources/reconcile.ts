@@ -10,8 +10,8 @@ import { httpDate } from '../calls/http-date.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { Redact } from '../errors/redact.ts';
 import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
-import { checkOptions, matching, ruled, type Rules } from '../calls/rules.ts';
-import { moment } from '../schemas/primitives.ts';
+import { checkOptions, ruled, type Rules } from '../calls/rules.ts';
+import { isMoment, momentRule } from '../schemas/primitives.ts';
 import {
   transferCreateInputSchema,
   type Transfer,
@@ -216,7 +216,7 @@ function decide(
 
 const reconcileOptionsRules = (): Rules<ReconcileOptions> => ({
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
-  since: matching(moment),
+  since: ruled(momentRule, isMoment),
   clockSkew: ruled(
     'expected milliseconds, 0 or more',
     (value) => typeof value === 'number' && value >= 0,
@@ -234,8 +234,9 @@ function resolveSearch(
   const issues: Issue[] = [];
   const given = checkOptions(reconcileOptionsRules, options, issues);
   const { since = new Date(ever), clockSkew = 120_000, ...paging } = given;
+  // When nobody knows since when, a later look has to begin at the beginning.
   const start = issues.some(({ path }) => path === 'options.since')
-    ? Number.NaN
+    ? ever
     : new Date(since).getTime();
   if (issues.length === 0 && start > now + clockSkew) {
     issues.push({
@@ -265,8 +266,7 @@ function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
     operation: call.operation,
     outcome: 'unknown',
     retryable: false,
-    // When nobody knows since when, a later look has to begin at the beginning.
-    startedAt: new Date(Number.isNaN(start) ? ever : start).toISOString(),
+    startedAt: new Date(start).toISOString(),
     message: `The transfer is still in doubt: ${what}.\nDo not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace(' in transfers.list:', ` in ${call.operation}:`)}`,
   });
 }

@@ -1,6 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId } from '../calls/call.ts';
-import type { Clock } from '../calls/clock.ts';
+import { hasId, type Call } from '../calls/call.ts';
 import { answerCheck } from '../calls/answer-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
@@ -16,7 +15,6 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import type { Call } from '../calls/call.ts';
 import type { ApiCall, Transport } from '../calls/transport.ts';
 import { fromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
@@ -39,13 +37,11 @@ const soughtByReconcile = { description: inTheInput, currency: inTheInput };
 /** Movements of funds. */
 export class Transfers {
   readonly #api: Transport;
-  readonly #clock: Required<Clock>;
   readonly #once: OnceDefaults;
 
   /** @internal */
-  constructor(versioned: Transport, clock: Required<Clock>, once: OnceDefaults) {
+  constructor(versioned: Transport, once: OnceDefaults) {
     this.#api = versioned;
-    this.#clock = clock;
     this.#once = once;
   }
 
@@ -139,7 +135,6 @@ export class Transfers {
     return {
       ...this.#once,
       api: this.#api,
-      clock: this.#clock,
       transfers: this,
       ready: (input, options) => {
         const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
@@ -222,7 +217,9 @@ export class Transfers {
    */
   waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer> {
     const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
-    return fromCallSite(() => waitForTransfer(id, poll, this.#clock, this.#api.redactOwn, options));
+    return fromCallSite(() =>
+      waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options),
+    );
   }
 
   /**
@@ -247,7 +244,7 @@ export class Transfers {
     return fromCallSite(() =>
       reconcileTransfer(
         (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
-        () => this.#clock.now(),
+        () => this.#once.clock.now(),
         input,
         options,
         this.#api.redact,

@@ -157,14 +157,14 @@ const hexIdRule = 'expected hexadecimal text';
 export const hexId = (): Schema<Hex> =>
   narrowed(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
-const momentRule = 'expected a valid Date, or text such as "2026-01-31T12:00:00Z"';
+export const momentRule = 'expected a valid Date, or text such as "2026-01-31T12:00:00Z"';
 /** Date.parse makes 2 March of 30 February. */
 const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
-const isMoment = (value: unknown): boolean =>
+export const isMoment = (value: unknown): boolean =>
   typeof value === 'string'
     ? /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(value) &&
       !Number.isNaN(Date.parse(value)) &&

@@ -565,12 +565,21 @@ test('a platform that writes descriptions or amounts of its own is believed', as
   }
 });
 
-test("a person's word holds for a payment of another amount and description, too", async () => {
+test.each([
+  ['another description', { description: 'by hand' }, true],
+  ['another amount', { amount: '12.40' }, true],
+  ['neither', { amount: '12.40', description: 'rent' }, false],
+] as const)("a person's word is taken for a transfer with %s", async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim } = world();
   await claim();
-  const { id } = sandbox.transfers.create({ ...input, amount: '12.40', description: 'by hand' });
-  await payments.transfers.settleOnce('invoice 4711', id);
-  expect(await pay()).toMatchObject({ id });
+  const { id } = sandbox.transfers.create({ ...input, ...terms });
+  const word = payments.transfers.settleOnce('invoice 4711', id);
+  if (isTaken) {
+    await word;
+    expect(await pay()).toMatchObject({ id });
+  } else {
+    expect(await unsettledOf(word)).toMatchObject({ reason: 'conflict' });
+  }
 });
 
 test('a call in doubt names the cause, and its attempts', async () => {
