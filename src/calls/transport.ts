@@ -12,7 +12,7 @@ import {
   type CredentialKind,
 } from './credential.ts';
 import { Deadline, Stopped } from './deadline.ts';
-import { callSite, withCallSite } from '../errors/call-site.ts';
+import { callSite, throwingFrom } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
@@ -21,6 +21,7 @@ import { notify, type Hooks } from './hooks.ts';
 import { prepare, type Prepared } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
+import { showsAwaiting } from '../wires/runtime.ts';
 import type { Fetch, GetWithBody } from '../wires/wire.ts';
 
 /** What a call resolves to, and the raw answer beside it. */
@@ -92,20 +93,20 @@ export class Transport {
     call: Call<T, A>,
     options: RequestOptions | undefined,
     cancel?: AbortSignal,
-    site = callSite(),
+    site = call.kind === 'safe' && showsAwaiting() ? undefined : callSite(),
   ): ApiCall<T> {
-    const settled = this.#run(call, options, cancel).catch((error: unknown) => {
-      throw withCallSite(error, site);
-    });
+    const run = this.#run(call, options, cancel);
+    const settled = site === undefined ? run : throwingFrom(site, run);
     const data = settled.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
         // The caller holds only this promise; a rejection of the bare one would be unhandled.
         data.catch(() => undefined);
-        return settled.then((result) => ({
+        const whole = settled.then((result) => ({
           data: result.data,
           response: toResponse(result.answer),
         }));
+        return throwingFrom(site ?? callSite(), whole);
       },
     });
   }

@@ -2,7 +2,8 @@ import { PaymentsError } from './errors.ts';
 
 /**
  * Where the caller has called: an error's stack begins where the answer came in, and V8 adds the caller's
- * lines to it only if he awaits the call at once.
+ * lines to it only if he awaits the call at once. A read relies on that, where there is V8: this costs a
+ * sixth of what a GET costs.
  */
 export const callSite = (): Error => new Error();
 
@@ -20,10 +21,12 @@ export function withCallSite(error: unknown, site: Error): unknown {
   return error;
 }
 
-/** Runs what takes several calls; the stack of what it rejects with shows where it was called. */
-export function fromCallSite<T>(run: () => Promise<T>): Promise<T> {
-  const site = callSite();
-  return run().catch((error: unknown) => {
+/** The promise, whose rejection shows where the call was made. */
+export const throwingFrom = <T>(site: Error, promise: Promise<T>): Promise<T> =>
+  promise.catch((error: unknown) => {
     throw withCallSite(error, site);
   });
-}
+
+/** Runs what takes several calls; the stack of what it rejects with shows where it was called. */
+export const fromCallSite = <T>(run: () => Promise<T>): Promise<T> =>
+  throwingFrom(callSite(), run());

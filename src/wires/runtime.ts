@@ -31,6 +31,9 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
+/** Whether a stack shows who awaits: V8's do. */
+export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
+
 /** The oldest Node that this package is tried on: `engines` in package.json. */
 const oldestNode = 22;
 const said = new Set<string>();

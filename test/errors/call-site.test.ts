@@ -15,8 +15,8 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   'a single call': async function callerOfGet(payments) {
     await payments.transfers.get(id);
   },
-  'a call that is awaited later': async function callerOfLater(payments) {
-    const call = payments.transfers.get(id);
+  'a write that is awaited later': async function callerOfLater(payments) {
+    const call = payments.transfers.create(newTransfer);
     await expect(call).rejects.toThrow();
     await call;
   },

@@ -3440,7 +3440,7 @@ type SandboxFault = {
 interface SandboxFaultRule {
     /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
     operation: SandboxOperation | '*';
-    /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1 */
+    /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1, with `percent` all */
     times?: number | 'always' | undefined;
     /** How many matching requests to let through first. @default 0 */
     after?: number | undefined;
