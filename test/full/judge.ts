@@ -15,11 +15,12 @@ export function judge(played: Played, sdk: Sdk, platform: FaultPlatform): string
   if (played.elapsed > limits.totalTimeout + slack) found.push('outlived its deadline');
   // A 401 is replayed once more, with another key, than retries are allowed.
   if (played.sent.length > limits.maxRetries + 2) found.push(`sent ${played.sent.length} times`);
-  // Bun and Deno send reads again by themselves, and a fetch of the standard what a 421 refused; a
-  // write must not arrive more often than that.
+  // Bun and Deno send reads again by themselves (createOnce reads, too), and a fetch of the standard what a
+  // 421 refused; a write must not arrive more often than that.
   const refusedElsewhere = plan.faults.filter((name) => name === '421').length;
   const arrivals = platform.arrivalsOf(nonce);
-  if (isWrite && arrivals > played.sent.length + refusedElsewhere) {
+  const isOneRequest = isWrite && plan.operation !== 'once';
+  if (isOneRequest && arrivals > played.sent.length + refusedElsewhere) {
     found.push(`arrived ${arrivals} times, sent ${played.sent.length} times`);
   }
   if (played.listeners !== 0) found.push(`left ${played.listeners} listeners on the signal`);
