@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 
 /* PostgreSQL and Redis as Debian packages them, started by the tests in folders of their own and ended by them. */
 
@@ -18,14 +18,6 @@ export const missing = [
   ...(postgresFolder === undefined ? ['postgresql'] : []),
   ...(existsSync('/usr/bin/redis-server') ? [] : ['redis-server']),
 ];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function eventually(works: () => boolean): Promise<void> {
   for (let tries = 0; tries < 400; tries += 1) {
