@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   isPaymentsError,
   PaymentsClient,
-  UnsettledError,
+  PaymentInDoubtError,
   type OnceInput,
 } from 'payments-platform-sdk';
 import { sqliteJournal } from 'payments-platform-sdk/journals';
@@ -29,7 +29,7 @@ for (let after = 5; after < 200; after += 10) {
 const folder = isReal ? process.cwd() : mkdtempSync(join(tmpdir(), 'payroll-'));
 const journal = sqliteJournal(join(folder, 'payroll-2026-11.db'));
 // Seconds here, so that the demonstration ends; leave both out in earnest.
-const limits = { totalTimeout: 1_000, settle: 1_000 };
+const limits = { totalTimeout: 1_000, gracePeriod: 1_000 };
 const payments = new PaymentsClient(
   isReal ? { journal } : { ...sandbox.clientOptions, ...limits, journal },
 );
@@ -70,9 +70,9 @@ async function pay(salary: OnceInput): Promise<void> {
       return;
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
-      const isUnsettled = error.outcome === 'unknown';
-      (isUnsettled ? doubtful : failed).set(description, error.message);
-      const wait = error instanceof UnsettledError ? error.retryAfterMs : undefined;
+      const isInDoubt = error.outcome === 'unknown';
+      (isInDoubt ? doubtful : failed).set(description, error.message);
+      const wait = error instanceof PaymentInDoubtError ? error.retryAfterMs : undefined;
       if (wait === undefined) return;
       show();
       await sleep(wait);

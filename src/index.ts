@@ -58,7 +58,7 @@ export {
   ServerError,
   TimeoutError,
   UnprocessableEntityError,
-  UnsettledError,
+  PaymentInDoubtError,
   ValidationError,
   WaitError,
 } from './errors/errors.ts';
@@ -69,7 +69,7 @@ export type {
   Outcome,
   ResumePoint,
   TimeoutPhase,
-  UnsettledReason,
+  InDoubtReason,
 } from './errors/errors.ts';
 
 export { isAccountId, isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';

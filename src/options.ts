@@ -106,7 +106,7 @@ export interface ClientOptions {
    * For `transfers.createOnce`: how long a request that has left may still take effect, in
    * milliseconds; longer than your processes may stand still. @default 300000
    */
-  settle?: number | undefined; // docs/gaps.md, row 61
+  gracePeriod?: number | undefined; // docs/gaps.md, row 61
   /**
    * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
    * reads the credentials. @default false
@@ -171,7 +171,7 @@ const optionsRules = ({ allowHttp }: ClientOptions): Rules<ClientOptions> => ({
   idempotencyHeader: judged(keyHeaderProblem),
   isErrorBody: callable,
   journal: journalRule(),
-  settle: milliseconds,
+  gracePeriod: milliseconds,
   clock: ruled('expected an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
@@ -266,13 +266,13 @@ export function resolveOptions(options: ClientOptions) {
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
-    settle: options.settle ?? 300_000,
+    gracePeriod: options.gracePeriod ?? 300_000,
     clock,
   };
 }
 
 /** So much is meant as seconds: no platform answers so soon, and a payment made twice costs more than a wait. */
-const fewMilliseconds = { timeout: 120, totalTimeout: 120, settle: 900 };
+const fewMilliseconds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
 /** As the document has it: a message and a code. */
 const isDocumentedErrorBody = (body: unknown): boolean =>

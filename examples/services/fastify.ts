@@ -9,7 +9,7 @@ import {
   PaymentsClient,
   RateLimitError,
   UnprocessableEntityError,
-  UnsettledError,
+  PaymentInDoubtError,
   ValidationError,
   type OnceInput,
   type PaymentsError,
@@ -19,7 +19,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The status for an error of the platform, as the caller of this service has to read it. */
 function statusFor(error: PaymentsError): number {
-  if (error instanceof UnsettledError && error.reason === 'conflict') return 409;
+  if (error instanceof PaymentInDoubtError && error.reason === 'conflict') return 409;
   // 202: nobody knows yet whether it was paid. The same request again, later, will tell.
   if (isOutcomeUnknown(error)) return 202;
   if (error instanceof ValidationError) return 400;
@@ -41,7 +41,7 @@ export function buildService(payments: PaymentsClient): FastifyInstance {
   service.setErrorHandler(async (error, request, reply) => {
     if (!isPaymentsError(error)) throw error;
     const status = statusFor(error);
-    const waits = error instanceof RateLimitError || error instanceof UnsettledError;
+    const waits = error instanceof RateLimitError || error instanceof PaymentInDoubtError;
     if (waits && error.retryAfterMs !== undefined) {
       reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     }

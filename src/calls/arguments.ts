@@ -166,7 +166,7 @@ const callOptions = /* @__PURE__ */ new Set([
   'query',
   'body',
   'journal',
-  'settle',
+  'gracePeriod',
 ]);
 
 /** Whether so few letters, added, taken out or replaced, make one word of another. */

@@ -318,15 +318,15 @@ export class WaitError extends PaymentsError {
  * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
  * is another payment's; `journal`: the journal failed.
  */
-export type UnsettledReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
+export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 
 /**
  * `transfers.createOnce` does not know whether the payment was made, by this call or by an earlier one. The
  * same call may be made again at any time; it sends nothing twice.
  */
-export class UnsettledError extends PaymentsError {
-  /** What keeps it unsettled. */
-  declare readonly reason: UnsettledReason;
+export class PaymentInDoubtError extends PaymentsError {
+  /** Why the payment is in doubt. */
+  declare readonly reason: InDoubtReason;
   /** The description of the payment. */
   declare readonly reference: string;
   /** When to call again, in milliseconds; undefined when that alone does not help. */
@@ -416,7 +416,7 @@ function brandOf(constructor: unknown): symbol | undefined {
     InvalidResponseError,
     PaginationError,
     WaitError,
-    UnsettledError,
+    PaymentInDoubtError,
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);

@@ -3,7 +3,14 @@
  *
  * @module payments-platform-sdk/journals
  */
-export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, SendingEntry } from './journal.ts';
+export type {
+  AmbiguousEntry,
+  Journal,
+  JournalEntry,
+  NotPaidEntry,
+  PaidEntry,
+  SendingEntry,
+} from './journal.ts';
 export { memoryJournal } from './memory.ts';
 export {
   postgresJournal,

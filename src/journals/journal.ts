@@ -1,39 +1,67 @@
 import type { TransferCreateInput, TransferId } from '../schemas/transfer.ts';
 
-/** A call has claimed the payment and may be sending it. */
-export interface SendingEntry {
-  /** Claimed. */
-  readonly state: 'sending';
-  /** Which call; no two calls have the same. */
-  readonly by: string;
-  /** When it was claimed, in milliseconds, by the journal's clock. */
-  readonly begun: number;
-  /** After this time, what that call has sent can no longer take effect. */
-  readonly until: number;
-  /** What is paid; without credentials. */
+/** What every entry holds. */
+interface CommonEntry {
+  /** The payment; without credentials. */
   readonly input: TransferCreateInput;
+  /** The base URL of the platform that the payment belongs to. */
+  readonly platform: string;
+}
+
+/** What an entry keeps of the call that claimed the payment. */
+interface ClaimedEntry extends CommonEntry {
+  /** Id of the claiming call; unique. */
+  readonly claimId: string;
+  /** Name of the machine that the claiming call ran on. */
+  readonly host: string;
+  /** Time of this claim, in milliseconds by the journal's clock. */
+  readonly claimedAt: number;
+  /** After this time, the request of this claim can no longer take effect. */
+  readonly expiresAt: number;
+  /** Time of the first claim of this payment; a takeover keeps it. */
+  readonly firstClaimedAt: number;
+}
+
+/** A call has claimed the payment and may be sending it. */
+export interface SendingEntry extends ClaimedEntry {
+  /** In progress, or left by a process that died. */
+  readonly state: 'sending';
+}
+
+/** The list shows transfers that may be the payment: an operator decides by `transfers.resolveOnce`. */
+export interface AmbiguousEntry extends ClaimedEntry {
+  /** Undecided. */
+  readonly state: 'ambiguous';
+  /** Ids of the transfers that may be the payment, at most ten. */
+  readonly candidates: readonly TransferId[];
 }
 
 /** The payment was made. */
-export interface PaidEntry {
-  /** Done. */
+export interface PaidEntry extends CommonEntry {
+  /** Decided. */
   readonly state: 'paid';
-  /** The Transfer that it is. */
+  /** The transfer that was made. */
   readonly transferId: TransferId;
-  /** What was paid. */
-  readonly input: TransferCreateInput;
+  /** Time of this entry, in milliseconds by the journal's clock. */
+  readonly paidAt: number;
+  /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+  readonly resolvedBy?: string | undefined;
 }
 
-/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
-export interface NotPaidEntry {
-  /** Free to be sent. */
+/** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
+export interface NotPaidEntry extends CommonEntry {
+  /** Decided. */
   readonly state: 'not_paid';
-  /** What is to be paid. */
-  readonly input: TransferCreateInput;
+  /** Who recorded it. */
+  readonly resolvedBy?: string | undefined;
+  /** Time of the decision, in milliseconds by the journal's clock. */
+  readonly resolvedAt: number;
+  /** Time of the first claim of this payment. */
+  readonly firstClaimedAt: number;
 }
 
 /** What a journal holds of one payment: plain JSON. */
-export type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
+export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
@@ -69,8 +97,8 @@ export interface Journal {
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean>;
-  /** The time in milliseconds, by one clock for all who share the journal. */
-  now(): Promise<number>;
+  /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+  now(reference: string): Promise<number>;
   /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
   readonly forgets?: boolean;
 }

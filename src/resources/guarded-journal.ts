@@ -4,20 +4,20 @@ import type { Transport } from '../calls/transport.ts';
 import {
   AbortError,
   PaymentsError,
-  UnsettledError,
+  PaymentInDoubtError,
   type CallIdentity,
-  type UnsettledReason,
+  type InDoubtReason,
 } from '../errors/errors.ts';
 import { redactError } from '../errors/redact.ts';
 import type { Journal, JournalEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
 import { isObject } from '../schemas/primitives.ts';
 import { isTransferId } from '../schemas/transfer.ts';
 
-/** How one call of createOnce or settleOnce is made. */
+/** How one call of createOnce or resolveOnce is made. */
 export interface OnceSettings {
   readonly journal: Journal;
   /** How long a request may take effect after it has left, in milliseconds. */
-  readonly settle: number;
+  readonly gracePeriod: number;
   readonly totalTimeout: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Required<Clock>;
@@ -29,7 +29,7 @@ export interface OnceSettings {
 /** When to ask again about a call that is at it; most are done sooner. */
 export const soon = 1_000;
 
-type UnsettledFacts = Partial<Pick<UnsettledError, 'retryAfterMs' | 'candidates' | 'cause'>>;
+type InDoubtFacts = Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>>;
 
 /** The caller's journal, whose every answer is checked and has to come in time; and what the call ends with. */
 export class GuardedJournal {
@@ -125,7 +125,11 @@ export class GuardedJournal {
     );
   }
 
-  unsettled(reason: UnsettledReason, sentence: string, more: UnsettledFacts = {}): UnsettledError {
+  inDoubtError(
+    reason: InDoubtReason,
+    sentence: string,
+    more: InDoubtFacts = {},
+  ): PaymentInDoubtError {
     const { api, call } = this.#settings;
     const { cause } = more;
     const retryAfterMs = more.retryAfterMs && Math.ceil(more.retryAfterMs);
@@ -147,26 +151,29 @@ export class GuardedJournal {
         ? { cause, attempts: cause.attempts }
         : { cause: redactError(cause, api.redact) }),
     };
-    return new UnsettledError(`${api.redact(sentence)}.\nReference: ${reference}.${again}`, facts);
+    return new PaymentInDoubtError(
+      `${api.redact(sentence)}.\nReference: ${reference}.${again}`,
+      facts,
+    );
   }
 
-  inProgress(retryAfterMs: number): UnsettledError {
+  inProgress(retryAfterMs: number): PaymentInDoubtError {
     const sentence = 'Another call is making this payment, or was cut off at it';
-    return this.unsettled('in_progress', sentence, { retryAfterMs });
+    return this.inDoubtError('in_progress', sentence, { retryAfterMs });
   }
 
-  #broken(what: string, cause?: unknown): UnsettledError {
+  #broken(what: string, cause?: unknown): PaymentInDoubtError {
     const sentence = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
-    return this.unsettled('journal', sentence, { cause });
+    return this.inDoubtError('journal', sentence, { cause });
   }
 }
 
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
-  const { state, until, transferId, input } = entry as Partial<
+  const { state, expiresAt, transferId, input } = entry as Partial<
     Record<keyof SendingEntry | keyof PaidEntry, unknown>
   >;
   if (!isObject(input)) return false;
   if (state === 'paid') return isTransferId(transferId);
-  return state === 'not_paid' || (state === 'sending' && Number.isFinite(until));
+  return state === 'not_paid' || (state === 'sending' && Number.isFinite(expiresAt));
 }

@@ -26,7 +26,7 @@ import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
 import { Payment, type OnceApi, type OnceInput } from './payment.ts';
 import type { Reconciliation } from './reconcile.ts';
 
-/** Options of `transfers.createOnce` and `transfers.settleOnce`. */
+/** Options of `transfers.createOnce` and `transfers.resolveOnce`. */
 export interface OnceOptions extends RequestOptions {
   /** Where the call writes down what it is about to do. Default: the client's. */
   journal?: Journal | undefined;
@@ -34,13 +34,13 @@ export interface OnceOptions extends RequestOptions {
    * How long a request that has left may still take effect and appear in the list, in milliseconds.
    * Default: the client's.
    */
-  settle?: number | undefined;
+  gracePeriod?: number | undefined;
 }
 
 /** What the client says of every such call. */
 export interface OnceDefaults {
   readonly journal: Journal | undefined;
-  readonly settle: number;
+  readonly gracePeriod: number;
   readonly totalTimeout: number;
   readonly clock: Required<Clock>;
 }
@@ -61,7 +61,7 @@ const creating: CallIdentity = {
   path: '/transfers',
 };
 const settling: CallIdentity = {
-  operation: 'transfers.settleOnce',
+  operation: 'transfers.resolveOnce',
   method: 'GET',
   path: '/transfers/{id}',
 };
@@ -73,7 +73,7 @@ export const journalRule = (): Rule =>
 
 const onceOptionsRules = (): Rules<OnceOptions> => ({
   journal: journalRule(),
-  settle: milliseconds,
+  gracePeriod: milliseconds,
   ...callOptionsRules(),
 });
 
@@ -92,7 +92,7 @@ export async function createOnce(
   // The caller may use his object for the next payment while this one is made.
   const input = copied(wanted);
   const issues: Issue[] = [];
-  const { journal, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
+  const { journal, gracePeriod, ...own } = checkOptions(onceOptionsRules, options, issues);
   let create: OnceApi['create'] | undefined;
   try {
     create = ways.ready(input, issues.length === 0 ? own : undefined);
@@ -114,31 +114,31 @@ export async function createOnce(
     look: (signal) => ways.transfers.reconcile(input, { ...reading, signal }),
     get: (id) => ways.transfers.get(id, reading),
   };
-  const settings = settingsOf(ways, creating, { ...own, journal, settle });
+  const settings = settingsOf(ways, creating, { ...own, journal, gracePeriod });
   return await new Payment(api, input, settings).make();
 }
 
 /** A person's word on a payment that nobody else can decide. */
-export async function settleOnce(
+export async function resolveOnce(
   ways: OnceWays,
   reference: string,
   verdict: TransferId | 'not_paid',
   options: OnceOptions | undefined,
 ): Promise<void> {
   const issues: Issue[] = [];
-  const { journal: given, settle, ...own } = checkOptions(onceOptionsRules, options, issues);
+  const { journal: given, gracePeriod, ...own } = checkOptions(onceOptionsRules, options, issues);
   if (!isReference(reference)) judged(() => referenceRule)(reference, 'reference', issues);
   if (verdict !== 'not_paid' && !isTransferId(verdict)) {
     judged(() => `expected the id of a Transfer, or 'not_paid'`)(verdict, 'verdict', issues);
   }
   if (issues.length > 0) throw invalidArguments(settling, issues, ways.api.redact);
-  const settings = settingsOf(ways, settling, { ...own, journal: given, settle });
+  const settings = settingsOf(ways, settling, { ...own, journal: given, gracePeriod });
   const journal = new GuardedJournal(reference, settings);
   try {
     const before = await journal.read();
     if (before?.state === 'paid') {
       if (before.transferId === verdict) return;
-      throw journal.unsettled('conflict', `The payment was made (${before.transferId})`);
+      throw journal.inDoubtError('conflict', `The payment was made (${before.transferId})`);
     }
     let after: JournalEntry;
     if (verdict === 'not_paid') {
@@ -149,7 +149,7 @@ export async function settleOnce(
       const transfer = await ways.transfers.get(verdict, own);
       const input = before?.input ?? { ...inputOf(transfer), description: reference };
       if (isAnother(transfer, input)) {
-        throw journal.unsettled(
+        throw journal.inDoubtError(
           'conflict',
           `${verdict} is another payment, by its terms and description`,
         );
@@ -181,6 +181,6 @@ function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): O
       'needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
     );
   }
-  const { settle = ways.settle, totalTimeout = ways.totalTimeout } = options;
-  return { ...ways, call, journal, signal, settle, totalTimeout };
+  const { gracePeriod = ways.gracePeriod, totalTimeout = ways.totalTimeout } = options;
+  return { ...ways, call, journal, signal, gracePeriod, totalTimeout };
 }

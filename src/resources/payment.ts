@@ -2,7 +2,7 @@ import {
   isPaymentsError,
   NotFoundError,
   reattribute,
-  type UnsettledError,
+  type PaymentInDoubtError,
 } from '../errors/errors.ts';
 import type { JournalEntry, NotPaidEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
 import {
@@ -72,10 +72,10 @@ export class Payment {
     const claim = entry?.state === 'sending' ? entry : undefined;
     if (claim !== undefined || (entry === undefined && this.#settings.journal.forgets === true)) {
       // Before the look: the transfer may appear while one looks.
-      const left = claim === undefined ? 0 : claim.until - (await this.#journal.now());
+      const left = claim === undefined ? 0 : claim.expiresAt - (await this.#journal.now());
       const found = await this.#look();
       if (found !== undefined) return await this.#remember(claim, found, true);
-      const running = left - this.#settings.settle;
+      const running = left - this.#settings.gracePeriod;
       if (running > 0) throw this.#journal.inProgress(Math.min(running, later));
       if (left > 0) throw this.#inDoubt(left);
       this.#journal.extend(this.#settings.signal);
@@ -85,16 +85,16 @@ export class Payment {
 
   /** Claims the payment and sends it. `before` is an earlier claim whose time is over, or what a person has said. */
   async #send(before: SendingEntry | NotPaidEntry | undefined): Promise<TransferCreated> {
-    const { clock, settle, totalTimeout } = this.#settings;
+    const { clock, gracePeriod, totalTimeout } = this.#settings;
     // Before the journal's time is read, so that nothing leaves when the claim has it that nothing does.
     const started = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
-    const begun = await this.#journal.now();
+    const claimedAt = await this.#journal.now();
     const claim: SendingEntry = {
       state: 'sending',
-      by: crypto.randomUUID(),
-      begun,
-      until: begun + totalTimeout + settle,
+      claimId: crypto.randomUUID(),
+      claimedAt,
+      expiresAt: claimedAt + totalTimeout + gracePeriod,
       input: this.#input,
     };
     if (!(await this.#journal.swap(before, claim))) throw this.#journal.inProgress(soon);
@@ -103,7 +103,7 @@ export class Payment {
       created = await this.#api.create(totalTimeout - (clock.elapsed() - started), notAfter);
     } catch (error) {
       this.#journal.extend();
-      const left = totalTimeout + settle - (clock.elapsed() - started);
+      const left = totalTimeout + gracePeriod - (clock.elapsed() - started);
       return await this.#notCreated(error, claim, before, Math.max(0, left));
     }
     this.#journal.extend();
@@ -153,9 +153,9 @@ export class Payment {
     if (left.length === 0) return undefined;
     // One that came without an id counts all the same.
     const candidates = left.map(({ id }) => id).filter(isTransferId);
-    throw this.#journal.unsettled(
+    throw this.#journal.inDoubtError(
       'ambiguous',
-      `The list shows ${left.length} that may be this payment (${candidates.join(', ')}): a person has to decide, with transfers.settleOnce`,
+      `The list shows ${left.length} that may be this payment (${candidates.join(', ')}): a person has to decide, with transfers.resolveOnce`,
       { candidates },
     );
   }
@@ -177,7 +177,7 @@ export class Payment {
     // The ids of a sandbox begin again, and its journal may be older.
     if (!isAnother(transfer, input)) return transfer;
     const sentence = `The journal names ${transferId} for this payment, and that is another one.\n${whose}`;
-    throw this.#journal.unsettled('conflict', sentence);
+    throw this.#journal.inDoubtError('conflict', sentence);
   }
 
   /** Writes down that it is paid. What cannot be written, the platform's list remembers. */
@@ -194,7 +194,7 @@ export class Payment {
     if (other === id) return transfer;
     // Whoever took over since this call read the entry has made what it saw, or sees it, too.
     if (isSeen && entry?.state === 'sending') throw this.#journal.inProgress(soon);
-    throw this.#journal.unsettled(
+    throw this.#journal.inDoubtError(
       'ambiguous',
       `The payment was made (${id}), and another call has changed the entry: it may have been made twice, and a person has to decide`,
       { candidates: other === undefined ? [id] : [id, other] },
@@ -209,17 +209,17 @@ export class Payment {
         : (input[name] ?? 'USDC') !== (mine[name] ?? 'USDC'),
     );
     if (differing.length === 0) return;
-    throw this.#journal.unsettled(
+    throw this.#journal.inDoubtError(
       'conflict',
       `Another payment has this reference; it differs in ${differing.join(', ')}. Give each payment a description of its own`,
     );
   }
 
-  #inDoubt(retryAfterMs: number, cause?: unknown, more = ''): UnsettledError {
+  #inDoubt(retryAfterMs: number, cause?: unknown, more = ''): PaymentInDoubtError {
     const [why] = isPaymentsError(cause) ? cause.message.split(/\.?\n/) : [];
     const because = why === undefined ? '' : `.\nThe cause: ${why}`;
     const sentence = `Whether the payment was made is not known yet${more}${because}`;
-    return this.#journal.unsettled('in_doubt', sentence, { retryAfterMs, cause });
+    return this.#journal.inDoubtError('in_doubt', sentence, { retryAfterMs, cause });
   }
 }
 

@@ -20,7 +20,7 @@ import { fromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
 import {
   createOnce,
-  settleOnce,
+  resolveOnce,
   type OnceDefaults,
   type OnceOptions,
   type OnceWays,
@@ -89,7 +89,7 @@ export class Transfers {
   /**
    * Makes a payment once, whoever calls this and however often; `input.description` is its
    * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
-   * @throws {@link UnsettledError} while that is in doubt: call again after `retryAfterMs`
+   * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -113,22 +113,22 @@ export class Transfers {
    * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
    * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
    * is believed.
-   * @throws {@link UnsettledError} `conflict`: the journal has it as paid
+   * @throws {@link PaymentInDoubtError} `conflict`: the journal has it as paid
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+   * await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
    * ```
    */
-  settleOnce(
+  resolveOnce(
     reference: string,
     verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
     options?: OnceOptions,
   ): Promise<void> {
-    return fromCallSite(() => settleOnce(this.#onceWays(), reference, verdict, options));
+    return fromCallSite(() => resolveOnce(this.#onceWays(), reference, verdict, options));
   }
 
   #onceWays(): OnceWays {

@@ -306,7 +306,7 @@ describe('an option', () => {
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
     isErrorBody: [true, {}, 'error'],
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
-    settle: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
+    gracePeriod: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
     allowHttp: [null, 'true', 1],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };

@@ -204,9 +204,9 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return plain.sent[0]?.url;
     },
   },
-  settle: {
-    one: { settle: 1_000 },
-    other: { settle: 2_000 },
+  gracePeriod: {
+    one: { gracePeriod: 1_000 },
+    other: { gracePeriod: 2_000 },
     besides: silent,
     shows: async (payments) => {
       const journal = memoryJournal();
@@ -217,7 +217,7 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       left.abort();
       await call.catch(() => undefined);
       const entry = await journal.read(once.description);
-      return entry?.state === 'sending' ? entry.until - entry.begun : undefined;
+      return entry?.state === 'sending' ? entry.expiresAt - entry.claimedAt : undefined;
     },
   },
   clock: {

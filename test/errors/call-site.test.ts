@@ -50,8 +50,8 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   createOnce: async function callerOfOnce(payments) {
     await payments.transfers.createOnce(once);
   },
-  settleOnce: async function callerOfSettle(payments) {
-    await payments.transfers.settleOnce('invoice 1', id);
+  resolveOnce: async function callerOfSettle(payments) {
+    await payments.transfers.resolveOnce('invoice 1', id);
   },
   request: async function callerOfRequest(payments) {
     await payments.request({ method: 'GET', path: '/x', api: 'versioned' });

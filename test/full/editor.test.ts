@@ -69,7 +69,7 @@ const hovered = [
   'payments.transfers',
   'payments.transfers.create',
   'payments.transfers.createOnce',
-  'payments.transfers.settleOnce',
+  'payments.transfers.resolveOnce',
   'payments.transfers.reconcile',
   'payments.transfers.waitFor',
   'payments.transfers.list',

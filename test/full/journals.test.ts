@@ -43,7 +43,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     const [level] = (await pool.query('SHOW default_transaction_isolation')).rows as object[];
     expect(level).toEqual({ default_transaction_isolation: 'read committed' });
     const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1' } as const;
-    const old = { state: 'sending', by: 'old', begun: 1, until: 2, input } as const;
+    const old = { state: 'sending', claimId: 'old', claimedAt: 1, expiresAt: 2, input } as const;
     const [one, other] = clients.map((client) =>
       postgresJournal((text, values) => client.query(text, values)),
     );
@@ -51,8 +51,8 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     for (let turn = 0; turn < 50; turn += 1) {
       const before = (await one?.read('takeover')) ?? old;
       const won = await Promise.all([
-        one?.swap('takeover', before, { ...old, by: `one ${turn}` }),
-        other?.swap('takeover', before, { ...old, by: `other ${turn}` }),
+        one?.swap('takeover', before, { ...old, claimId: `one ${turn}` }),
+        other?.swap('takeover', before, { ...old, claimId: `other ${turn}` }),
       ]);
       expect(won.toSorted()).toEqual([false, true]);
     }

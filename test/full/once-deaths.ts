@@ -42,7 +42,7 @@ interface DeathsOptions {
   readonly on?: string | undefined;
 }
 
-const limits = { settle: 1_500, totalTimeout: 1_000 };
+const limits = { gracePeriod: 1_500, totalTimeout: 1_000 };
 
 const faults: readonly SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
@@ -154,7 +154,7 @@ export async function deaths(
         freezes += 1;
         victim.kill('SIGSTOP');
         frozen.add(victim);
-        void pause(limits.settle + limits.totalTimeout + 1_500).then(() => {
+        void pause(limits.gracePeriod + limits.totalTimeout + 1_500).then(() => {
           victim.kill('SIGCONT');
           return pause(500).then(() => frozen.delete(victim));
         });

@@ -6,7 +6,7 @@ export interface WorkerOrder {
   readonly store: string;
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly settle: number;
+  readonly gracePeriod: number;
   readonly totalTimeout: number;
   readonly todo: readonly number[];
 }

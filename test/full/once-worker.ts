@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
-import { isPaymentsError, PaymentsClient, UnsettledError } from '../../src/index.ts';
+import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from '../../src/index.ts';
 import {
   postgresJournal,
   redisJournal,
@@ -27,11 +27,11 @@ const tell = (told: Told): void => {
   process.send?.(told);
 };
 
-async function work({ store, baseUrl, apiKey, settle, totalTimeout, todo }: WorkerOrder) {
+async function work({ store, baseUrl, apiKey, gracePeriod, totalTimeout, todo }: WorkerOrder) {
   const payments = new PaymentsClient({
     baseUrl,
     apiKey,
-    settle,
+    gracePeriod,
     totalTimeout,
     timeout: totalTimeout / 2,
     journal: journalAt(store),
@@ -53,9 +53,9 @@ async function work({ store, baseUrl, apiKey, settle, totalTimeout, todo }: Work
         tell({ number, id });
       } catch (error) {
         if (!isPaymentsError(error)) throw error;
-        const reason = error instanceof UnsettledError ? error.reason : error.outcome;
+        const reason = error instanceof PaymentInDoubtError ? error.reason : error.outcome;
         tell({ number, reason });
-        const ms = error instanceof UnsettledError ? (error.retryAfterMs ?? 200) : 50;
+        const ms = error instanceof PaymentInDoubtError ? (error.retryAfterMs ?? 200) : 50;
         waiting.push({ ...next, from: Date.now() + ms });
       }
     }

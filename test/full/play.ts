@@ -4,7 +4,7 @@ import type {
   OnceInput,
   PaymentsClient,
   RequestOptions,
-  UnsettledError,
+  PaymentInDoubtError,
 } from '../../src/index.ts';
 import { memoryJournal } from '../../src/journals/index.ts';
 import { accountId } from './bodies.ts';
@@ -282,15 +282,15 @@ async function settled(
   nonce: string,
   { signal, headers }: RequestOptions,
 ): Promise<unknown> {
-  // What a request does late, it does in `settle`.
-  const limits = { totalTimeout: 400, settle: 800 };
+  // What a request does late, it does in `gracePeriod`.
+  const limits = { totalTimeout: 400, gracePeriod: 800 };
   const payments = client.withOptions({ ...limits, journal: memoryJournal() });
   let caller = signal;
   for (let calls = 1; ; calls += 1) {
     try {
       return await payments.transfers.createOnce(paymentOf(nonce), { headers, signal: caller });
     } catch (error) {
-      const told = error as Partial<UnsettledError>;
+      const told = error as Partial<PaymentInDoubtError>;
       if (told.outcome !== 'unknown' || told.retryable !== true || calls === 8) throw error;
       caller = undefined;
       await pause(Math.min(told.retryAfterMs ?? 50, 1_000));

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { clockFrom } from '../../src/calls/clock.ts';
-import { PaymentsError, UnsettledError, type Outcome } from '../../src/errors/errors.ts';
+import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
 import { Payment, type OnceInput } from '../../src/resources/payment.ts';
@@ -15,7 +15,7 @@ import type { Transfer, TransferCreated } from '../../src/schemas/transfer.ts';
  */
 
 const totalTimeout = 100;
-const settle = 50;
+const gracePeriod = 50;
 const input: OnceInput = {
   sourceAccountId: 'acc_1',
   counterpartyId: 'cpty_1',
@@ -122,7 +122,7 @@ class World {
     return new Promise((resolve, reject) => {
       const take = (): void => {
         const fault = this.fault('dies before', 'dies after', 'stands still', 'sleeps', ...kinds);
-        if (fault === 'stands still') this.time += settle;
+        if (fault === 'stands still') this.time += gracePeriod;
         if (fault === 'sleeps') this.time += totalTimeout;
         if (fault === 'dies before') caller.isDead = true;
         if (caller.isDead) return;
@@ -190,8 +190,8 @@ function callOf(world: World, caller: Caller): Promise<TransferCreated> {
           if (effect === 'refused') throw ended('rejected');
           if (effect === 'not sent') throw ended('not_sent');
           if (effect === 'lost') throw ended('unknown');
-          const shownFrom = choices.take(time, time + settle);
-          ledger.push({ at: time, shownFrom: effect === 'late' ? time + settle : shownFrom });
+          const shownFrom = choices.take(time, time + gracePeriod);
+          ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
           if (effect !== 'paid') throw ended('unknown');
           return { id: `txfr_${ledger.length}` } as TransferCreated;
         }),
@@ -214,7 +214,7 @@ function callOf(world: World, caller: Caller): Promise<TransferCreated> {
         now: () => asked('now', () => journal.now()),
         forgets: journal.forgets === true,
       },
-      settle,
+      gracePeriod,
       totalTimeout,
       signal: undefined,
       clock,
@@ -254,7 +254,7 @@ async function play(
           if (!known.includes(id)) wrong ??= `resolved to ${id}, which is not there`;
         },
         (error: unknown) => {
-          const again = error instanceof UnsettledError ? (error.retryAfterMs ?? 0) : 0;
+          const again = error instanceof PaymentInDoubtError ? (error.retryAfterMs ?? 0) : 0;
           caller.told = [`${(error as Error).name} ${again}`];
           begin(caller, again);
         },
@@ -271,7 +271,7 @@ async function play(
       const left = world.steps.filter((step) => step.caller !== caller);
       world.steps.splice(0, world.steps.length, ...left);
       Object.assign(caller, { isDead: false, told: ['died'] });
-      begin(caller, totalTimeout + settle);
+      begin(caller, totalTimeout + gracePeriod);
     }
     const [first, ...others] = world.steps;
     if (first === undefined) break;
@@ -301,7 +301,7 @@ async function play(
     if (!(result instanceof Error)) {
       return world.transfers === 1 ? undefined : 'paid without a transfer';
     }
-    if (!(result instanceof UnsettledError) || result.retryAfterMs === undefined) {
+    if (!(result instanceof PaymentInDoubtError) || result.retryAfterMs === undefined) {
       return `stuck with ${result.message}`;
     }
     world.time += result.retryAfterMs;

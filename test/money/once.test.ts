@@ -4,7 +4,7 @@ import {
   isOutcomeUnknown,
   PaymentsClient,
   UnprocessableEntityError,
-  UnsettledError,
+  PaymentInDoubtError,
   ValidationError,
   type ClientOptions,
   type OnceInput,
@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { settle as drained, VirtualClock } from '../support/virtual-clock.ts';
 
-const settle = 300_000;
+const gracePeriod = 300_000;
 const totalTimeout = 120_000;
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
@@ -40,9 +40,9 @@ function world(options: ClientOptions = {}, funds = '1000') {
   const pay = (changes: Partial<OnceInput> = {}, own?: OnceOptions) =>
     payments.transfers.createOnce({ ...input, ...changes } as OnceInput, own);
   /** Claimed by somebody who has died. */
-  const claim = async (until = clock.now() + totalTimeout + settle): Promise<void> => {
-    const begun = clock.now();
-    const entry = { state: 'sending', by: 'the dead', begun, until, input } as const;
+  const claim = async (expiresAt = clock.now() + totalTimeout + gracePeriod): Promise<void> => {
+    const claimedAt = clock.now();
+    const entry = { state: 'sending', claimId: 'the dead', claimedAt, expiresAt, input } as const;
     expect(await journal.swap(input.description, undefined, entry)).toBe(true);
   };
   const asked = () => sandbox.log.map(({ operation }) => operation);
@@ -59,7 +59,7 @@ function world(options: ClientOptions = {}, funds = '1000') {
 }
 
 const refusal = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
-const unsettledOf = (call: PromiseLike<unknown>) => failureOf(call, UnsettledError);
+const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
 test('a payment is made, and the same call again is the same transfer', async () => {
   const { pay, made, journal, asked } = world();
@@ -86,12 +86,12 @@ test('the claim is written before anything is sent, and says when it ends', asyn
   });
   let seen: JournalEntry | undefined;
   await failureOf(pay());
-  const begun = clock.now();
+  const claimedAt = clock.now();
   expect(seen).toEqual({
     state: 'sending',
-    by: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
-    begun,
-    until: begun + totalTimeout + settle,
+    claimId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    claimedAt,
+    expiresAt: claimedAt + totalTimeout + gracePeriod,
     input,
   });
 });
@@ -102,9 +102,9 @@ test.each([
   ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
   ['one that is a number', { description: 4711 }, {}, 'description'],
   ['an amount that is none', { amount: '0' }, {}, 'amount'],
-  ['a settle of 0', {}, { settle: 0 }, 'options.settle'],
-  ['a settle that is no number', {}, { settle: '5' }, 'options.settle'],
-  ['an endless settle', {}, { settle: Number.POSITIVE_INFINITY }, 'options.settle'],
+  ['a gracePeriod of 0', {}, { gracePeriod: 0 }, 'options.gracePeriod'],
+  ['a gracePeriod that is no number', {}, { gracePeriod: '5' }, 'options.gracePeriod'],
+  ['an endless gracePeriod', {}, { gracePeriod: Number.POSITIVE_INFINITY }, 'options.gracePeriod'],
   ['a journal that is none', {}, { journal: new Map() }, 'options.journal'],
   ['an unknown option', {}, { journals: 1 }, 'options.journals'],
   [
@@ -137,11 +137,11 @@ test('without a journal the call is refused, and says which there are', async ()
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
     expect(error.message).toContain(name);
   }
-  await failureOf(payments.transfers.settleOnce('invoice 4711', 'not_paid'), ConfigurationError);
+  await failureOf(payments.transfers.resolveOnce('invoice 4711', 'not_paid'), ConfigurationError);
   expect(asked()).toEqual([]);
 });
 
-test('journal and settle may be given to one call', async () => {
+test('journal and gracePeriod may be given to one call', async () => {
   const { pay, journal, clock, claim } = world();
   const own = memoryJournal({ now: () => clock.now() });
   await claim();
@@ -162,10 +162,10 @@ test.each([
 ] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
   const { pay, made, asked, claim } = world();
   await claim();
-  const before = await unsettledOf(pay(changes as never));
+  const before = await inDoubtErrorOf(pay(changes as never));
   await pay({ currency: 'USDC' }).catch(() => undefined);
   const sent = asked().length;
-  const error = await unsettledOf(pay(changes as never));
+  const error = await inDoubtErrorOf(pay(changes as never));
   for (const each of [before, error]) {
     expect(each).toMatchObject({
       reason: 'conflict',
@@ -185,7 +185,7 @@ test('of two calls at once one pays, and the other is told when to come again', 
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
   expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   const [lost] = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  expect(lost).toBeInstanceOf(UnsettledError);
+  expect(lost).toBeInstanceOf(PaymentInDoubtError);
   expect(lost).toMatchObject({ reason: 'in_progress', retryAfterMs: 1_000, retryable: true });
   expect(made()).toHaveLength(1);
 });
@@ -199,11 +199,11 @@ test.each(['after_commit', 'before_commit'] as const)(
       expect(await pay()).toEqual(made()[0]);
       expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid' });
     } else {
-      const error = await unsettledOf(pay());
-      expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + settle });
+      const error = await inDoubtErrorOf(pay());
+      expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + gracePeriod });
       expect(isOutcomeUnknown(error) && error.startedAt).toBe(new Date(clock.now()).toISOString());
       expect(error.cause).toMatchObject({ operation: 'transfers.create', outcome: 'unknown' });
-      clock.jump(totalTimeout + settle);
+      clock.jump(totalTimeout + gracePeriod);
       expect(await pay()).toMatchObject({ status: 'pending' });
     }
     expect(asked().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
@@ -215,11 +215,14 @@ test('a claim of somebody who died is taken over when its request can no longer 
   const { pay, made, claim, clock } = world();
   await claim();
   clock.jump(totalTimeout - 2_000);
-  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 2_000 });
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 2_000 });
   clock.jump(2_000);
-  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: settle });
-  clock.jump(settle - 1);
-  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: 1 });
+  expect(await inDoubtErrorOf(pay())).toMatchObject({
+    reason: 'in_doubt',
+    retryAfterMs: gracePeriod,
+  });
+  clock.jump(gracePeriod - 1);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: 1 });
   expect(made()).toHaveLength(0);
   clock.jump(1);
   await pay();
@@ -234,9 +237,9 @@ test('the time is taken before the look, in which a transfer may still appear', 
     },
   });
   await claim();
-  clock.jump(settle + 10);
-  expect(await unsettledOf(pay())).toMatchObject({ reason: 'in_doubt' });
-  expect(clock.passed).toBeGreaterThan(totalTimeout + settle);
+  clock.jump(gracePeriod + 10);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt' });
+  expect(clock.passed).toBeGreaterThan(totalTimeout + gracePeriod);
   expect(made()).toHaveLength(0);
 });
 
@@ -244,11 +247,11 @@ test('a claim of a caller with other settings ends when it says so itself', asyn
   const { pay, claim, clock, made } = world();
   await claim();
   clock.jump(10_000);
-  const own = { settle: 1, totalTimeout: 1_000 };
-  expect((await unsettledOf(pay({}, own))).retryAfterMs).toBe(5_000);
+  const own = { gracePeriod: 1, totalTimeout: 1_000 };
+  expect((await inDoubtErrorOf(pay({}, own))).retryAfterMs).toBe(5_000);
   clock.jump(totalTimeout);
-  const left = { reason: 'in_doubt', retryAfterMs: settle - 10_000 };
-  expect(await unsettledOf(pay({}, { settle }))).toMatchObject(left);
+  const left = { reason: 'in_doubt', retryAfterMs: gracePeriod - 10_000 };
+  expect(await inDoubtErrorOf(pay({}, { gracePeriod }))).toMatchObject(left);
   expect(made()).toHaveLength(0);
 });
 
@@ -283,8 +286,8 @@ test('a second request that is refused because the first one took the money find
     },
     '12.50',
   );
-  await unsettledOf(pay());
-  clock.jump(totalTimeout + settle);
+  await inDoubtErrorOf(pay());
+  clock.jump(totalTimeout + gracePeriod);
   expect(await pay()).toEqual(made()[0]);
   expect(made()).toHaveLength(1);
 });
@@ -292,14 +295,14 @@ test('a second request that is refused because the first one took the money find
 test('after a takeover a refusal keeps the claim until a look has said that nothing was paid', async () => {
   const { pay, made, claim, clock, sandbox, journal } = world();
   await claim();
-  clock.jump(totalTimeout + settle);
+  clock.jump(totalTimeout + gracePeriod);
   const down = { kind: 'status', status: 403, code: 'no' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
   sandbox.faults.add({ operation: 'transfers.list', after: 1, fault: down });
-  const error = await unsettledOf(pay());
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'in_doubt', cause: { status: 422 } });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
-  clock.jump(totalTimeout + settle);
+  clock.jump(totalTimeout + gracePeriod);
   sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
   await failureOf(pay(), UnprocessableEntityError);
   expect(await journal.read('invoice 4711')).toBeUndefined();
@@ -314,11 +317,11 @@ test('what may be the payment is for a person, and named', async () => {
   const { pay, made, claim, clock, sandbox, asked } = world();
   await claim();
   const { id } = sandbox.transfers.create(lookalike);
-  clock.jump(totalTimeout + settle);
-  const error = await unsettledOf(pay());
+  clock.jump(totalTimeout + gracePeriod);
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
   expect(error.message).toContain(id);
-  expect(error.message).toContain('settleOnce');
+  expect(error.message).toContain('resolveOnce');
   expect(asked()).not.toContain('transfers.create');
   expect(made()).toHaveLength(1);
 });
@@ -327,7 +330,7 @@ test('what the journal knows as another payment is no candidate', async () => {
   const { pay, made, claim, clock } = world();
   await claim();
   await pay({ description: lookalike.description });
-  clock.jump(totalTimeout + settle);
+  clock.jump(totalTimeout + gracePeriod);
   await pay();
   expect(made().map(({ description }) => description)).toEqual([
     lookalike.description,
@@ -341,21 +344,21 @@ test('what the journal has under that description as another transfer stays a ca
   const { id } = sandbox.transfers.create(lookalike);
   const paid = { state: 'paid', transferId: 'txfr_other', input: lookalike } as const;
   await journal.swap(lookalike.description, undefined, paid);
-  clock.jump(totalTimeout + settle);
-  expect(await unsettledOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
+  clock.jump(totalTimeout + gracePeriod);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
 test('a person may say which transfer it is', async () => {
   const { pay, claim, sandbox, payments, made } = world();
   await claim();
   const { id } = sandbox.transfers.create(lookalike);
-  await unsettledOf(pay());
-  await payments.transfers.settleOnce('invoice 4711', id);
+  await inDoubtErrorOf(pay());
+  await payments.transfers.resolveOnce('invoice 4711', id);
   expect(await pay()).toMatchObject({ id });
-  await payments.transfers.settleOnce('invoice 4711', id);
+  await payments.transfers.resolveOnce('invoice 4711', id);
   for (const verdict of ['txfr_other', 'not_paid'] as const) {
-    const error = await unsettledOf(payments.transfers.settleOnce('invoice 4711', verdict));
-    expect(error).toMatchObject({ reason: 'conflict', operation: 'transfers.settleOnce' });
+    const error = await inDoubtErrorOf(payments.transfers.resolveOnce('invoice 4711', verdict));
+    expect(error).toMatchObject({ reason: 'conflict', operation: 'transfers.resolveOnce' });
   }
   expect(made()).toHaveLength(1);
 });
@@ -363,9 +366,9 @@ test('a person may say which transfer it is', async () => {
 test('a person may say so of a payment that the journal does not know', async () => {
   const { pay, sandbox, payments, made } = world();
   const { id } = sandbox.transfers.create(lookalike);
-  await payments.transfers.settleOnce('invoice 4711', id);
+  await payments.transfers.resolveOnce('invoice 4711', id);
   expect(await pay()).toMatchObject({ id });
-  expect(await unsettledOf(pay({ amount: '1' }))).toMatchObject({ reason: 'conflict' });
+  expect(await inDoubtErrorOf(pay({ amount: '1' }))).toMatchObject({ reason: 'conflict' });
   expect(made()).toHaveLength(1);
 });
 
@@ -375,13 +378,13 @@ test.each([false, true])(
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
     const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
     const { pay, sandbox, payments, made } = world({ journal, clock });
-    const begun = clock.now();
-    const until = begun + totalTimeout + settle;
-    const claim = { state: 'sending', by: 'the dead', begun, until, input } as const;
+    const claimedAt = clock.now();
+    const expiresAt = claimedAt + totalTimeout + gracePeriod;
+    const claim = { state: 'sending', claimId: 'the dead', claimedAt, expiresAt, input } as const;
     await journal.swap('invoice 4711', undefined, claim);
     sandbox.transfers.create(lookalike);
-    expect(await unsettledOf(pay())).toMatchObject({ reason: 'ambiguous' });
-    await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+    expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+    await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
     sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
     await failureOf(pay(), UnprocessableEntityError);
     await pay();
@@ -394,18 +397,18 @@ test.each([
   [5, 'txfr_1', {}, 'reference'],
   ['invoice 4711', 'acc_1', {}, 'verdict'],
   ['invoice 4711', undefined, {}, 'verdict'],
-  ['invoice 4711', 'not_paid', { settle: 0 }, 'options.settle'],
-])('settleOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
+  ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
+])('resolveOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
   const { payments, asked } = world();
-  const call = payments.transfers.settleOnce(reference as never, verdict as never, options);
+  const call = payments.transfers.resolveOnce(reference as never, verdict as never, options);
   expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
   expect(asked()).toEqual([]);
 });
 
-test('settleOnce takes no transfer that does not exist', async () => {
+test('resolveOnce takes no transfer that does not exist', async () => {
   const { payments, journal, claim } = world();
   await claim();
-  const call = payments.transfers.settleOnce('invoice 4711', 'txfr_999999');
+  const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
   expect(await failureOf(call)).toMatchObject({ status: 404 });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
@@ -426,7 +429,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
   ['read gives a newer entry', { read: async () => ({ state: 'shared', input }) as never }],
   [
     'read gives a claim without an end',
-    { read: async () => ({ state: 'sending', by: 'x', begun: 1, input }) as never },
+    { read: async () => ({ state: 'sending', claimId: 'x', claimedAt: 1, input }) as never },
   ],
   [
     'read gives an entry without an input',
@@ -441,7 +444,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
 test.each(broken)('%s: nothing is sent, and an earlier call may have paid', async (_, parts) => {
   const good = memoryJournal();
   const { pay, asked } = world({ journal: { ...good, ...parts } });
-  const error = await unsettledOf(pay());
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
   if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
   expect(asked()).toEqual([]);
@@ -452,7 +455,7 @@ test.each(['read', 'swap', 'now'] as const)(
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
     const { pay, asked, clock } = world({ journal: { ...memoryJournal(), ...hangs } });
-    const error = await clock.run(unsettledOf(pay()));
+    const error = await clock.run(inDoubtErrorOf(pay()));
     expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
     expect(clock.passed).toBe(totalTimeout);
     expect(clock.pending).toBe(0);
@@ -491,7 +494,7 @@ test('what somebody else has written meanwhile is told', async () => {
       },
     },
   });
-  const error = await unsettledOf(pay());
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
@@ -514,8 +517,8 @@ test('what another call has made between reading the entry and looking is no mat
     },
   });
   await claim();
-  clock.jump(totalTimeout + settle);
-  const error = await unsettledOf(pay());
+  clock.jump(totalTimeout + gracePeriod);
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'in_progress', retryAfterMs: 1_000 });
   answer?.();
   await other;
@@ -550,7 +553,7 @@ test.each([
   expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
     id,
   });
-  const error = await unsettledOf(pay());
+  const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
   expect(error.message).toContain(`names ${id} for this payment, and that is another one`);
 });
@@ -573,12 +576,12 @@ test.each([
   const { pay, payments, sandbox, claim } = world();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
-  const word = payments.transfers.settleOnce('invoice 4711', id);
+  const word = payments.transfers.resolveOnce('invoice 4711', id);
   if (isTaken) {
     await word;
     expect(await pay()).toMatchObject({ id });
   } else {
-    expect(await unsettledOf(word)).toMatchObject({ reason: 'conflict' });
+    expect(await inDoubtErrorOf(word)).toMatchObject({ reason: 'conflict' });
   }
 });
 
@@ -586,7 +589,7 @@ test('a call in doubt names the cause, and its attempts', async () => {
   const { pay, sandbox } = world();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
-  const error = await unsettledOf(pay());
+  const error = await inDoubtErrorOf(pay());
   expect(error.message).toMatch(/not known yet\.\nThe cause: The connection to \S+ failed/);
   expect(error.attempts).toHaveLength(1);
   expect(String(error.cause)).toContain('Call createOnce again to find out');
@@ -618,7 +621,7 @@ test('a look goes back without end, and takes no more than totalTimeout', async 
   sandbox.transfers.create(input);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' }, times: Infinity });
   const own = { timeout: 50_000 };
-  const error = await clock.run(unsettledOf(pay({}, own)));
+  const error = await clock.run(inDoubtErrorOf(pay({}, own)));
   expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: 5_000 });
   expect(error.message).toContain('more than 120000 ms (totalTimeout)');
   expect(clock.passed).toBe(totalTimeout);
@@ -678,7 +681,7 @@ test('what the claim took is time that the request no longer has', async () => {
     },
   });
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
-  const error = await clock.run(unsettledOf(pay({}, { timeout: 60_000 })));
+  const error = await clock.run(inDoubtErrorOf(pay({}, { timeout: 60_000 })));
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
 });
 
@@ -718,7 +721,7 @@ test('neither errors nor entries hold a credential', async () => {
     apiKey: secret,
     journal: { ...inner, swap: () => Promise.reject(new Error(`connect with ${secret} failed`)) },
   });
-  const error = await unsettledOf(pay({ description: `invoice ${secret}` }));
+  const error = await inDoubtErrorOf(pay({ description: `invoice ${secret}` }));
   expect(JSON.stringify(error)).not.toContain('C4N4RY');
   expect(error.stack).not.toContain('C4N4RY');
   expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
@@ -730,5 +733,5 @@ test('a rejection shows where the call was made', async () => {
   const callIt = async (): Promise<void> => {
     await pay();
   };
-  expect((await unsettledOf(callIt())).stack).toContain('callIt');
+  expect((await inDoubtErrorOf(callIt())).stack).toContain('callIt');
 });

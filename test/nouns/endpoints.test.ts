@@ -36,7 +36,7 @@ describe('the examples', () => {
 describe('the client', () => {
   test('has a method for every endpoint, and no other', () => {
     const payments = new PaymentsClient(furnishedPlatform().clientOptions);
-    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'settleOnce'].map(
+    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'resolveOnce'].map(
       (name) => `transfers.${name}`,
     );
     const found = Object.entries(payments).flatMap(([noun, resource]) =>

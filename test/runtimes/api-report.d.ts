@@ -657,14 +657,14 @@ declare class WaitError extends PaymentsError {
  * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
  * is another payment's; `journal`: the journal failed.
  */
-type UnsettledReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
+type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 /**
  * `transfers.createOnce` does not know whether the payment was made, by this call or by an earlier one. The
  * same call may be made again at any time; it sends nothing twice.
  */
-declare class UnsettledError extends PaymentsError {
-    /** What keeps it unsettled. */
-    readonly reason: UnsettledReason;
+declare class PaymentInDoubtError extends PaymentsError {
+    /** Why the payment is in doubt. */
+    readonly reason: InDoubtReason;
     /** The description of the payment. */
     readonly reference: string;
     /** When to call again, in milliseconds; undefined when that alone does not help. */
@@ -796,9 +796,9 @@ interface SendingEntry {
     /** Which call; no two calls have the same. */
     readonly by: string;
     /** When it was claimed, in milliseconds, by the journal's clock. */
-    readonly begun: number;
+    readonly claimedAt: number;
     /** After this time, what that call has sent can no longer take effect. */
-    readonly until: number;
+    readonly expiresAt: number;
     /** What is paid; without credentials. */
     readonly input: TransferCreateInput;
 }
@@ -811,7 +811,7 @@ interface PaidEntry {
     /** What was paid. */
     readonly input: TransferCreateInput;
 }
-/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
+/** A person has said, by `transfers.resolveOnce`, that no call so far has made it. */
 interface NotPaidEntry {
     /** Free to be sent. */
     readonly state: 'not_paid';
@@ -926,7 +926,7 @@ interface ClientOptions {
      * For `transfers.createOnce`: how long a request that has left may still take effect, in
      * milliseconds; longer than your processes may stand still. @default 300000
      */
-    settle?: number | undefined;
+    gracePeriod?: number | undefined;
     /**
      * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
      * reads the credentials. @default false
@@ -1497,7 +1497,7 @@ type OnceInput = TransferCreateInput & {
     readonly description: string;
 };
 
-/** Options of `transfers.createOnce` and `transfers.settleOnce`. */
+/** Options of `transfers.createOnce` and `transfers.resolveOnce`. */
 interface OnceOptions extends RequestOptions {
     /** Where the call writes down what it is about to do. Default: the client's. */
     journal?: Journal | undefined;
@@ -1505,7 +1505,7 @@ interface OnceOptions extends RequestOptions {
      * How long a request that has left may still take effect and appear in the list, in milliseconds.
      * Default: the client's.
      */
-    settle?: number | undefined;
+    gracePeriod?: number | undefined;
 }
 
 /** Options of `transfers.waitFor`. */
@@ -1555,7 +1555,7 @@ declare class Transfers {
     /**
      * Makes a payment once, whoever calls this and however often; `input.description` is its
      * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
-     * @throws {@link UnsettledError} while that is in doubt: call again after `retryAfterMs`
+     * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1576,17 +1576,17 @@ declare class Transfers {
      * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
      * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
      * is believed.
-     * @throws {@link UnsettledError} `conflict`: the journal has it as paid
+     * @throws {@link PaymentInDoubtError} `conflict`: the journal has it as paid
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
      * import { memoryJournal } from 'payments-platform-sdk/journals';
      *
      * const payments = new PaymentsClient({ journal: memoryJournal() });
-     * await payments.transfers.settleOnce('invoice 4711', 'not_paid');
+     * await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
      * ```
      */
-    settleOnce(reference: string, verdict: IdFrom<'transferId(text) or as const'> | 'not_paid', options?: OnceOptions): Promise<void>;
+    resolveOnce(reference: string, verdict: IdFrom<'transferId(text) or as const'> | 'not_paid', options?: OnceOptions): Promise<void>;
     /**
      * Lists Transfers: `await` one page, or `for await` all of them.
      * @example
@@ -1761,8 +1761,8 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.2.0";
 
-export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, UnsettledError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, UnsettledReason, WaitEvent, WaitOptions, WithResponse };
+export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, PaymentInDoubtError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, InDoubtReason, WaitEvent, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
 /** What a schema says of a value, as Standard Schema asks for it. @inline */
@@ -2566,7 +2566,7 @@ interface PaidEntry {
     /** What was paid. */
     readonly input: TransferCreateInput;
 }
-/** A person has said, by `transfers.settleOnce`, that no call so far has made it. */
+/** A person has said, by `transfers.resolveOnce`, that no call so far has made it. */
 interface NotPaidEntry {
     /** Free to be sent. */
     readonly state: 'not_paid';

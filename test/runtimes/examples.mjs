@@ -10,7 +10,7 @@ const answers = [
   /^400 .*ValidationError.*not_sent/,
   /^422 .*UnprocessableEntityError.*rejected/,
   /^503 .*RateLimitError.*rejected/,
-  /^202 .*UnsettledError.*unknown/,
+  /^202 .*PaymentInDoubtError.*unknown/,
 ];
 
 const lent = [

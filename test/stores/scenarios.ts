@@ -1,4 +1,4 @@
-import { PaymentsClient, UnsettledError, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient, PaymentInDoubtError, type OnceInput } from 'payments-platform-sdk';
 import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -29,11 +29,11 @@ function platform() {
   return sandbox;
 }
 
-const sending = (paid: OnceInput, begun: number, until: number): JournalEntry => ({
+const sending = (paid: OnceInput, claimedAt: number, expiresAt: number): JournalEntry => ({
   state: 'sending',
-  by: crypto.randomUUID(),
-  begun,
-  until,
+  claimId: crypto.randomUUID(),
+  claimedAt,
+  expiresAt,
   input: paid,
 });
 
@@ -90,7 +90,7 @@ export function scenarios(name: string, store: () => Store): void {
       const first = await Promise.allSettled(Array.from({ length: 10 }, pay));
       expect(first.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
       for (const each of first) {
-        if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(UnsettledError);
+        if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(PaymentInDoubtError);
       }
       const ids = new Set((await Promise.all(Array.from({ length: 10 }, pay))).map(({ id }) => id));
       expect([...ids]).toEqual(['txfr_000001']);
@@ -104,8 +104,8 @@ export function scenarios(name: string, store: () => Store): void {
       const mine = fresh();
       const now = await journal.now();
       await journal.swap(mine.description, undefined, sending(mine, now, now + 400));
-      const pay = () => payments.transfers.createOnce(mine, { journal, settle: 100 });
-      await expect(pay()).rejects.toBeInstanceOf(UnsettledError);
+      const pay = () => payments.transfers.createOnce(mine, { journal, gracePeriod: 100 });
+      await expect(pay()).rejects.toBeInstanceOf(PaymentInDoubtError);
       expect(sandbox.transfers.list()).toHaveLength(0);
       while ((await journal.now()) < now + 400) await new Promise((done) => setTimeout(done, 20));
       expect(await pay()).toMatchObject({ id: 'txfr_000001' });
@@ -123,7 +123,7 @@ export function scenarios(name: string, store: () => Store): void {
       const { id } = await payments.transfers.createOnce(mine);
       expect(sandbox.transfers.list()).toHaveLength(1);
       const other = fresh();
-      await payments.transfers.settleOnce(other.description, id);
+      await payments.transfers.resolveOnce(other.description, id);
       expect(await payments.transfers.createOnce(other)).toMatchObject({ id });
     });
   });

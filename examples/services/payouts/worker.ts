@@ -2,14 +2,14 @@
 // say all that the queue has to know; whose the job is, is kept apart by the journal, not by the queue's lock.
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { isPaymentsError, PaymentsClient, UnsettledError } from 'payments-platform-sdk';
+import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-platform-sdk';
 import type { OnceInput } from 'payments-platform-sdk';
 import { redisJournal } from 'payments-platform-sdk/journals';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const redis = new Redis(url);
 // Seconds here, so that the demonstration ends; leave the times out in earnest.
-const limits = { timeout: 1_000, totalTimeout: 2_000, settle: 4_000 };
+const limits = { timeout: 1_000, totalTimeout: 2_000, gracePeriod: 4_000 };
 const journal = redisJournal((name, ...args) => redis.call(name, ...args));
 const payments = new PaymentsClient({ ...limits, journal });
 
@@ -19,7 +19,7 @@ const worker = new Worker<OnceInput, string>(
     try {
       return (await payments.transfers.createOnce(job.data)).id;
     } catch (error) {
-      if (error instanceof UnsettledError && error.retryAfterMs !== undefined) {
+      if (error instanceof PaymentInDoubtError && error.retryAfterMs !== undefined) {
         // No failure, so it uses up no attempt.
         await job.moveToDelayed(Date.now() + error.retryAfterMs, token);
         throw new DelayedError();
