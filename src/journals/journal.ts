@@ -65,7 +65,7 @@ export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEn
 
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
- * What it has answered must be on disk: a journal that forgets makes a payment twice.
+ * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -86,11 +86,11 @@ export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEn
  * ```
  */
 export interface Journal {
-  /** What is written about the payment with this reference. */
+  /** The entry of the payment with this reference. */
   read(reference: string): Promise<JournalEntry | undefined>;
   /**
-   * Writes `after` (undefined: takes the entry out) if the entry still is `before`, in one step that
-   * no other process can come between. Resolves to whether it did.
+   * Writes `after` (undefined: removes the entry) if the entry still is `before`, in one atomic step.
+   * Resolves to whether it did.
    */
   swap(
     reference: string,
@@ -103,9 +103,9 @@ export interface Journal {
   readonly forgets?: boolean;
 }
 
-/** An entry as stores keep it. What was read and is written again is the same text. */
-export const textOf = (entry: JournalEntry | undefined): string =>
+/** The string that a store keeps. An entry that was read serializes to the string that was stored. */
+export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** The entry that a text stands for; whoever reads it checks it. */
-export const entryOf = (text: string): JournalEntry => JSON.parse(text) as JournalEntry;
+/** The entry of a stored string; its fields are checked where they are used. */
+export const parseEntry = (stored: string): JournalEntry => JSON.parse(stored) as JournalEntry;

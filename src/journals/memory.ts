@@ -17,22 +17,22 @@ import type { Journal, JournalEntry } from './journal.ts';
 export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): Journal {
   const entries = new Map<string, JournalEntry>();
   return {
-    read: (reference) => Promise.resolve(copyOf(entries.get(reference))),
+    read: (reference) => Promise.resolve(cloneEntry(entries.get(reference))),
     swap: (reference, before, after) => {
       if (!isSame(entries.get(reference), before)) return Promise.resolve(false);
       if (after === undefined) entries.delete(reference);
-      else entries.set(reference, copyOf(after));
+      else entries.set(reference, cloneEntry(after));
       return Promise.resolve(true);
     },
     now: () => Promise.resolve(now()),
   };
 }
 
-/** Whoever holds an entry may change it. */
-const copyOf = <T extends JournalEntry | undefined>(entry: T): T =>
+/** The caller may change the entry that it holds. */
+const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>
   entry && { ...entry, input: { ...entry.input } };
 
-/** Field by field: to compare them as text, as stores do, takes several times as long. */
+/** Compares field by field: to compare strings, as the other stores do, takes several times as long. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   (isObject(one) &&

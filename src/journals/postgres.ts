@@ -1,4 +1,4 @@
-import { entryOf, textOf, type Journal } from './journal.ts';
+import { parseEntry, serializeEntry, type Journal } from './journal.ts';
 
 /** The table that {@link postgresJournal} needs. */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
@@ -23,8 +23,12 @@ export type PostgresQuery = (
 >;
 
 /**
- * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
- * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
+ * A journal in one table of PostgreSQL ({@link postgresJournalTable}). Right with one primary or with
+ * synchronous standbys. A fail-over to an asynchronous standby loses the latest claims, and a payment
+ * is made twice: it needs `forgets: true`.
+ *
+ * `query` runs each statement by itself: inside of a transaction, a claim would be invisible to other
+ * processes and could be rolled back.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -36,7 +40,15 @@ export type PostgresQuery = (
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-export function postgresJournal(query: PostgresQuery): Journal {
+export function postgresJournal(
+  query: PostgresQuery,
+  {
+    forgets = false,
+  }: {
+    /** Whether a fail-over may lose an entry. `createOnce` then searches before every first claim. Default: false. */
+    forgets?: boolean | undefined;
+  } = {},
+): Journal {
   const rows = async (text: string, ...values: string[]): Promise<PostgresRows> => {
     const result = await query(text, values);
     return 'rows' in result ? result.rows : result;
@@ -44,12 +56,13 @@ export function postgresJournal(query: PostgresQuery): Journal {
   const any = async (text: string, ...values: string[]): Promise<boolean> =>
     (await rows(`${text} RETURNING reference`, ...values)).length === 1;
   return {
+    forgets,
     read: async (reference) => {
       const [row] = await rows(
         'SELECT entry FROM payments_journal WHERE reference = $1',
         reference,
       );
-      return row === undefined ? undefined : entryOf(String(row['entry']));
+      return row === undefined ? undefined : parseEntry(String(row['entry']));
     },
     swap: async (reference, before, after) => {
       if (before === undefined) {
@@ -59,15 +72,15 @@ export function postgresJournal(query: PostgresQuery): Journal {
         }
         const text =
           'INSERT INTO payments_journal (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING';
-        return any(text, reference, textOf(after));
+        return any(text, reference, serializeEntry(after));
       }
       if (after === undefined) {
         const text = 'DELETE FROM payments_journal WHERE reference = $1 AND entry = $2';
-        return any(text, reference, textOf(before));
+        return any(text, reference, serializeEntry(before));
       }
       const text =
         'UPDATE payments_journal SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2';
-      return any(text, reference, textOf(before), textOf(after));
+      return any(text, reference, serializeEntry(before), serializeEntry(after));
     },
     now: async () => {
       // now() would be the start of a transaction.

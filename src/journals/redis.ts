@@ -1,4 +1,4 @@
-import { entryOf, textOf, type Journal } from './journal.ts';
+import { parseEntry, serializeEntry, type Journal } from './journal.ts';
 
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 export type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
@@ -8,9 +8,13 @@ if entry ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 return 1`;
 
+// A cluster sends TIME to any of its nodes, and their clocks differ: the key selects one.
+const time = "return redis.call('TIME')";
+
 /**
  * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. It has to run with
  * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
+ * A claim that is lost while its request is on the way still makes the payment twice.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -22,24 +26,43 @@ return 1`;
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-export function redisJournal(command: RedisCommand): Journal {
+export function redisJournal(
+  command: RedisCommand,
+  {
+    forgets = true,
+  }: {
+    /**
+     * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. `createOnce` then
+     * searches before every first claim. Default: true.
+     */
+    forgets?: boolean | undefined;
+  } = {},
+): Journal {
   const key = (reference: string): string => `payments:journal:${reference}`;
   return {
-    // It can, by its settings, by a fail-over, or by a FLUSHALL.
-    forgets: true,
+    forgets,
     read: async (reference) => {
-      const text = await command('GET', key(reference));
-      if (text === null || text === undefined) return undefined;
-      if (typeof text !== 'string') throw new Error('Redis gave an entry that is no text.');
-      return entryOf(text);
+      const stored = await command('GET', key(reference));
+      if (stored === null || stored === undefined) return undefined;
+      if (typeof stored !== 'string')
+        throw new Error('Redis returned an entry that is not a string.');
+      return parseEntry(stored);
     },
     swap: async (reference, before, after) => {
-      const reply = await command('EVAL', swap, '1', key(reference), textOf(before), textOf(after));
-      if (reply !== 0 && reply !== 1) throw new Error('Redis gave another reply than 0 or 1.');
+      const reply = await command(
+        'EVAL',
+        swap,
+        '1',
+        key(reference),
+        serializeEntry(before),
+        serializeEntry(after),
+      );
+      if (reply !== 0 && reply !== 1) throw new Error('Redis returned another reply than 0 or 1.');
       return reply === 1;
     },
-    now: async () => {
-      const [seconds, microseconds] = (await command('TIME')) as [unknown, unknown];
+    now: async (reference) => {
+      const reply = await command('EVAL', time, '1', key(reference));
+      const [seconds, microseconds] = reply as [unknown, unknown];
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },
   };

@@ -1,8 +1,8 @@
-import { entryOf, textOf, type Journal } from './journal.ts';
+import type * as NodeFs from 'node:fs';
+import { parseEntry, serializeEntry, type Journal } from './journal.ts';
 
 /** What node:sqlite and bun:sqlite have in common. */
 interface Database {
-  exec(sql: string): unknown;
   prepare(sql: string): {
     get(...values: string[]): unknown;
     run(...values: string[]): { changes: number | bigint };
@@ -10,72 +10,135 @@ interface Database {
   close(): void;
 }
 
-type Open = new (path: string) => Database;
+type DatabaseConstructor = new (path: string) => Database;
 
-const builtin = (id: string): Readonly<Record<string, unknown>> | undefined => {
+const lockTimeoutMs = 5_000;
+const lockRetryMs = 10;
+
+const getBuiltin = (id: string): Readonly<Record<string, unknown>> | undefined => {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   return process?.getBuiltinModule?.(id) as Record<string, unknown> | undefined;
 };
 
-function open(path: string): Database {
-  const Found = builtin('node:sqlite')?.['DatabaseSync'] ?? builtin('bun:sqlite')?.['Database'];
-  if (Found === undefined) {
+function openDatabase(path: string, create: boolean): Database {
+  // Some JavaScript callers pass undefined, from which Bun opens a database in memory.
+  if (!path) {
+    throw new Error(
+      'sqliteJournal: path is empty. SQLite would open a private temporary database that ends with this process, and the next process would pay again.\nPass an absolute path, and check the variable that holds it.',
+    );
+  }
+  const Constructor =
+    getBuiltin('node:sqlite')?.['DatabaseSync'] ?? getBuiltin('bun:sqlite')?.['Database'];
+  if (Constructor === undefined) {
     throw new Error(
       'sqliteJournal needs the SQLite of the runtime: Node.js from 22.13 on, Bun or Deno.',
     );
   }
-  return new (Found as Open)(path);
+  if (!create && !(getBuiltin('node:fs') as typeof NodeFs).existsSync(path)) {
+    throw new Error(
+      `sqliteJournal: there is no file at ${path}, and create is false. An empty journal would pay again what the lost one holds.\nCheck the path and that its volume is mounted.`,
+    );
+  }
+  return new (Constructor as DatabaseConstructor)(path);
+}
+
+/** By `prepare` alone, because the errors of `exec` have no code on Deno. */
+function prepareStatements(database: Database, create: boolean) {
+  // SQLite itself would wait for a lock without returning to the event loop.
+  database.prepare('PRAGMA busy_timeout = 0').get();
+  database.prepare('PRAGMA journal_mode = WAL').get();
+  // Without FULL, a power cut may remove the latest claims.
+  database.prepare('PRAGMA synchronous = FULL').get();
+  if (create) {
+    const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
+    database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
+  }
+  return {
+    read: database.prepare('SELECT entry FROM payments_journal WHERE reference = ?'),
+    insert: database.prepare(
+      'INSERT INTO payments_journal (reference, entry) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    ),
+    update: database.prepare(
+      'UPDATE payments_journal SET entry = ? WHERE reference = ? AND entry = ?',
+    ),
+    remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
+  };
+}
+
+/** SQLITE_BUSY and its extended codes, which node:sqlite has as `errcode` and bun:sqlite as `errno`. */
+function isBusy(error: unknown): boolean {
+  const { errcode, errno } = error as { errcode?: unknown; errno?: unknown };
+  return Number(errcode ?? errno) % 256 === 5;
+}
+
+/** Runs one statement, and again as long as another process holds the lock. */
+async function retryWhileBusy<T>(run: () => T): Promise<T> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return run();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - startedAt >= lockTimeoutMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockRetryMs));
+  }
 }
 
 /**
  * A journal in one SQLite file (`':memory:'` in tests), which processes of one machine may share. Needs
- * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written.
+ * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written. A lock that another
+ * process holds is waited for, at most five seconds, while the event loop runs.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
  *
- * const journal = sqliteJournal(':memory:'); // or a path
+ * const journal = sqliteJournal(':memory:'); // or an absolute path
  * console.log(await journal.read('invoice 4711'));
  * journal.close();
  * ```
  */
-export function sqliteJournal(path: string): Journal & { close(): void } {
-  const database = open(path);
-  // Another process may be writing.
-  database.exec('PRAGMA busy_timeout = 5000');
-  database.exec('PRAGMA journal_mode = WAL');
-  // Without FULL, a power cut may take the latest claims along.
-  database.exec('PRAGMA synchronous = FULL');
-  database.exec(
-    'CREATE TABLE IF NOT EXISTS payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
-  );
-  const read = database.prepare('SELECT entry FROM payments_journal WHERE reference = ?');
-  const insert = database.prepare(
-    'INSERT INTO payments_journal (reference, entry) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  );
-  const update = database.prepare(
-    'UPDATE payments_journal SET entry = ? WHERE reference = ? AND entry = ?',
-  );
-  const remove = database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?');
-  const changed = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
+export function sqliteJournal(
+  path: string,
+  {
+    create = true,
+  }: {
+    /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
+    create?: boolean | undefined;
+  } = {},
+): Journal & { close(): void } {
+  const database = openDatabase(path, create);
+  let statements: ReturnType<typeof prepareStatements> | undefined;
+  const prepare = () => (statements ??= prepareStatements(database, create));
+  try {
+    prepare();
+  } catch (error) {
+    // The first call waits for a lock; it can, and this function cannot.
+    if (!isBusy(error)) {
+      database.close();
+      throw error;
+    }
+  }
+  const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
   return {
     read: async (reference) => {
-      const row = read.get(reference) as { entry: string } | null | undefined;
-      return row === null || row === undefined ? undefined : entryOf(row.entry);
+      const row = await retryWhileBusy(() => prepare().read.get(reference));
+      return row ? parseEntry((row as { entry: string }).entry) : undefined;
     },
-    swap: async (reference, before, after) => {
-      if (before === undefined) {
-        return after === undefined
-          ? (read.get(reference) ?? undefined) === undefined
-          : changed(insert.run(reference, textOf(after)));
-      }
-      return changed(
-        after === undefined
-          ? remove.run(reference, textOf(before))
-          : update.run(textOf(after), reference, textOf(before)),
-      );
-    },
-    now: async () => Date.now(),
+    swap: (reference, before, after) =>
+      retryWhileBusy(() => {
+        const { read, insert, update, remove } = prepare();
+        if (before === undefined) {
+          return after === undefined
+            ? !read.get(reference)
+            : hasChanged(insert.run(reference, serializeEntry(after)));
+        }
+        return hasChanged(
+          after === undefined
+            ? remove.run(reference, serializeEntry(before))
+            : update.run(serializeEntry(after), reference, serializeEntry(before)),
+        );
+      }),
+    now: () => Promise.resolve(Date.now()),
     close: () => {
       database.close();
     },
