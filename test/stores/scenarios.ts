@@ -1,5 +1,10 @@
-import { PaymentsClient, PaymentInDoubtError, type OnceInput } from 'payments-platform-sdk';
-import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
+import {
+  PaymentsClient,
+  PaymentInDoubtError,
+  ValidationError,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import type { Journal, JournalEntry, SendingEntry } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
 
@@ -8,51 +13,98 @@ export interface Store {
   open(): Journal;
 }
 
-const input: OnceInput = {
+const input = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',
   amount: '12.50',
-  description: '',
-};
+} as const;
 let references = 0;
 /** Stores are kept from test to test; references are not used again. */
-const fresh = (text = ''): OnceInput => ({
+export const newInput = (suffix = ''): OnceInput => ({
   ...input,
-  description: `scenario-${String((references += 1)).padStart(4, '0')}${text}`,
+  description: `scenario-${String((references += 1)).padStart(4, '0')}${suffix}`,
 });
 
-function platform() {
+/** A platform whose first account can pay its second. */
+export function createPlatform(): Sandbox {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000');
+  sandbox.accounts.fund(input.sourceAccountId, '1000');
   return sandbox;
 }
 
-const sending = (paid: OnceInput, claimedAt: number, expiresAt: number): JournalEntry => ({
+/** A claim of another process. */
+export const createClaim = (paid: OnceInput, fields: Partial<SendingEntry> = {}): JournalEntry => ({
   state: 'sending',
   claimId: crypto.randomUUID(),
-  claimedAt,
-  expiresAt,
+  host: 'worker-1',
+  claimedAt: 1,
+  expiresAt: 2,
+  firstClaimedAt: 1,
+  platform: new PaymentsClient(new Sandbox().clientOptions).toJSON().baseUrl,
   input: paid,
+  ...fields,
 });
 
 /** What has to hold of every journal that this package has. */
 export function scenarios(name: string, store: () => Store): void {
   describe(`a journal in ${name}`, () => {
-    test('keeps what was written as it was, for whoever opens it', async () => {
-      const odd = fresh(` 'quoted' "twice" \\ % $1 \u{1F4B8} 請求書`);
-      const entry = sending(odd, 1, 2);
-      expect(await store().open().read(odd.description)).toBeUndefined();
-      expect(await store().open().swap(odd.description, undefined, entry)).toBe(true);
-      expect(await store().open().read(odd.description)).toEqual(entry);
+    test('keeps an entry as it was when another handle reads it', async () => {
+      const paid = newInput(` 'quoted' "twice" \\ % $1`);
+      const odd = { ...paid, currency: `\u{1F4B8} 請求書 'quoted' \\ %` };
+      const entry = createClaim(odd, { host: 'Zoë’s "Mac" \\ $1' });
+      expect(await store().open().read(paid.description)).toBeUndefined();
+      expect(await store().open().swap(paid.description, undefined, entry)).toBe(true);
+      expect(await store().open().read(paid.description)).toEqual(entry);
     });
 
-    test('swaps only what is still there', async () => {
+    test.each<[JournalEntry['state'], (claim: JournalEntry) => JournalEntry]>([
+      [
+        'ambiguous',
+        (claim) => ({
+          ...(claim as SendingEntry),
+          state: 'ambiguous',
+          candidates: ['txfr_1', 'txfr_2'],
+        }),
+      ],
+      [
+        'paid',
+        ({ input: paid, platform }) => ({
+          state: 'paid',
+          transferId: 'txfr_1',
+          paidAt: 3,
+          resolvedBy: 'ada',
+          input: paid,
+          platform,
+        }),
+      ],
+      [
+        'not_paid',
+        ({ input: paid, platform }) => ({
+          state: 'not_paid',
+          resolvedAt: 3,
+          firstClaimedAt: 1,
+          input: paid,
+          platform,
+        }),
+      ],
+    ])('swaps a claim for an entry that is %s', async (_, decide) => {
+      const paid = newInput();
+      const claim = createClaim(paid);
+      const decided = decide(claim);
+      await store().open().swap(paid.description, undefined, claim);
+      expect(await store().open().swap(paid.description, claim, decided)).toBe(true);
+      const read = await store().open().read(paid.description);
+      expect(read).toEqual(decided);
+      expect(await store().open().swap(paid.description, read, undefined)).toBe(true);
+    });
+
+    test('swaps only the entry that is still there', async () => {
       const journal = store().open();
-      const mine = fresh();
+      const mine = newInput();
       const { description } = mine;
-      const [one, other] = [sending(mine, 1, 2), sending(mine, 1, 2)];
+      const [one, other] = [createClaim(mine), createClaim(mine)];
       expect(await journal.swap(description, one, other)).toBe(false);
       expect(await journal.swap(description, one, undefined)).toBe(false);
       expect(await journal.swap(description, undefined, one)).toBe(true);
@@ -66,26 +118,25 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.swap(description, undefined, undefined)).toBe(true);
     });
 
-    test('lets one of many win', async () => {
-      const mine = fresh();
+    test('lets one caller win when many swap', async () => {
+      const mine = newInput();
       const won = await Promise.all(
         Array.from({ length: 20 }, () =>
-          store()
-            .open()
-            .swap(mine.description, undefined, sending(mine, 1, 2)),
+          store().open().swap(mine.description, undefined, createClaim(mine)),
         ),
       );
       expect(won.filter((each) => each)).toEqual([true]);
     });
 
-    test('tells the time in milliseconds, about as this machine', async () => {
-      expect(Math.abs((await store().open().now()) - Date.now())).toBeLessThan(60_000);
+    test('returns the time of this machine, to a minute', async () => {
+      const now = await store().open().now(newInput().description);
+      expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
     });
 
-    test('of many callers at once one pays, and all come to know it', async () => {
-      const sandbox = platform();
+    test('pays once when many callers call at once', async () => {
+      const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
-      const mine = fresh();
+      const mine = newInput();
       const pay = () => payments.transfers.createOnce(mine, { journal: store().open() });
       const first = await Promise.allSettled(Array.from({ length: 10 }, pay));
       expect(first.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
@@ -97,34 +148,70 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('a claim is kept until its end, and then taken over', async () => {
-      const sandbox = platform();
+    test('takes a claim over only when it has expired', async () => {
+      const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const journal = store().open();
-      const mine = fresh();
-      const now = await journal.now();
-      await journal.swap(mine.description, undefined, sending(mine, now, now + 400));
+      const mine = newInput();
+      const now = await journal.now(mine.description);
+      const expiresAt = now + 400;
+      const claim = createClaim(mine, { claimedAt: now, firstClaimedAt: now, expiresAt });
+      await journal.swap(mine.description, undefined, claim);
       const pay = () => payments.transfers.createOnce(mine, { journal, gracePeriod: 100 });
       await expect(pay()).rejects.toBeInstanceOf(PaymentInDoubtError);
       expect(sandbox.transfers.list()).toHaveLength(0);
-      while ((await journal.now()) < now + 400) await new Promise((done) => setTimeout(done, 20));
+      await expect.poll(() => journal.now(mine.description)).toBeGreaterThan(expiresAt);
       expect(await pay()).toMatchObject({ id: 'txfr_000001' });
       expect(await journal.read(mine.description)).toMatchObject({ state: 'paid' });
     });
 
-    test('a lost answer is found, a refusal takes the claim out, and a person has the last word', async () => {
-      const sandbox = platform();
+    test('pays once when a rejected call is followed by one whose response is lost', async () => {
+      const sandbox = createPlatform();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: store().open() });
-      const create = 'transfers.create';
-      sandbox.faults.add({ operation: create, fault: { kind: 'status', status: 422 } });
-      sandbox.faults.add({ operation: create, fault: { kind: 'reset', when: 'after_commit' } });
-      const mine = fresh();
+      const operation = 'transfers.create';
+      sandbox.faults.add({ operation, fault: { kind: 'status', status: 422 } });
+      sandbox.faults.add({ operation, fault: { kind: 'reset', when: 'after_commit' } });
+      const mine = newInput();
       await expect(payments.transfers.createOnce(mine)).rejects.toMatchObject({ status: 422 });
-      const { id } = await payments.transfers.createOnce(mine);
+      expect(await payments.transfers.createOnce(mine)).toMatchObject({ id: 'txfr_000001' });
       expect(sandbox.transfers.list()).toHaveLength(1);
-      const other = fresh();
-      await payments.transfers.resolveOnce(other.description, id);
-      expect(await payments.transfers.createOnce(other)).toMatchObject({ id });
+    });
+
+    test('records the transfer that an operator names', async () => {
+      const sandbox = createPlatform();
+      const journal = store().open();
+      const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      const mine = newInput();
+      const { id } = await payments.transfers.create(mine);
+      await journal.swap(mine.description, undefined, createClaim(mine));
+      await payments.transfers.resolveOnce(mine.description, id);
+      expect(await payments.transfers.createOnce(mine)).toMatchObject({ id });
+      expect(sandbox.transfers.list()).toHaveLength(1);
+    });
+
+    test('rejects an operator’s transfer for a reference without an entry', async () => {
+      const sandbox = createPlatform();
+      const journal = store().open();
+      const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      const mine = newInput();
+      const { id } = await payments.transfers.create(mine);
+      const resolved = payments.transfers.resolveOnce(mine.description, id);
+      await expect(resolved).rejects.toBeInstanceOf(ValidationError);
+      expect(await journal.read(mine.description)).toBeUndefined();
+    });
+
+    test('rejects an operator’s transfer that is paid under another reference', async () => {
+      const sandbox = createPlatform();
+      const journal = store().open();
+      const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      const mine = newInput();
+      const other = { ...input, description: `${mine.description}-b` };
+      const { id } = await payments.transfers.createOnce(other);
+      const claim = createClaim(mine);
+      await journal.swap(mine.description, undefined, claim);
+      const resolved = payments.transfers.resolveOnce(mine.description, id);
+      await expect(resolved).rejects.toMatchObject({ reason: 'conflict' });
+      expect(await journal.read(mine.description)).toEqual(claim);
     });
   });
 }
