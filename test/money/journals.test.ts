@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,9 +7,11 @@ import {
   postgresJournal,
   redisJournal,
   sqliteJournal,
+  type Journal,
+  type RedisCommand,
 } from 'payments-platform-sdk/journals';
-import { afterAll, expect, test, vi } from 'vitest';
-import { scenarios } from '../stores/scenarios.ts';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createClaim, newInput, scenarios } from '../stores/scenarios.ts';
 
 // PostgreSQL and Redis as real servers: test/full/journals.test.ts.
 const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
@@ -18,56 +20,155 @@ afterAll(() => {
   for (const each of opened) each.close();
   rmSync(folder, { recursive: true, force: true });
 });
-const open = (name = 'journal.db') => {
-  const journal = sqliteJournal(join(folder, name));
-  opened.push(journal);
-  return journal;
+const close = <T extends { close(): void }>(closable: T): T => {
+  opened.push(closable);
+  return closable;
 };
+const open = (name = 'journal.db') => close(sqliteJournal(join(folder, name)));
 
 const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
 test('the database reports that a claim is on disk before it answers', () => {
-  const asked = vi.spyOn(DatabaseSync.prototype, 'exec');
+  const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
-  const [database] = asked.mock.contexts as DatabaseSync[];
+  const [database] = prepare.mock.contexts as DatabaseSync[];
   const reported = (name: string) => Object.values(database?.prepare(`PRAGMA ${name}`).get() ?? {});
   expect(reported('synchronous')).toEqual([2]);
   expect(reported('journal_mode')).toEqual(['wal']);
-  expect(reported('busy_timeout')).toEqual([5_000]);
 });
 
-test('a file that cannot be written is refused when it is opened', () => {
+test('sqliteJournal throws when the file cannot be opened', () => {
   expect(() => sqliteJournal(join(folder, 'none', 'journal.db'))).toThrow(/unable to open/);
   writeFileSync(join(folder, 'text.db'), 'this is not a database, and was never one before');
   expect(() => sqliteJournal(join(folder, 'text.db'))).toThrow(/not a database/);
 });
 
-test('where the runtime has no SQLite, the error says what is needed', () => {
+// The variable of an environment that is set and empty, or not set at all.
+test.each(['', undefined])('sqliteJournal throws when path is %o', (path) => {
+  expect(() => sqliteJournal(path as string)).toThrow(
+    /path is empty.*private temporary database that ends with this process.*\nPass an absolute path/,
+  );
+});
+
+describe('sqliteJournal with create: false', () => {
+  test('throws and creates nothing when the file does not exist', () => {
+    const path = join(folder, 'unmounted.db');
+    expect(() => sqliteJournal(path, { create: false })).toThrow(
+      `there is no file at ${path}, and create is false`,
+    );
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('throws when the file holds no journal', () => {
+    const path = join(folder, 'no-journal.db');
+    writeFileSync(path, '');
+    expect(() => sqliteJournal(path, { create: false })).toThrow(/no such table/);
+  });
+
+  test('opens a journal that exists', async () => {
+    const paid = newInput();
+    const claim = createClaim(paid);
+    await open('existing.db').swap(paid.description, undefined, claim);
+    const journal = close(sqliteJournal(join(folder, 'existing.db'), { create: false }));
+    expect(await journal.read(paid.description)).toEqual(claim);
+  });
+});
+
+describe('while another process holds the lock of SQLite', () => {
+  const lock = (name: string) => {
+    const holder = close(new DatabaseSync(join(folder, name)));
+    holder.exec('BEGIN EXCLUSIVE');
+    return holder;
+  };
+  const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
+  const swap = (journal: Journal) => {
+    const paid = newInput();
+    return journal.swap(paid.description, undefined, createClaim(paid));
+  };
+
+  test('a swap waits between turns of the event loop', async () => {
+    const journal = open('locked.db');
+    const holder = lock('locked.db');
+    const swapped = swap(journal);
+    await nextTurn();
+    holder.exec('COMMIT');
+    expect(await swapped).toBe(true);
+  });
+
+  test('a journal opens, and its first call waits', async () => {
+    const holder = lock('locked-at-first.db');
+    const swapped = swap(open('locked-at-first.db'));
+    await nextTurn();
+    holder.exec('COMMIT');
+    expect(await swapped).toBe(true);
+  });
+
+  test('a swap rejects after five seconds', async () => {
+    const journal = open('locked-long.db');
+    const holder = lock('locked-long.db');
+    vi.useFakeTimers();
+    const outcome = swap(journal).catch((error: unknown) => error);
+    const isOver = vi.fn();
+    void outcome.then(isOver);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(isOver).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(200);
+    vi.useRealTimers();
+    expect(await outcome).toMatchObject({ errcode: 5 });
+    holder.exec('COMMIT');
+    expect(await swap(journal)).toBe(true);
+  });
+
+  // bun:sqlite names the code otherwise; the extended codes are of another process that recovers.
+  test.each([{ errcode: 261 }, { errno: 5, code: 'SQLITE_BUSY' }])(
+    'a read runs again when the error is %o',
+    async (fields) => {
+      const journal = open();
+      const { description } = newInput();
+      vi.spyOn(StatementSync.prototype, 'get').mockImplementationOnce(() => {
+        throw Object.assign(new Error('another wording'), fields);
+      });
+      expect(await journal.read(description)).toBeUndefined();
+    },
+  );
+});
+
+test('sqliteJournal names what it needs when the runtime has no SQLite', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   expect(() => sqliteJournal(join(folder, 'other.db'))).toThrow(/Node\.js from 22\.13/);
 });
 
-test('Redis may forget, the others may not', () => {
+test('only Redis forgets by default', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
-  expect([memory, open(), postgresJournal(async () => [])].map(({ forgets }) => forgets)).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect(postgresJournal(async () => []).forgets).toBe(false);
+  expect([memory.forgets, open().forgets]).toEqual([undefined, undefined]);
+});
+
+test.each([true, false])('PostgreSQL and Redis forget as their option is: %o', (forgets) => {
+  expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
+  expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
+});
+
+test('redisJournal asks for the time on the node that has the key', async () => {
+  const command = vi.fn<RedisCommand>(async () => ['1700000000', '123456']);
+  expect(await redisJournal(command).now('inv-1')).toBe(1_700_000_000_123);
+  const time = "return redis.call('TIME')";
+  expect(command.mock.calls).toEqual([['EVAL', time, '1', 'payments:journal:inv-1']]);
 });
 
 test.each([
   ['rows', async () => [{ reference: 'a' }]],
   ['a result that has them', async () => ({ rows: [{ reference: 'a' }] })],
-])('a query for PostgreSQL may give %s', async (_, query) => {
-  const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1' } as const;
-  const paid = { state: 'paid', transferId: 'txfr_1', input } as const;
-  expect(await postgresJournal(query).swap('a', undefined, paid)).toBe(true);
+])('postgresJournal swaps when its query returns %s', async (_, query) => {
+  expect(await postgresJournal(query).swap('a', undefined, createClaim(newInput()))).toBe(true);
 });
 
-test.each([null, 'OK', 2, undefined])('a reply of %o from Redis is no verdict', async (reply) => {
-  const journal = redisJournal(async () => reply);
-  await expect(journal.swap('a', undefined, undefined)).rejects.toThrow('another reply');
-});
+test.each([null, 'OK', 2, undefined])(
+  'redisJournal rejects when EVAL returns %o',
+  async (reply) => {
+    const journal = redisJournal(async () => reply);
+    await expect(journal.swap('a', undefined, undefined)).rejects.toThrow('another reply');
+  },
+);
