@@ -1,13 +1,37 @@
-import { Redis } from 'ioredis';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
+import { PaymentsClient } from 'payments-platform-sdk';
 import {
   postgresJournal,
   postgresJournalTable,
   redisJournal,
+  sqliteJournal,
 } from 'payments-platform-sdk/journals';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scenarios } from '../stores/scenarios.ts';
-import { missing, startPostgres, startRedis, type Server } from '../stores/servers.ts';
+import type { Sandbox } from 'payments-platform-sdk/sandbox';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createClaim, createPlatform, newInput, scenarios } from '../stores/scenarios.ts';
+import {
+  missing,
+  startPostgres,
+  startRedis,
+  startRedisCluster,
+  type Server,
+} from '../stores/servers.ts';
+
+const poolOf = ({ port }: Server): Pool => {
+  const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres' });
+  // An idle connection reports that its server has ended.
+  pool.on('error', () => {});
+  return pool;
+};
+
+const closeAll = (servers: readonly Server[]) =>
+  Promise.all(servers.map((server) => server.close()));
 
 test('PostgreSQL and Redis are installed', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
@@ -18,44 +42,248 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
   let pool: Pool;
   let redis: Redis;
   beforeAll(async () => {
-    servers = await Promise.all([startPostgres(), startRedis()]);
-    const [postgresPort = 0, redisPort = 0] = servers.map(({ port }) => port);
-    pool = new Pool({ host: '127.0.0.1', port: postgresPort, user: 'postgres' });
-    redis = new Redis(redisPort);
+    const [postgres, redisServer] = await Promise.all([startPostgres(), startRedis()]);
+    servers = [postgres, redisServer];
+    pool = poolOf(postgres);
+    redis = new Redis(redisServer.port);
     await pool.query(postgresJournalTable);
     await pool.query(postgresJournalTable);
   });
   afterAll(async () => {
     await pool.end();
     redis.disconnect();
-    await Promise.all(servers.map((server) => server.close()));
+    await closeAll(servers);
   });
 
+  const openRedis = () => redisJournal((name, ...args) => redis.call(name, ...args));
   scenarios('PostgreSQL', () => ({
     open: () => postgresJournal((text, values) => pool.query(text, values)),
   }));
-  scenarios('Redis', () => ({
-    open: () => redisJournal((name, ...args) => redis.call(name, ...args)),
-  }));
+  scenarios('Redis', () => ({ open: openRedis }));
 
-  test('two transactions under READ COMMITTED do not both win', async () => {
+  test('lets one transaction win when two swap under READ COMMITTED', async () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
     const [level] = (await pool.query('SHOW default_transaction_isolation')).rows as object[];
     expect(level).toEqual({ default_transaction_isolation: 'read committed' });
-    const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1' } as const;
-    const old = { state: 'sending', claimId: 'old', claimedAt: 1, expiresAt: 2, input } as const;
+    const paid = newInput();
+    const old = createClaim(paid);
     const [one, other] = clients.map((client) =>
       postgresJournal((text, values) => client.query(text, values)),
     );
-    await one?.swap('takeover', undefined, old);
+    await one?.swap(paid.description, undefined, old);
     for (let turn = 0; turn < 50; turn += 1) {
-      const before = (await one?.read('takeover')) ?? old;
+      const before = (await one?.read(paid.description)) ?? old;
       const won = await Promise.all([
-        one?.swap('takeover', before, { ...old, claimId: `one ${turn}` }),
-        other?.swap('takeover', before, { ...old, claimId: `other ${turn}` }),
+        one?.swap(paid.description, before, createClaim(paid)),
+        other?.swap(paid.description, before, createClaim(paid)),
       ]);
       expect(won.toSorted()).toEqual([false, true]);
     }
     for (const client of clients) client.release();
   });
+
+  describe('when the first search of Redis’s journal is ambiguous', () => {
+    const payAmbiguously = async () => {
+      const sandbox = createPlatform();
+      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal: openRedis() });
+      const input = newInput();
+      const similar = { ...input, description: `${input.description}-b` };
+      const { id } = await transfers.create(similar);
+      await expect(transfers.createOnce(input)).rejects.toMatchObject({
+        reason: 'ambiguous',
+        candidates: [id],
+      });
+      return { sandbox, transfers, input, id };
+    };
+
+    test('pays when an operator decides that it is not paid', async () => {
+      const { sandbox, transfers, input, id } = await payAmbiguously();
+      await transfers.resolveOnce(input.description, 'not_paid');
+      expect((await transfers.createOnce(input)).id).not.toBe(id);
+      expect(sandbox.transfers.list()).toHaveLength(2);
+    });
+
+    test('resolves to the transfer when an operator names it', async () => {
+      const { sandbox, transfers, input, id } = await payAmbiguously();
+      await transfers.resolveOnce(input.description, id);
+      expect(await transfers.createOnce(input)).toMatchObject({ id });
+      expect(sandbox.transfers.list()).toHaveLength(1);
+    });
+  });
+});
+
+describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
+  let servers: readonly Server[] = [];
+  let cluster: Cluster;
+  beforeAll(async () => {
+    servers = await startRedisCluster();
+    cluster = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })));
+  });
+  afterAll(async () => {
+    cluster.disconnect();
+    await closeAll(servers);
+  });
+
+  const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
+  scenarios('a Redis Cluster', () => ({ open: openCluster }));
+
+  test('asks for the time on the node that has the key', async () => {
+    const journal = openCluster();
+    const nodes = cluster.nodes('master');
+    expect(nodes).toHaveLength(3);
+    const owners = new Set<number>();
+    for (let turn = 0; turn < 12; turn += 1) {
+      const input = newInput();
+      await journal.swap(input.description, undefined, createClaim(input));
+      await Promise.all(nodes.map((node) => node.config('RESETSTAT')));
+      await journal.now(input.description);
+      const keys = await Promise.all(nodes.map((node) => node.keys('*')));
+      const stats = await Promise.all(nodes.map((node) => node.info('commandstats')));
+      const owner = keys.findIndex((each) =>
+        each.includes(`payments:journal:${input.description}`),
+      );
+      owners.add(owner);
+      expect(stats.map((each) => each.includes('cmdstat_time:'))).toEqual(
+        nodes.map((_, index) => index === owner),
+      );
+    }
+    expect(owners.size).toBeGreaterThan(1);
+  });
+});
+
+describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchronous standby', () => {
+  const servers: Server[] = [];
+  const made = new Map<boolean, Sandbox>();
+  beforeAll(async () => {
+    const primary = await startPostgres();
+    servers.push(primary);
+    const primaryPool = poolOf(primary);
+    await primaryPool.query(postgresJournalTable);
+    const standby = await startPostgres(primary);
+    servers.push(standby);
+    const standbyPool = poolOf(standby);
+    const openJournal = (pool: Pool, forgets: boolean) =>
+      postgresJournal((text, values) => pool.query(text, values), { forgets });
+
+    // What the primary wrote before the cut arrives.
+    const earlier = newInput();
+    await openJournal(primaryPool, false).swap(
+      earlier.description,
+      undefined,
+      createClaim(earlier),
+    );
+    const readStandby = () => openJournal(standbyPool, false).read(earlier.description);
+    await vi.waitFor(async () => expect(await readStandby()).toBeDefined(), { timeout: 10_000 });
+
+    await standbyPool.query("ALTER SYSTEM SET primary_conninfo = ''");
+    await standbyPool.query('SELECT pg_reload_conf()');
+    const countStandbys = async () =>
+      (await primaryPool.query('SELECT pid FROM pg_stat_replication')).rowCount;
+    await vi.waitFor(async () => expect(await countStandbys()).toBe(0), { timeout: 10_000 });
+
+    const payments = [true, false].map((forgets) => {
+      const sandbox = createPlatform();
+      made.set(forgets, sandbox);
+      const { transfers } = new PaymentsClient(sandbox.clientOptions);
+      const input = newInput();
+      return (pool: Pool) => transfers.createOnce(input, { journal: openJournal(pool, forgets) });
+    });
+    for (const pay of payments) await pay(primaryPool);
+    await primary.close();
+    await standbyPool.query('SELECT pg_promote()');
+    for (const pay of payments) await pay(standbyPool);
+    await Promise.all([primaryPool.end(), standbyPool.end()]);
+  });
+  afterAll(() => closeAll(servers));
+
+  test('pays once with forgets: true', () => {
+    expect(made.get(true)?.transfers.list()).toHaveLength(1);
+  });
+
+  // The reason for the option.
+  test('pays twice without it', () => {
+    expect(made.get(false)?.transfers.list()).toHaveLength(2);
+  });
+});
+
+describe('when another process holds the lock of SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts a process that locks the file for writing until it is killed. */
+  const holdLock = async (path: string) => {
+    const code = `
+      const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+      database.exec('BEGIN IMMEDIATE');
+      console.log('locked');
+      setInterval(() => {}, 1_000);`;
+    const child = spawn(process.execPath, ['-e', code, path]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    return child;
+  };
+  const open = (path: string) => {
+    const journal = sqliteJournal(path);
+    onTestFinished(() => {
+      journal.close();
+    });
+    return journal;
+  };
+  /** The longest time, in milliseconds, for which the event loop did not run. */
+  const measureLongestBlock = async (run: () => Promise<unknown>) => {
+    let longest = 0;
+    let last = performance.now();
+    const tick = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    };
+    const ticker = setInterval(tick, 10);
+    await run();
+    clearInterval(ticker);
+    tick();
+    return longest;
+  };
+  const swap = (journal: ReturnType<typeof open>) => {
+    const input = newInput();
+    return journal.swap(input.description, undefined, createClaim(input));
+  };
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  // The machine of the tests may pause for longer.
+  const retry = 2;
+
+  test.each(['before the journal is opened', 'before a swap'])(
+    'waits without blocking when the lock is taken %s',
+    { retry },
+    async (when) => {
+      const path = join(folder, `${crypto.randomUUID()}.db`);
+      const early = when === 'before a swap' ? open(path) : undefined;
+      const holder = await holdLock(path);
+      const longest = await measureLongestBlock(async () => {
+        const swaps = Array.from({ length: 16 }, () => swap(early ?? open(path)));
+        await pause(1_000);
+        holder.kill('SIGKILL');
+        expect(await Promise.all(swaps)).toEqual(swaps.map(() => true));
+      });
+      expect(longest).toBeLessThan(250);
+    },
+  );
+
+  test(
+    'rejects without blocking when the lock is held for longer than five seconds',
+    { retry },
+    async () => {
+      const path = join(folder, `${crypto.randomUUID()}.db`);
+      const journal = open(path);
+      await holdLock(path);
+      const startedAt = performance.now();
+      const longest = await measureLongestBlock(async () => {
+        await expect(swap(journal)).rejects.toMatchObject({ errcode: 5 });
+      });
+      expect(performance.now() - startedAt).toBeLessThan(5_500);
+      expect(longest).toBeLessThan(250);
+    },
+  );
 });

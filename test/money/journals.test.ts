@@ -10,7 +10,7 @@ import {
   type Journal,
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClaim, newInput, scenarios } from '../stores/scenarios.ts';
 
 // PostgreSQL and Redis as real servers: test/full/journals.test.ts.
@@ -109,6 +109,7 @@ describe('while another process holds the lock of SQLite', () => {
     const journal = open('locked-long.db');
     const holder = lock('locked-long.db');
     vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const outcome = swap(journal).catch((error: unknown) => error);
     const isOver = vi.fn();
     void outcome.then(isOver);

@@ -46,10 +46,11 @@ const ended = (child: ChildProcess): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', () => resolve()));
 
-export async function startRedis(): Promise<Server> {
+/** Starts Redis on loopback, with what a journal needs of it. */
+export async function startRedis(...settings: readonly string[]): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-redis-'));
   const port = await freePort();
-  const flags = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+  const flags = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', ...settings];
   const child = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...flags],
@@ -66,48 +67,55 @@ export async function startRedis(): Promise<Server> {
   };
 }
 
-/** Listens on loopback for the user `postgres`, without a password. */
-export async function startPostgres(): Promise<Server> {
+/** Starts a Redis Cluster of three primaries. */
+export async function startRedisCluster(): Promise<readonly Server[]> {
+  const start = async () =>
+    startRedis('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()));
+  const nodes = await Promise.all([start(), start(), start()]);
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], {
+    stdio: 'ignore',
+  });
+  return nodes;
+}
+
+// PostgreSQL does not start for root.
+const isRoot = process.getuid?.() === 0;
+
+/**
+ * Starts PostgreSQL on loopback for the user `postgres`, without a password; with a primary, as its
+ * streaming standby. Closing it is a crash: the server writes nothing before it ends.
+ */
+export async function startPostgres(primary?: Server): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   const data = join(folder, 'data');
   const port = await freePort();
-  const bin = (name: string): string => join(postgresFolder ?? '', name);
-  // PostgreSQL does not start for root.
-  const isRoot = process.getuid?.() === 0;
-  const as = isRoot ? ['runuser', '-u', 'postgres', '--'] : [];
   if (isRoot) execFileSync('chown', ['postgres', folder]);
-  const [first, ...rest]: string[] = [
-    ...as,
-    bin('initdb'),
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-  ];
-  execFileSync(first ?? '', rest, { stdio: 'ignore', cwd: '/' });
-  const [program = '', ...args] = [
-    ...as,
-    bin('postgres'),
-    ...['-D', data, '-p', String(port), '-k', folder, '-c', 'listen_addresses=127.0.0.1'],
-  ];
-  const child = spawn(program, args, { stdio: 'ignore', cwd: '/' });
-  await eventually(() => runs(bin('pg_isready'), '-h', '127.0.0.1', '-p', String(port)));
+  const commandOf = (name: string, ...args: readonly string[]): [string, string[]] => {
+    const path = join(postgresFolder ?? '', name);
+    return isRoot ? ['runuser', ['-u', 'postgres', '--', path, ...args]] : [path, [...args]];
+  };
+  const run = (...command: Parameters<typeof commandOf>) => {
+    execFileSync(...commandOf(...command), { stdio: 'ignore', cwd: '/' });
+  };
+  if (primary === undefined) {
+    run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust');
+  } else {
+    const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres'];
+    run('pg_basebackup', ...source, '-D', data, '-c', 'fast', '--write-recovery-conf');
+  }
+  const settings = ['-p', String(port), '-k', folder, '-c', 'listen_addresses=127.0.0.1'];
+  const child = spawn(...commandOf('postgres', '-D', data, ...settings), {
+    stdio: 'ignore',
+    cwd: '/',
+  });
+  await eventually(() =>
+    runs(join(postgresFolder ?? '', 'pg_isready'), '-h', '127.0.0.1', '-p', String(port)),
+  );
   return {
     port,
     close: async () => {
-      runs(
-        program,
-        ...(isRoot ? rest.slice(0, 3) : []),
-        bin('pg_ctl'),
-        '-D',
-        data,
-        '-m',
-        'immediate',
-        'stop',
-      );
-      child.kill('SIGTERM');
+      if (child.exitCode === null) run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
       await ended(child);
       rmSync(folder, { recursive: true, force: true });
     },
