@@ -30,6 +30,9 @@ const poolOf = ({ port }: Server): Pool => {
   return pool;
 };
 
+/** Databases start slowly on a busy machine. */
+const startTimeoutMs = 60_000;
+
 const closeAll = (servers: readonly Server[]) =>
   Promise.all(servers.map((server) => server.close()));
 
@@ -48,7 +51,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     redis = new Redis(redisServer.port);
     await pool.query(postgresJournalTable);
     await pool.query(postgresJournalTable);
-  });
+  }, startTimeoutMs);
   afterAll(async () => {
     await pool.end();
     redis.disconnect();
@@ -118,7 +121,7 @@ describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
   beforeAll(async () => {
     servers = await startRedisCluster();
     cluster = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })));
-  });
+  }, startTimeoutMs);
   afterAll(async () => {
     cluster.disconnect();
     await closeAll(servers);
@@ -193,7 +196,7 @@ describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchrono
     await standbyPool.query('SELECT pg_promote()');
     for (const pay of payments) await pay(standbyPool);
     await Promise.all([primaryPool.end(), standbyPool.end()]);
-  });
+  }, startTimeoutMs);
   afterAll(() => closeAll(servers));
 
   test('pays once with forgets: true', () => {
