@@ -119,6 +119,12 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       nginxWith('error_page 502 503 504 @down; location @down { try_files /down.html =503; }'),
     ],
     [
+      'the maintenance page of docs/deployment.md',
+      'hangs',
+      504,
+      nginxWith('error_page 502 503 504 @down; location @down { return 503 "Down."; }'),
+    ],
+    [
       'an error page of nginx elsewhere',
       'hangs',
       307,
@@ -177,6 +183,14 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       }
     }
     expect(platform.payments).toEqual([]);
+  });
+
+  test('a payment that nginx redirects to https is rejected', async () => {
+    const platform = await ledger();
+    const server = 'return 308 https://$host$request_uri;';
+    const { baseUrl } = await nginx(platform.port, { server });
+    const end = await pay(clientAt(baseUrl), 'answers');
+    expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
   test('graceful reloads of haproxy under load leave hardly a payment in doubt', async () => {
