@@ -26,8 +26,7 @@ export type { ApiCall, WithResponse } from './calls/transport.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
 export type { AnswerSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions, Reconciliation } from './resources/reconcile.ts';
-export type { OnceInput } from './resources/payment.ts';
-export type { OnceOptions } from './resources/once.ts';
+export type { OnceOptions, ResolveOptions } from './resources/once.ts';
 export type { WaitOptions } from './resources/wait.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';
@@ -157,6 +156,7 @@ export type {
   KnownTransferType,
   Transfer,
   TransferCreated,
+  OnceInput,
   TransferCreateInput,
   TransferDirection,
   TransferId,

@@ -18,6 +18,11 @@ export interface CallRequest {
    * it belongs in.
    */
   readonly belongsIn?: Readonly<Record<string, string>>;
+  /**
+   * The key of the option idempotencyHeader. A call that has its own is not sent again for having one:
+   * the platform may ignore the header, and `createOnce` searches instead.
+   */
+  readonly idempotencyKey?: string | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
 }

@@ -69,6 +69,7 @@ export function prepare(
   const idempotencyKey =
     call.method === 'POST' && defaults.idempotencyHeader !== undefined
       ? (givenKey(resolved.headers, defaults.idempotencyHeader.toLowerCase()) ??
+        call.idempotencyKey ??
         globalThis.crypto.randomUUID())
       : undefined;
   if (idempotencyKey?.trim() === '') {

@@ -155,7 +155,8 @@ export class Transport {
     const { call, credential, maxRetries, prepared, total } = state;
     const { budget, clock, gate, hooks } = this.#setup;
     // With a key that the platform honours, a repeat cannot take effect twice.
-    const kind = prepared.idempotencyKey === undefined ? call.kind : 'safe';
+    const hasOwnKey = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
+    const kind = hasOwnKey ? 'safe' : call.kind;
     let retries = 0;
     let replayed = false;
     let lastCost: number | undefined;

@@ -314,9 +314,9 @@ export class WaitError extends PaymentsError {
 }
 
 /**
- * Why `transfers.createOnce` cannot say yet that the payment was made. `in_progress`: another call is at it;
- * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
- * is another payment's; `journal`: the journal failed.
+ * Why it is not known whether a payment was made. `in_progress`: another call is making it; `in_doubt`: an
+ * earlier request may still take effect; `ambiguous`: an operator decides; `conflict`: the journal, the
+ * platform and the call disagree about the payment; `journal`: the journal failed.
  */
 export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 
@@ -329,9 +329,11 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly reason: InDoubtReason;
   /** The description of the payment. */
   declare readonly reference: string;
+  /** When the payment was claimed, as ISO 8601; absent without a claim. */
+  declare readonly claimedAt?: string;
   /** When to call again, in milliseconds; undefined when that alone does not help. */
   declare readonly retryAfterMs: number | undefined;
-  /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
+  /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
   declare readonly candidates: readonly TransferId[] | undefined;
 }
 

@@ -1,9 +1,9 @@
-import type { TransferCreateInput, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
 /** What every entry holds. */
 interface CommonEntry {
   /** The payment; without credentials. */
-  readonly input: TransferCreateInput;
+  readonly input: OnceInput;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
 }

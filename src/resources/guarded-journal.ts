@@ -3,13 +3,13 @@ import { Deadline, Stopped } from '../calls/deadline.ts';
 import type { Transport } from '../calls/transport.ts';
 import {
   AbortError,
-  PaymentsError,
   PaymentInDoubtError,
+  PaymentsError,
   type CallIdentity,
   type InDoubtReason,
 } from '../errors/errors.ts';
-import { redactError } from '../errors/redact.ts';
-import type { Journal, JournalEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
+import { redactError, type Redact } from '../errors/redact.ts';
+import type { AmbiguousEntry, Journal, JournalEntry, PaidEntry } from '../journals/journal.ts';
 import { isObject } from '../schemas/primitives.ts';
 import { isTransferId } from '../schemas/transfer.ts';
 
@@ -19,6 +19,8 @@ export interface OnceSettings {
   /** How long a request may take effect after it has left, in milliseconds. */
   readonly gracePeriod: number;
   readonly totalTimeout: number;
+  /** The platform that the journal's entries belong to. */
+  readonly baseUrl: string;
   readonly signal: AbortSignal | undefined;
   readonly clock: Required<Clock>;
   /** Which of the two it is. */
@@ -26,17 +28,25 @@ export interface OnceSettings {
   readonly api: Pick<Transport, 'redact' | 'redactOwn'>;
 }
 
-/** When to ask again about a call that is at it; most are done sooner. */
-export const soon = 1_000;
+/** When to call again while another call is in progress; most end sooner. */
+export const inProgressRetryMs = 1_000;
 
-type InDoubtFacts = Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>>;
+interface InDoubtFacts extends Partial<
+  Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>
+> {
+  /** By the journal's clock. */
+  readonly claimedAt?: number | undefined;
+  readonly expiresAt?: number | undefined;
+}
 
-/** The caller's journal, whose every answer is checked and has to come in time; and what the call ends with. */
+/** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
 export class GuardedJournal {
   readonly #reference: string;
   readonly #settings: OnceSettings;
   readonly #startedAt: number;
   #deadline: Deadline;
+  /** The journal's time minus the time that this process has measured. */
+  #offset: number | undefined;
 
   constructor(reference: string, settings: OnceSettings) {
     this.#reference = reference;
@@ -54,23 +64,49 @@ export class GuardedJournal {
     this.#deadline.close();
   }
 
-  /** Gives the next steps time of their own; without a signal, they are done for a caller who has left, too. */
+  /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
   extend(signal?: AbortSignal): void {
     this.close();
     this.#deadline = this.#newDeadline(signal);
+  }
+
+  forgets(): boolean {
+    try {
+      return this.#settings.journal.forgets === true;
+    } catch (error) {
+      throw this.#failed('forgets failed', error);
+    }
   }
 
   read(reference = this.#reference): Promise<JournalEntry | undefined> {
     return this.#ask('read', (journal) => journal.read(reference), isEntry);
   }
 
-  swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    const swap = (journal: Journal) => journal.swap(this.#reference, before, after);
-    return this.#ask('swap', swap, (done) => typeof done === 'boolean');
+  /** Undefined also when the journal failed. */
+  tryToRead(): Promise<JournalEntry | undefined> {
+    return this.read().catch(() => undefined);
   }
 
-  now(): Promise<number> {
-    return this.#ask('now', (journal) => journal.now(), Number.isFinite);
+  swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+    const swap = (journal: Journal) => journal.swap(this.#reference, before, after);
+    return this.#ask('swap', swap, (result) => typeof result === 'boolean');
+  }
+
+  async now(): Promise<number> {
+    const readTime = (journal: Journal) => journal.now(this.#reference);
+    const now = await this.#ask('now', readTime, Number.isFinite);
+    this.#offset = now - this.#settings.clock.elapsed();
+    return now;
+  }
+
+  /** The journal's time, from its last reading in this call. */
+  estimatedTime(): number | undefined {
+    return this.#offset === undefined ? undefined : this.#offset + this.#settings.clock.elapsed();
+  }
+
+  /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
+  async time(): Promise<number> {
+    return this.estimatedTime() ?? (await this.now().catch(() => this.#settings.clock.now()));
   }
 
   /** Undefined when the journal failed. */
@@ -82,43 +118,43 @@ export class GuardedJournal {
   }
 
   async #ask<T>(
-    what: string,
+    method: string,
     ask: (journal: Journal) => Promise<T>,
-    isAnswer: (answer: unknown) => boolean,
+    isResult: (result: unknown) => boolean,
   ): Promise<T> {
-    const answer = await this.inTime(
+    const result = await this.inTime(
       () => ask(this.#settings.journal),
-      () => this.#broken(`${what} did not answer in time`),
-      (error) => this.#broken(`${what} failed`, error),
+      () => this.#failed(`${method} did not return in time`),
+      (error) => this.#failed(`${method} failed`, error),
     );
-    if (isAnswer(answer)) return answer;
-    throw this.#broken(`${what} gave what this SDK cannot read`);
+    if (isResult(result)) return result;
+    throw this.#failed(`${method} returned a value that this SDK cannot read`);
   }
 
-  /** What is asked for, as long as there is time and the caller has not left. */
+  /** Runs one step within the deadline, until the caller aborts. */
   async inTime<T>(
-    ask: (deadline: Deadline) => Promise<T>,
-    late: () => Error,
-    failed: (error: unknown) => Error,
+    run: (deadline: Deadline) => Promise<T>,
+    onTimeout: () => Error,
+    onError: (error: unknown) => Error,
   ): Promise<T> {
     const deadline = this.#deadline;
     try {
       deadline.check();
-      return await deadline.race(ask(deadline));
+      return await deadline.race(run(deadline));
     } catch (error) {
-      if (!(error instanceof Stopped)) throw failed(error);
-      throw error.why.by === 'caller' ? this.aborted(error.why.reason) : late();
+      if (!(error instanceof Stopped)) throw onError(error);
+      throw error.why.by === 'caller' ? this.#aborted(error.why.reason) : onTimeout();
     }
   }
 
-  /** What every error of the call says. */
+  /** What every error of the call holds. */
   get facts() {
     const { operation } = this.#settings.call;
     const startedAt = new Date(this.#startedAt).toISOString();
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  aborted(cause: unknown): AbortError {
+  #aborted(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
       { ...this.#settings.call, ...this.facts, cause },
@@ -127,53 +163,69 @@ export class GuardedJournal {
 
   inDoubtError(
     reason: InDoubtReason,
-    sentence: string,
-    more: InDoubtFacts = {},
+    description: string,
+    { claimedAt, expiresAt, ...facts }: InDoubtFacts = {},
   ): PaymentInDoubtError {
     const { api, call } = this.#settings;
-    const { cause } = more;
-    const retryAfterMs = more.retryAfterMs && Math.ceil(more.retryAfterMs);
-    const again =
-      retryAfterMs === undefined
-        ? ''
-        : `\nCall createOnce again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`;
+    const { cause } = facts;
+    const retryAfterMs = facts.retryAfterMs && Math.ceil(facts.retryAfterMs);
     const reference = api.redactOwn(this.#reference);
-    const facts = {
+    const [, method = ''] = call.operation.split('.');
+    const hints = [
+      retryAfterMs !== undefined &&
+        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
+      expiresAt !== undefined &&
+        `Until ${isoTime(expiresAt)}, an earlier request may still take effect.`,
+    ];
+    const message = [`${api.redact(description)}.`, `Reference: ${reference}.`, ...hints];
+    const known = {
       ...call,
       ...this.facts,
-      // What only a person can decide, calling again does not settle.
+      // These two need an operator, or another input.
       retryable: reason !== 'ambiguous' && reason !== 'conflict',
       reason,
       reference,
-      ...more,
+      ...(claimedAt === undefined ? {} : { claimedAt: isoTime(claimedAt) }),
+      ...facts,
       retryAfterMs,
       ...(cause instanceof PaymentsError
         ? { cause, attempts: cause.attempts }
-        : { cause: redactError(cause, api.redact) }),
+        : { cause: redactError(cause, withoutPasswords(api.redact)) }),
     };
-    return new PaymentInDoubtError(
-      `${api.redact(sentence)}.\nReference: ${reference}.${again}`,
-      facts,
-    );
+    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), known);
   }
 
-  inProgress(retryAfterMs: number): PaymentInDoubtError {
-    const sentence = 'Another call is making this payment, or was cut off at it';
-    return this.inDoubtError('in_progress', sentence, { retryAfterMs });
-  }
-
-  #broken(what: string, cause?: unknown): PaymentInDoubtError {
-    const sentence = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
-    return this.inDoubtError('journal', sentence, { cause });
+  #failed(what: string, cause?: unknown): PaymentInDoubtError {
+    const description = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
+    return this.inDoubtError('journal', description, { cause });
   }
 }
 
+/** A time that a journal's entry may hold, which need not be one that a Date can. */
+const isoTime = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+
+/** A store's own error may name its connection string. */
+const withoutPasswords =
+  (redact: Redact): Redact =>
+  (text) =>
+    redact(text).replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');
+
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
-  const { state, expiresAt, transferId, input } = entry as Partial<
-    Record<keyof SendingEntry | keyof PaidEntry, unknown>
+  const { state, claimedAt, expiresAt, candidates, transferId, input } = entry as Partial<
+    Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>
   >;
   if (!isObject(input)) return false;
-  if (state === 'paid') return isTransferId(transferId);
-  return state === 'not_paid' || (state === 'sending' && Number.isFinite(expiresAt));
+  const isClaim = Number.isFinite(claimedAt) && Number.isFinite(expiresAt);
+  switch (state) {
+    case 'paid':
+      return isTransferId(transferId);
+    case 'sending':
+      return isClaim;
+    case 'ambiguous':
+      return isClaim && Array.isArray(candidates);
+    default:
+      return state === 'not_paid';
+  }
 }

@@ -12,55 +12,71 @@ import {
   type Rules,
 } from '../calls/rules.ts';
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import type { Journal, JournalEntry } from '../journals/journal.ts';
-import type { AccountId } from '../schemas/account.ts';
+import type { Journal } from '../journals/journal.ts';
 import {
   isTransferId,
+  type OnceInput,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
   type TransferId,
 } from '../schemas/transfer.ts';
-import { isAnother } from './compare-transfer.ts';
-import { GuardedJournal, soon, type OnceSettings } from './guarded-journal.ts';
-import { Payment, type OnceApi, type OnceInput } from './payment.ts';
+import type { OnceSettings } from './guarded-journal.ts';
+import { Payment, type PaymentApi, type SendPayment } from './payment.ts';
 import type { Reconciliation } from './reconcile.ts';
+import { isReference, referenceRule } from './reference.ts';
 
-/** Options of `transfers.createOnce` and `transfers.resolveOnce`. */
+/** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
-  /** Where the call writes down what it is about to do. Default: the client's. */
+  /** Where the call records what it is about to do. Default: the client's. */
   journal?: Journal | undefined;
   /**
-   * How long a request that has left may still take effect and appear in the list, in milliseconds.
-   * Default: the client's.
+   * How long after its deadline a request may still take effect and appear in the list, in
+   * milliseconds. Default: the client's.
    */
   gracePeriod?: number | undefined;
 }
 
-/** What the client says of every such call. */
+/** Options of `transfers.resolveOnce`. */
+export interface ResolveOptions extends OnceOptions {
+  /** Who decides; kept in the journal's entry. */
+  by?: string | undefined;
+  /**
+   * Accepts `'not_paid'` before the claim has expired, although the list shows the payment, and for
+   * an entry of another platform. @default false
+   */
+  force?: boolean | undefined;
+}
+
+/** The client's defaults of every such call. */
 export interface OnceDefaults {
   readonly journal: Journal | undefined;
   readonly gracePeriod: number;
   readonly totalTimeout: number;
+  readonly baseUrl: string;
   readonly clock: Required<Clock>;
 }
 
 /** The platform, as far as a payment made once needs it. */
-export interface OnceWays extends OnceDefaults, Pick<OnceSettings, 'api'> {
+export interface OnceContext extends OnceDefaults, Pick<OnceSettings, 'api'> {
   readonly transfers: {
     reconcile(input: TransferCreateInput, options: RequestOptions): Promise<Reconciliation>;
     get(id: TransferId, options: RequestOptions): Promise<Transfer>;
   };
-  /** Throws what `create` would before it sends; what it returns sends. */
-  ready(input: TransferCreateInput, options: RequestOptions | undefined): OnceApi['create'];
+  /** Throws what `create` would throw before it sends; the result sends. */
+  prepareCreate(
+    input: TransferCreateInput,
+    options: RequestOptions | undefined,
+    idempotencyKey: string | undefined,
+  ): SendPayment;
 }
 
-const creating: CallIdentity = {
+const createCall: CallIdentity = {
   operation: 'transfers.createOnce',
   method: 'POST',
   path: '/transfers',
 };
-const settling: CallIdentity = {
+const resolveCall: CallIdentity = {
   operation: 'transfers.resolveOnce',
   method: 'GET',
   path: '/transfers/{id}',
@@ -77,110 +93,90 @@ const onceOptionsRules = (): Rules<OnceOptions> => ({
   ...callOptionsRules(),
 });
 
-/** A reference that a platform which keeps only letters and digits still shows. */
-const isReference = (value: unknown): value is string =>
-  typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
-const referenceRule =
-  'expected a reference of this payment alone. Say the same one at every try, with a letter or digit: another one pays again';
+const resolveOptionsRules = (): Rules<ResolveOptions> => ({
+  by: ruled('expected a name', (value) => typeof value === 'string' && value !== ''),
+  force: ruled('expected true or false', (value) => typeof value === 'boolean'),
+  ...onceOptionsRules(),
+});
+
+const checkReference = judged((value) => (isReference(value) ? undefined : referenceRule));
+const checkVerdict = judged((value) =>
+  value === 'not_paid' || isTransferId(value)
+    ? undefined
+    : `expected the id of a Transfer, or 'not_paid'`,
+);
 
 /** Makes a payment once. */
 export async function createOnce(
-  ways: OnceWays,
-  wanted: OnceInput,
+  context: OnceContext,
+  givenInput: OnceInput,
   options: OnceOptions | undefined,
 ): Promise<TransferCreated> {
-  // The caller may use his object for the next payment while this one is made.
-  const input = copied(wanted);
+  // The caller may use the object for the next payment while this one is made.
+  const input = copied(givenInput);
   const issues: Issue[] = [];
-  const { journal, gracePeriod, ...own } = checkOptions(onceOptionsRules, options, issues);
-  let create: OnceApi['create'] | undefined;
+  const { journal, gracePeriod, ...callOptions } = checkOptions(onceOptionsRules, options, issues);
+  const hasValidOptions = issues.length === 0;
+  const reference = (input as Partial<OnceInput> | undefined)?.description;
+  checkReference(reference, 'description', issues);
+  let send: SendPayment | undefined;
   try {
-    create = ways.ready(input, issues.length === 0 ? own : undefined);
+    const idempotencyKey = isReference(reference) ? reference : undefined;
+    send = context.prepareCreate(input, hasValidOptions ? callOptions : undefined, idempotencyKey);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    issues.push(...error.issues);
+    // The rule of a reference says all that the rule of a description does.
+    issues.push(
+      ...error.issues.filter(({ path }) => path !== 'description' || isReference(reference)),
+    );
   }
-  const reference = (input as Partial<OnceInput> | undefined)?.description;
-  if (!isReference(reference)) {
-    judged(() => referenceRule)(reference, 'description', issues);
+  if (send === undefined || issues.length > 0) {
+    throw invalidArguments(createCall, issues, context.api.redact);
   }
-  if (create === undefined || issues.length > 0) {
-    throw invalidArguments(creating, issues, ways.api.redact);
-  }
-  // What is said of the request in particular is not said of the looks.
-  const reading = { ...own, query: undefined, body: undefined };
-  const api: OnceApi = {
-    create,
-    look: (signal) => ways.transfers.reconcile(input, { ...reading, signal }),
-    get: (id) => ways.transfers.get(id, reading),
-  };
-  const settings = settingsOf(ways, creating, { ...own, journal, gracePeriod });
-  return await new Payment(api, input, settings).make();
+  const settings = settingsOf(context, createCall, { ...callOptions, journal, gracePeriod });
+  const payment = new Payment(apiOf(context, callOptions), input.description, settings);
+  return await payment.make(input, send);
 }
 
-/** A person's word on a payment that nobody else can decide. */
+/** Records an operator's decision on a payment. */
 export async function resolveOnce(
-  ways: OnceWays,
+  context: OnceContext,
   reference: string,
   verdict: TransferId | 'not_paid',
-  options: OnceOptions | undefined,
+  options: ResolveOptions | undefined,
 ): Promise<void> {
   const issues: Issue[] = [];
-  const { journal: given, gracePeriod, ...own } = checkOptions(onceOptionsRules, options, issues);
-  if (!isReference(reference)) judged(() => referenceRule)(reference, 'reference', issues);
-  if (verdict !== 'not_paid' && !isTransferId(verdict)) {
-    judged(() => `expected the id of a Transfer, or 'not_paid'`)(verdict, 'verdict', issues);
-  }
-  if (issues.length > 0) throw invalidArguments(settling, issues, ways.api.redact);
-  const settings = settingsOf(ways, settling, { ...own, journal: given, gracePeriod });
-  const journal = new GuardedJournal(reference, settings);
-  try {
-    const before = await journal.read();
-    if (before?.state === 'paid') {
-      if (before.transferId === verdict) return;
-      throw journal.inDoubtError('conflict', `The payment was made (${before.transferId})`);
-    }
-    let after: JournalEntry;
-    if (verdict === 'not_paid') {
-      if (before?.state !== 'sending') return;
-      after = { state: verdict, input: before.input };
-    } else {
-      // An id that does not exist, or is another payment's, would hide this one for ever.
-      const transfer = await ways.transfers.get(verdict, own);
-      const input = before?.input ?? { ...inputOf(transfer), description: reference };
-      if (isAnother(transfer, input)) {
-        throw journal.inDoubtError(
-          'conflict',
-          `${verdict} is another payment, by its terms and description`,
-        );
-      }
-      after = { state: 'paid', transferId: verdict, input };
-    }
-    if (await journal.swap(before, after)) return;
-    throw journal.inProgress(soon);
-  } finally {
-    journal.close();
-  }
+  const { journal, gracePeriod, by, force, ...callOptions } = checkOptions(
+    resolveOptionsRules,
+    options,
+    issues,
+  );
+  checkReference(reference, 'reference', issues);
+  checkVerdict(verdict, 'verdict', issues);
+  if (issues.length > 0) throw invalidArguments(resolveCall, issues, context.api.redact);
+  const settings = settingsOf(context, resolveCall, { ...callOptions, journal, gracePeriod });
+  const payment = new Payment(apiOf(context, callOptions), reference, settings);
+  await payment.resolve(verdict, { by, force });
 }
 
-/** What would have made a Transfer. */
-const inputOf = (transfer: Transfer): TransferCreateInput => {
-  const { sourceAccountId, destinationAccountId, counterpartyId, amount, currency } = transfer;
-  const terms = { sourceAccountId, amount, currency };
-  return counterpartyId
-    ? { ...terms, counterpartyId }
-    : { ...terms, destinationAccountId: destinationAccountId as AccountId };
-};
+function apiOf(context: OnceContext, callOptions: RequestOptions): PaymentApi {
+  // Extra fields are meant for the creation.
+  const readOptions = { ...callOptions, query: undefined, body: undefined };
+  return {
+    search: (input, signal) => context.transfers.reconcile(input, { ...readOptions, signal }),
+    get: (id) => context.transfers.get(id, readOptions),
+  };
+}
 
 /** The options of the call over the client's. */
-function settingsOf(ways: OnceWays, call: CallIdentity, options: OnceOptions): OnceSettings {
-  const { journal = ways.journal, signal } = options;
+function settingsOf(context: OnceContext, call: CallIdentity, options: OnceOptions): OnceSettings {
+  const { journal = context.journal, signal } = options;
   if (journal === undefined) {
     throw cannotSend(
       call,
-      'needs a journal; this client was given none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+      'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
     );
   }
-  const { gracePeriod = ways.gracePeriod, totalTimeout = ways.totalTimeout } = options;
-  return { ...ways, call, journal, signal, gracePeriod, totalTimeout };
+  const { gracePeriod = context.gracePeriod, totalTimeout = context.totalTimeout } = options;
+  return { ...context, call, journal, signal, gracePeriod, totalTimeout };
 }

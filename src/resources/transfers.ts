@@ -10,6 +10,7 @@ import {
   transferIdSchema,
   transferListQuerySchema,
   transferSchema,
+  type OnceInput,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
@@ -21,11 +22,11 @@ import { listOf } from '../lists/list.ts';
 import {
   createOnce,
   resolveOnce,
+  type OnceContext,
   type OnceDefaults,
   type OnceOptions,
-  type OnceWays,
+  type ResolveOptions,
 } from './once.ts';
-import type { OnceInput } from './payment.ts';
 import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './wait.ts';
 
@@ -87,8 +88,8 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, whoever calls this and however often; `input.description` is its
-   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
+   * Makes a payment once, whichever process calls it and however often; `input.description` is its
+   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
    * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
    * @example
    * ```ts
@@ -106,39 +107,40 @@ export class Transfers {
    * ```
    */
   createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
-    return fromCallSite(() => createOnce(this.#onceWays(), input, options));
+    return fromCallSite(() => createOnce(this.#onceContext(), input, options));
   }
 
   /**
-   * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
-   * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
-   * is believed.
-   * @throws {@link PaymentInDoubtError} `conflict`: the journal has it as paid
+   * Records an operator's decision on a payment that `createOnce` leaves in doubt: the id of its
+   * Transfer, or `'not_paid'`, and the next `createOnce` sends it. Searches the list first.
+   * @throws {@link PaymentInDoubtError} `in_doubt` while `'not_paid'` is too early, `conflict` if the
+   * payment was made or the Transfer is another payment's
+   * @throws {@link ValidationError} if the journal has no entry for the reference
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+   * await payments.transfers.resolveOnce('invoice 4711', 'txfr_000001', { by: 'ops' });
    * ```
    */
   resolveOnce(
     reference: string,
     verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
-    options?: OnceOptions,
+    options?: ResolveOptions,
   ): Promise<void> {
-    return fromCallSite(() => resolveOnce(this.#onceWays(), reference, verdict, options));
+    return fromCallSite(() => resolveOnce(this.#onceContext(), reference, verdict, options));
   }
 
-  #onceWays(): OnceWays {
+  #onceContext(): OnceContext {
     return {
       ...this.#once,
       api: this.#api,
       transfers: this,
-      ready: (input, options) => {
+      prepareCreate: (input, options, idempotencyKey) => {
         const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
-        const call = { ...this.#creation(input), ifUnknown };
+        const call = { ...this.#creation(input), ifUnknown, idempotencyKey };
         const prepared = this.#api.check(call, options);
         return (totalTimeout, notAfter) => {
           const within = { ...prepared, options: { ...prepared.options, totalTimeout } };

@@ -148,6 +148,15 @@ export type TransferCreateInput =
       description?: string | undefined;
     };
 
+/** A payment with its reference. */
+export type OnceInput = TransferCreateInput & {
+  /**
+   * The reference: unique permanently, also without regard to case. 1 to 140 printable ASCII
+   * characters with a letter or digit, no space at either end.
+   */
+  readonly description: string;
+};
+
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),

@@ -1,0 +1,10 @@
+/** Banks transliterate or cut everything else, and a store may not hold it. */
+const reference = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
+
+/** Whether a value can be the reference of a payment made once. */
+export const isReference = (value: unknown): value is string =>
+  typeof value === 'string' && reference.test(value);
+
+/** What a reference has to be. */
+export const referenceRule =
+  'expected a reference: 1 to 140 printable ASCII characters with a letter or digit, and no space at either end. Pass the same one at every call for this payment, and no other';
