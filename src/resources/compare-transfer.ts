@@ -100,7 +100,7 @@ function compareDescriptions(listed: unknown, expected: string): Likeness {
   if (!isText(listed)) return 'unclear';
   if (listed === expected) return 'same';
   // Every text contains an empty one, but a description that was not sent belongs to another payment.
-  const mayBeOurs = expected === '' ? lettersOf(listed) === '' : mayBeRewritten(listed, expected);
+  const mayBeOurs = expected === '' ? lettersOf(listed) === '' : canBeRewritten(listed, expected);
   return mayBeOurs ? 'unclear' : 'other';
 }
 
@@ -115,13 +115,14 @@ const hasSameReference = (
     (description !== '' && lettersOf(description) === lettersOf(expected)));
 
 /** Whether a platform may have made the one description of the other. */
-function mayBeRewritten(listed: string, expected: string): boolean {
-  if (areAlike(listed, expected) || areAlike(listed, expected.replaceAll('&', ' and ')))
-    return true;
+function canBeRewritten(listed: string, expected: string): boolean {
+  const inWords = expected.replaceAll('&', ' and ');
+  if (areAlike(listed, expected) || areAlike(listed, inWords)) return true;
   const letters = lettersOf(listed);
-  const encoded = lettersOf(base64Of(expected));
+  const encoded = base64Of(expected);
   return (
-    doOverlap(letters, lettersOf(expected)) || letters === encoded || doOverlap(letters, encoded)
+    letters === lettersOf(encoded) ||
+    [expected, inWords, encoded].some((spelling) => hasOverlap(letters, lettersOf(spelling)))
   );
 }
 
@@ -137,7 +138,7 @@ function areAlike(listed: string, expected: string): boolean {
  * and the whole was cut off. Neighbours in a series (20002000 and 20002001) have more letters in common in
  * place, and are others.
  */
-function doOverlap(listed: string, expected: string): boolean {
+function hasOverlap(listed: string, expected: string): boolean {
   const enough = Math.min(8, Math.max(4, Math.ceil(expected.length / 2)));
   const overlap = Math.max(
     overlapOf(listed, expected, enough),

@@ -49,8 +49,10 @@ export type Reconciliation =
        * this description and other terms: an operator has to decide.
        */
       readonly result: 'ambiguous';
-      /** All that match or may match; the first 1,000, and then the search ends. */
+      /** All that match or may match, at most 1,000. */
       readonly candidates: Transfer[];
+      /** Set if there were more: the search ended there, so others may be the payment. */
+      readonly isPartial?: true;
     }
   | {
       /** None matches among those that were read. */
@@ -100,7 +102,7 @@ export async function reconcileTransfer(
 ): Promise<Reconciliation> {
   const search = resolveSearch(input, copied(options), now(), redact);
   const findings: Findings = {
-    lastScans: new Map(),
+    ids: new Set(),
     withoutId: 0,
     outgoing: new Map(),
     incoming: new Map(),
@@ -134,8 +136,7 @@ interface Candidate {
 
 /** What all scans of the list have found. Of a transfer that is no candidate only the id is kept. */
 interface Findings {
-  /** In which scan each id was last seen. */
-  readonly lastScans: Map<string, number>;
+  readonly ids: Set<string>;
   withoutId: number;
   /** By their ids; one without an id by itself. */
   readonly outgoing: Map<unknown, Candidate>;
@@ -154,7 +155,9 @@ async function scanTransfers(
   scan: number,
 ): Promise<boolean> {
   const query = { accountId: input.sourceAccountId, limit: 100 };
-  const { lastScans, outgoing, incoming } = findings;
+  const { ids, outgoing, incoming } = findings;
+  // The first scan keeps its ids once, because the list may be long.
+  const idsOfScan = scan === 1 ? ids : new Set<string>();
   let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
     const difference = now() - httpDate(headers.get('date'));
@@ -165,8 +168,9 @@ async function scanTransfers(
     for (const transfer of page.data) {
       const hasId = isId(transfer.id);
       if (hasId) {
-        hasMoved ||= lastScans.get(transfer.id) === scan;
-        lastScans.set(transfer.id, scan);
+        hasMoved ||= idsOfScan.has(transfer.id);
+        idsOfScan.add(transfer.id);
+        ids.add(transfer.id);
       } else {
         findings.withoutId += 1;
       }
@@ -202,12 +206,13 @@ function checkPage({ data, hasMore, nextCursor }: Page<Transfer>): void {
 
 /** Only the whole list shows how far the clocks are apart. */
 function decide(
-  { lastScans, withoutId, outgoing, incoming, hasTooMany, ahead }: Findings,
+  { ids, withoutId, outgoing, incoming, hasTooMany, ahead }: Findings,
   { input, start, clockSkew }: Search,
 ): Reconciliation {
   if (hasTooMany) {
-    const candidates = [...outgoing.values(), ...incoming.values()];
-    return { result: 'ambiguous', candidates: candidates.map(({ transfer }) => transfer) };
+    const all = [...outgoing.values(), ...incoming.values()];
+    const candidates = all.map(({ transfer }) => transfer);
+    return { result: 'ambiguous', candidates, isPartial: true };
   }
   const isOld = ({ createdAt }: Transfer): boolean =>
     timeOf(createdAt).latest < start - clockSkew - ahead;
@@ -241,7 +246,7 @@ function decide(
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned: lastScans.size + withoutId };
+    : { result: 'not_found', scanned: ids.size + withoutId };
 }
 
 const reconcileOptionsRules = (): Rules<ReconcileOptions> => ({
