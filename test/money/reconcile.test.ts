@@ -1022,38 +1022,54 @@ test('a payment that the list rewrites is never missed', async () => {
   expect(missed).toEqual([]);
 });
 
+/** A sandbox that shows what a payment made in the way of a bank, and a client that pays once. */
+function rewriting(description: string, listed: object) {
+  const sandbox = platform();
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const rewrite = (row: Transfer) =>
+    row.description === description ? { ...row, ...listed } : row;
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    clock,
+    journal: memoryJournal({ now: () => clock.now() }),
+    fetch: async (request) => {
+      const response = await sandbox.fetch(request);
+      if (request.method === 'POST') return response;
+      const body = (await response.json()) as Transfer | { readonly data: Transfer[] };
+      return Response.json('data' in body ? page(body.data.map(rewrite)) : rewrite(body));
+    },
+  });
+  const before = sandbox.transfers.list().length;
+  return {
+    sandbox,
+    clock,
+    pay: () => payments.transfers.createOnce({ ...input, description }),
+    countMade: () => sandbox.transfers.list().length - before,
+  };
+}
+
 test('createOnce makes one transfer when the response is lost and the list rewrites it', async () => {
   const paidTwice = await whichFail(rewrites, async (description, listed) => {
-    const sandbox = platform();
-    const before = sandbox.transfers.list().length;
-    const clock = new VirtualClock(Date.UTC(2026, 0, 15));
-    const rewrite = async (request: Request): Promise<Response> => {
-      const response = await sandbox.fetch(request);
-      if (new URL(request.url).pathname !== '/v0/transfers' || request.method !== 'GET') {
-        return response;
-      }
-      const { data } = (await response.json()) as { data: Transfer[] };
-      return Response.json(
-        page(data.map((row) => (row.description === description ? { ...row, ...listed } : row))),
-      );
-    };
-    const payments = new PaymentsClient({
-      ...sandbox.clientOptions,
-      fetch: rewrite,
-      clock,
-      journal: memoryJournal({ now: () => clock.now() }),
-    });
+    const { sandbox, clock, pay, countMade } = rewriting(description, listed);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
-    const payment = { ...input, description };
     for (let hour = 0; hour < 3; hour += 1) {
-      const error = await failureOf(payments.transfers.createOnce(payment));
-      expect(error).toMatchObject({ reason: 'ambiguous', outcome: 'unknown' });
+      expect(await failureOf(pay())).toMatchObject({ reason: 'ambiguous', outcome: 'unknown' });
       await clock.advance(3_600_000);
     }
-    expect(sandbox.transfers.list()).toHaveLength(before + 1);
+    expect(countMade()).toBe(1);
   });
   expect(paidTwice).toEqual([]);
+});
+
+test('createOnce resolves to a transfer that was recorded, however it is written now', async () => {
+  const conflicts = await whichFail(rewrites, async (description, listed) => {
+    const { pay, countMade } = rewriting(description, listed);
+    const { id } = await pay();
+    expect(await pay()).toMatchObject({ id });
+    expect(countMade()).toBe(1);
+  });
+  expect(conflicts).toEqual([]);
 });
 
 test.each([
@@ -1096,14 +1112,15 @@ test('letters that repeat at the ends of two descriptions are compared in no tim
   expect(performance.now() - begun).toBeLessThan(1_000);
 });
 
-/** A platform whose list has no end. */
-const endless = (row: (number: number) => object) =>
-  observed(() => {
-    const start = 100 * (platformPages += 1);
-    const rows = Array.from({ length: 100 }, (_, at) => row(start + at));
-    return Response.json(page(rows, `after-${start}`));
+/** A platform whose list has no end; a search that does not end either fails at page 100. */
+function endless(row: (number: number) => object) {
+  const { payments, sent } = observed(() => {
+    if (sent.length === 100) return Response.json({}, { status: 403 });
+    const rows = Array.from({ length: 100 }, (_, at) => row(100 * sent.length + at));
+    return Response.json(page(rows, `after-${sent.length}`));
   });
-let platformPages = 0;
+  return { payments, sent };
+}
 
 test('an endless list of candidates is ambiguous after a thousand', async () => {
   const { payments, sent } = endless((number) => ({ ...match, id: `txfr_${number}` }));
