@@ -5,7 +5,7 @@ import { identity, type Call } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { refused, requestIdOf, timedOut, unusable, type Failure } from '../errors/failure.ts';
-import { statusOutcome } from '../errors/outcome.ts';
+import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
 import { notify, type Hooks } from './hooks.ts';
 import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
@@ -46,7 +46,9 @@ export function readAnswer<T, A>(
     const retryAfterMs = retryAfter(headers, clock.now());
     const body = jsonOf(text);
     const isPlatforms = isErrorBody(body);
-    const outcome = statusOutcome(status, call.kind, { repeated, isPlatforms });
+    const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
+    const facts = { repeated, isPlatforms, redirectsToHttps };
+    const outcome = statusOutcome(status, call.kind, facts);
     return failed(refused(answer, body, { outcome, transient, retryAfterMs, isPlatforms }, redact));
   }
   call.onHeaders?.(headers);

@@ -265,23 +265,25 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
           : `${withType(answer)}; expected the platform's Error body`;
       // A server that does not know a path says which.
       const isLost = !isPlatforms || said.includes(call.path.template.split('{')[0] ?? '');
-      const remedy =
-        status < 400
-          ? `Redirects are not followed. ${isItRight}`
-          : status === 404 && isLost
-            ? isItRight
-            : status === 401
-              ? `It was sent with ${failed.credential.told()}`
-              : status === 429
-                ? `Send fewer requests${retryAfterMs === undefined ? '' : `, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs)`}.`
-                : statusRemedies[status];
+      const isInDoubt = isWrite && refusal.outcome === 'unknown';
+      const describeFix = (): string | undefined => {
+        if (status < 400) return `Redirects are not followed. ${isItRight}`;
+        if (status === 404 && isLost) return isItRight;
+        if (status === 401) return `It was sent with ${failed.credential.told()}`;
+        if (status !== 429) return isInDoubt ? undefined : statusRemedies[status];
+        return `Send fewer requests${retryAfterMs === undefined ? '' : `, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs)`}.`;
+      };
+      const remedy = [
+        isInDoubt && !isPlatforms && "A proxy may have replaced the platform's response.",
+        describeFix(),
+      ];
       const told =
         failure.type === 'heldBack'
           ? say(
               'The platform asked this client to slow down (429); this call may not wait',
               `Call again in ${retryAfterMs} ms (retryAfterMs).`,
             )
-          : say(sentence, remedy, said, isPlatforms);
+          : say(sentence, remedy.filter(Boolean).join(' '), said, isPlatforms);
       return new (apiErrorClass(status))(told, {
         ...facts,
         status,

@@ -15,48 +15,69 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
   );
 
 /**
- * Statuses that say of themselves that nobody has worked on the request: wrong framing, method, size or
- * credential, and limits. Hardly anything gives one after it has passed a request on.
+ * Statuses that stock proxies send only before they forward a request: for its credential, its framing,
+ * its size, its protocol or its rate. docs/errors.md has the reason for each.
  */
-const beforeWork = /* @__PURE__ */ new Set([
-  400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
+const sentBeforeForwarding = /* @__PURE__ */ new Set([
+  401, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
 ]);
 
-/** What else there is to know of an answer. */
-interface AnswerFacts {
-  /** Whether the request was begun again behind our back: the answer is then that to the last. */
+/** What a response shows besides its status. */
+interface ResponseFacts {
+  /** Whether the runtime sent the request again by itself: the response is then that to the last one. */
   readonly repeated?: boolean | undefined;
-  /** Whether its body is an Error body, which the platform has written itself. */
+  /** Whether its body is an Error body, which only the platform writes. */
   readonly isPlatforms: boolean;
+  /** Whether it redirects the request to the same URL over https. */
+  readonly redirectsToHttps?: boolean;
 }
 
 /**
  * What a status proves.
  *
- * A proxy may put an answer of its own in the place of the platform's after the platform has acted: a
- * missing error page makes a 404 of a 504, a filter a 403 of a 201. So a 4xx refuses a write only in
- * the platform's own form, or if it is one that is given before a request is worked on. 408 never
- * does, because it also answers a request that was processed while an idle connection timed out, nor does
- * 499, a proxy's word for a client that left. 501 and 505 refuse the request as such. 307 and 308 ask for
- * the request to be made elsewhere; 301, 302 and 303 are what a server sends after it has processed a
- * POST. Everything else in 5xx comes from servers and proxies that may have passed the request on:
- * docs/gaps.md, row 50.
+ * A proxy may replace the platform's response after the platform has acted: nginx makes a 405 of a
+ * payment's 504, haproxy a 400 of its 201. So a status rejects a write only with an Error body, or if
+ * proxies send it only before they forward. A redirect to https proves that, too: a server that wants
+ * https has forwarded nothing over http.
+ *
+ * 408 proves nothing in any form, because it may respond to a request that was processed while the
+ * connection timed out; nor does 499, which proxies log for a client that left; nor do 301, 302 and 303,
+ * which servers send after they have processed a POST: docs/gaps.md, row 50.
  */
 export function statusOutcome(
   status: number,
   kind: Kind,
-  { repeated = false, isPlatforms }: AnswerFacts,
+  { repeated = false, isPlatforms, redirectsToHttps = false }: ResponseFacts,
 ): Outcome {
-  // A status answers one request. Where a write was begun again behind our back, it says nothing of the
-  // first one.
+  // The response is to one request only, and the other one may have taken effect.
   if (repeated && kind !== 'safe') return 'unknown';
-  if (status === 307 || status === 308 || status === 501 || status === 505) return 'rejected';
-  if (status >= 400 && status < 500) {
-    if (status === 408 || status === 499) return 'unknown';
-    return kind === 'safe' || isPlatforms || beforeWork.has(status) ? 'rejected' : 'unknown';
+  const isRedirect = status === 307 || status === 308;
+  const canReject =
+    isRedirect ||
+    status === 501 ||
+    status === 505 ||
+    (status >= 400 && status < 500 && status !== 408 && status !== 499);
+  if (kind === 'safe') {
+    return canReject || (status >= 300 && status < 400) ? 'rejected' : 'unknown';
   }
-  if (status >= 300 && status < 400 && kind === 'safe') return 'rejected';
-  return 'unknown';
+  const isProven =
+    isPlatforms || sentBeforeForwarding.has(status) || (isRedirect && redirectsToHttps);
+  return canReject && isProven ? 'rejected' : 'unknown';
+}
+
+/** Whether a `location` is the URL of the http request itself, but for https. */
+export function isHttpsRedirect(url: string, location: string | null): boolean {
+  if (location === null || !URL.canParse(location, url)) return false;
+  const from = new URL(url);
+  const to = new URL(location, url);
+  return (
+    from.protocol === 'http:' &&
+    to.protocol === 'https:' &&
+    // The ports differ as the protocols do.
+    to.hostname === from.hostname &&
+    to.pathname === from.pathname &&
+    to.search === from.search
+  );
 }
 
 /** What is known of the way a request went out; decides which errors are believed. */

@@ -66,7 +66,7 @@ const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
 /** A journal that knows one payment. */
 const paidAs = (transferId: TransferId): Journal => ({
-  read: async () => ({ state: 'paid', transferId, input: once }),
+  read: async () => ({ state: 'paid', transferId, paidAt: 0, platform: '', input: once }),
   swap: async () => false,
   now: async () => 0,
 });

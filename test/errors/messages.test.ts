@@ -65,7 +65,7 @@ describe('the message of', () => {
     const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 302, a redirect.
-      Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
+      A proxy may have replaced the platform's response. Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
@@ -152,6 +152,7 @@ describe('the message of', () => {
     const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 502 with application/json; expected the platform's Error body.
+      A proxy may have replaced the platform's response.
       It says: Bad gateway
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."

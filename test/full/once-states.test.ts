@@ -5,6 +5,19 @@ test.each<Bounds & { atLeast: number }>([
   { callers: 2, calls: 1, faults: 1, atLeast: 13_000 },
   { callers: 1, calls: 2, faults: 2, atLeast: 8_000 },
   { callers: 2, calls: 1, faults: 1, forgets: true, atLeast: 14_000 },
+  { callers: 2, calls: 1, faults: 0, hasOperator: true, atLeast: 500 },
+  { callers: 2, calls: 1, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
+  { callers: 1, calls: 2, faults: 1, hasOperator: true, atLeast: 1_000 },
+  { callers: 1, calls: 2, faults: 1, isAmbiguous: true, hasOperator: true, atLeast: 1_000 },
+  {
+    callers: 1,
+    calls: 2,
+    faults: 1,
+    isAmbiguous: true,
+    hasOperator: true,
+    forgets: true,
+    atLeast: 1_000,
+  },
 ])('whatever happens to them, callers make one payment: %o', async ({ atLeast, ...bounds }) => {
   const { states, wrong } = await explore(bounds);
   expect(wrong).toBeUndefined();

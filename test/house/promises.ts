@@ -135,18 +135,11 @@ export const promises: Readonly<
     ],
   'A call that is held back for longer than it may wait is told so at once, with the facts of the 429':
     [['money/gate.test.ts', 'ends at once as a RateLimitError if its time is too short']],
-  "`rejected` is the platform's own word, whatever a proxy makes of an answer": [
-    [
-      'money/outcome.test.ts',
-      'in another form, only a status that comes before the work refuses a write',
-    ],
+  "`rejected` is the platform's own word, or proves that nothing was forwarded": [
+    ['money/outcome.test.ts', 'leaves the payment unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
-      'a payment whose 504 nginx turns into a 404 is in doubt, not refused',
-    ],
-    [
-      'proxies/proxies.test.ts',
-      'a payment whose 201 haproxy denies on the way back is in doubt, not refused',
+      'a payment whose response is replaced by %s is unknown, and createOnce pays it once',
     ],
   ],
   'A pause of the process is not a timeout': [

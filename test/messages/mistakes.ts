@@ -165,7 +165,7 @@ const answers: readonly Mistake[] = [
   ],
   [
     'a page of a proxy, to a payment',
-    () => answering(502, html, page).transfers.create(newTransfer),
+    () => answering(405, html, page).transfers.create(newTransfer),
   ],
   ['a page with 200', () => answering(200, html, page).transfers.list()],
   ['nobody listens', () => clientAt(nobody, { maxRetries: 0 }).transfers.create(newTransfer)],

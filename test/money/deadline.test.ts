@@ -6,7 +6,7 @@ import {
   ConnectionError,
   PaymentsClient,
   PaymentsError,
-  ServerError,
+  ApiError,
   TimeoutError,
   type ClientOptions,
   type Clock,
@@ -66,8 +66,8 @@ test('timeout covers the body, from the same start', async () => {
 });
 
 test.each([
-  [400, BadRequestError, 'rejected'],
-  [503, ServerError, 'unknown'],
+  [413, ApiError, 'rejected'],
+  [400, BadRequestError, 'unknown'],
 ] as const)(
   'a %i whose body stalls keeps its status and its outcome',
   async (status, errorClass, outcome) => {
@@ -87,8 +87,8 @@ test.each([
 
 test.each([
   [201, 'unknown'],
-  [400, 'rejected'],
-  [503, 'unknown'],
+  [413, 'rejected'],
+  [400, 'unknown'],
 ] as const)('whoever leaves a %i while its body arrives is told: %s', async (status, outcome) => {
   const server = await stalled(status);
   const begun = headersReceived();

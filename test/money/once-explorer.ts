@@ -3,15 +3,21 @@ import { clockFrom } from '../../src/calls/clock.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
-import { Payment, type OnceInput } from '../../src/resources/payment.ts';
-import type { Transfer, TransferCreated } from '../../src/schemas/transfer.ts';
+import { Payment, type SendPayment } from '../../src/resources/payment.ts';
+import type { Reconciliation } from '../../src/resources/reconcile.ts';
+import type {
+  OnceInput,
+  Transfer,
+  TransferCreated,
+  TransferId,
+} from '../../src/schemas/transfer.ts';
 
 /*
- * Every interleaving of two callers with a crash at every step, an answer that is lost, late or a
- * refusal, a list that lags, a process that stands still, and a journal that fails before or after it
- * has written. Each step of a caller waits until the explorer takes it; what happens at it is the
- * explorer's choice, too. A run is replayed from its start with the first choices given, and states
- * that were seen before are not gone through again.
+ * Every interleaving of two callers and an operator with a crash at every step, a response that is lost,
+ * late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a process that
+ * is suspended, and a journal that fails before or after it has written. Each step of a caller waits until
+ * the explorer takes it; what happens at it is the explorer's choice, too. A run is replayed from its start
+ * with the first choices fixed, and states that were seen before are not gone through again.
  */
 
 const totalTimeout = 100;
@@ -72,6 +78,10 @@ export interface Bounds {
   readonly calls: number;
   readonly faults: number;
   readonly forgets?: boolean;
+  /** The list also shows a transfer that may be the payment, so no search is certain. */
+  readonly isAmbiguous?: boolean;
+  /** An operator tries to resolve the payment while it is being made. */
+  readonly hasOperator?: boolean;
 }
 
 class World {
@@ -81,11 +91,14 @@ class World {
   readonly callers: Caller[];
   readonly choices: Choices;
   readonly journal: Journal;
+  readonly #isAmbiguous: boolean;
+  hasMissed = false;
   #faults: number;
 
-  constructor(choices: Choices, { callers, faults, forgets = false }: Bounds) {
+  constructor(choices: Choices, { callers, faults, forgets = false, isAmbiguous = false }: Bounds) {
     this.choices = choices;
     this.#faults = faults;
+    this.#isAmbiguous = isAmbiguous;
     this.journal = { ...memoryJournal({ now: () => this.time }), forgets };
     this.callers = ['a', 'b'].slice(0, callers).map((name) => {
       return { name, calls: 0, told: [], isDead: false };
@@ -104,12 +117,26 @@ class World {
     return this.ledger.length;
   }
 
-  shown(): Transfer[] {
-    return this.ledger.flatMap(({ shownFrom }, index) =>
-      shownFrom <= this.time
-        ? [{ id: `txfr_${index + 1}`, description: input.description } as Transfer]
-        : [],
+  /** What a search finds; `misses`: it does not see what moves in the list meanwhile. */
+  search(misses: boolean): Reconciliation {
+    const shown = this.ledger.flatMap(({ shownFrom }, index) =>
+      shownFrom <= this.time && !misses ? [{ id: `txfr_${index + 1}` } as Transfer] : [],
     );
+    const [transfer, ...others] = shown;
+    if (this.#isAmbiguous) {
+      return {
+        result: 'ambiguous',
+        candidates: [...shown, { id: 'txfr_other' as TransferId } as Transfer],
+      };
+    }
+    if (transfer === undefined) return { result: 'not_found', scanned: 0 };
+    if (others.length > 0) return { result: 'ambiguous', candidates: shown };
+    return { result: 'found', transfer };
+  }
+
+  /** What an operator who looks at the platform knows. */
+  get truth(): TransferId | 'not_paid' {
+    return this.ledger.length > 0 ? 'txfr_1' : 'not_paid';
   }
 
   /** A step of a caller: it waits to be taken, and may be the caller's last. */
@@ -148,6 +175,7 @@ class World {
     return JSON.stringify([
       this.time,
       this.#faults,
+      this.hasMissed,
       this.ledger,
       stored,
       this.callers.map(({ told, isDead, calls }) => [told, isDead, calls]),
@@ -156,16 +184,16 @@ class World {
   }
 }
 
-/** What one caller does to the world. */
-function callOf(world: World, caller: Caller): Promise<TransferCreated> {
+/** One caller's access to the world: a payment, and what sends it. */
+function paymentOf(world: World, caller: Caller): { payment: Payment; send: SendPayment } {
   const { journal } = world;
   const asked = async <T>(name: string, ask: () => Promise<T>): Promise<T> => {
     const fault = await world.step(caller, name, ['fails before', 'fails after'], (kind) => kind);
     if (fault === 'fails before') throw new Error(fault);
-    const answer = await ask();
-    caller.told.push(JSON.stringify(answer) ?? '');
+    const result = await ask();
+    caller.told.push(JSON.stringify(result) ?? '');
     if (fault === 'fails after') throw new Error(fault);
-    return answer;
+    return result;
   };
   const clock = clockFrom({
     now: () => world.time,
@@ -173,55 +201,54 @@ function callOf(world: World, caller: Caller): Promise<TransferCreated> {
     setTimeout: () => 0,
     clearTimeout: () => undefined,
   });
-  return new Payment(
+  const send: SendPayment = async (left, notAfter) =>
+    world.step(caller, 'create', [], () => {
+      const { time, ledger, choices } = world;
+      if (left <= 0 || time > notAfter) throw ended('not_sent');
+      const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
+      if (effect === 'rejected') throw ended('rejected');
+      if (effect === 'not sent') throw ended('not_sent');
+      if (effect === 'lost') throw ended('unknown');
+      const shownFrom = choices.take(time, time + gracePeriod);
+      ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
+      if (effect !== 'paid') throw ended('unknown');
+      return { id: `txfr_${ledger.length}` } as TransferCreated;
+    });
+  const payment = new Payment(
     {
-      create: async (left, notAfter) =>
-        world.step(caller, 'create', [], () => {
-          const { time, ledger, choices } = world;
-          if (left <= 0 || time > notAfter) throw ended('not_sent');
-          const effect = choices.take(
-            'paid',
-            'refused',
-            'not sent',
-            'lost',
-            'lost and paid',
-            'late',
-          );
-          if (effect === 'refused') throw ended('rejected');
-          if (effect === 'not sent') throw ended('not_sent');
-          if (effect === 'lost') throw ended('unknown');
-          const shownFrom = choices.take(time, time + gracePeriod);
-          ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
-          if (effect !== 'paid') throw ended('unknown');
-          return { id: `txfr_${ledger.length}` } as TransferCreated;
-        }),
-      look: () =>
-        world.step(caller, 'look', ['breaks'], (fault) => {
+      search: () =>
+        world.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
-          const [transfer, ...others] = world.shown();
-          if (transfer === undefined) return { result: 'not_found', scanned: 0 } as const;
-          return others.length > 0
-            ? ({ result: 'ambiguous', candidates: [transfer, ...others] } as const)
-            : ({ result: 'found', transfer } as const);
+          // Two scans in a row that both miss it are beyond the promise.
+          const misses = fault === 'misses' && !world.hasMissed;
+          world.hasMissed ||= misses;
+          return world.search(misses);
         }),
       get: (id) => world.step(caller, 'get', [], () => ({ id }) as Transfer),
     },
-    input,
+    input.description,
     {
       journal: {
         read: (reference) => asked('read', () => journal.read(reference)),
         swap: (...swapped) => asked('swap', () => journal.swap(...swapped)),
-        now: () => asked('now', () => journal.now()),
+        now: (reference) => asked('now', () => journal.now(reference)),
         forgets: journal.forgets === true,
       },
       gracePeriod,
       totalTimeout,
+      baseUrl: 'https://api.example.com/v0',
       signal: undefined,
       clock,
       call: { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
       api: { redact: (text) => text, redactOwn: (text) => text },
     },
-  ).make();
+  );
+  return { payment, send };
+}
+
+function callOf(world: World, caller: Caller): Promise<TransferCreated> {
+  const { payment, send } = paymentOf(world, caller);
+  return payment.make(input, send);
 }
 
 /** Lets everything run that waits for nothing but promises. */
@@ -261,6 +288,22 @@ async function play(
       );
   };
   for (const caller of world.callers) begin(caller, 0);
+  if (bounds.hasOperator === true) {
+    const operator: Caller = { name: 'operator', calls: 1, told: [], isDead: false };
+    const decide = (): TransferId | 'not_paid' => {
+      world.time += world.choices.take(0, totalTimeout + gracePeriod);
+      // Where the list is certain, a wrong decision is tried, too.
+      if (bounds.isAmbiguous === true || world.truth === 'not_paid') return world.truth;
+      return world.choices.take(world.truth, 'not_paid');
+    };
+    void world
+      .step(operator, 'decides', [], decide)
+      .then((verdict) => paymentOf(world, operator).payment.resolve(verdict, {}))
+      .then(
+        () => operator.told.push('resolved'),
+        (error: unknown) => operator.told.push(`not resolved: ${(error as Error).name}`),
+      );
+  }
   for (;;) {
     await drained();
     if (world.transfers > 1) return `${world.transfers} transfers`;
@@ -282,14 +325,14 @@ async function play(
     world.steps.splice(world.steps.indexOf(step), 1);
     step.take();
   }
-  // Whoever keeps calling when nothing fails any more gets an answer.
+  // A caller that keeps calling when nothing fails any more, and an operator where one is needed, end it.
   const last: Caller = { name: 'last', calls: 0, told: [], isDead: false };
   const quiet = new Choices([]);
   Object.assign(world, { choices: quiet });
-  for (let call = 0; call < 6; call += 1) {
+  const run = async (call: Promise<unknown>): Promise<unknown> => {
     let result: unknown;
-    const done = callOf(world, last).then(
-      (created) => (result = created),
+    const done = call.then(
+      (value) => (result = value ?? 'done'),
       (error: unknown) => (result = error),
     );
     while (result === undefined) {
@@ -297,6 +340,14 @@ async function play(
       world.steps.shift()?.take();
     }
     await done;
+    return result;
+  };
+  for (let call = 0; call < 8; call += 1) {
+    let result = await run(callOf(world, last));
+    if (result instanceof PaymentInDoubtError && result.reason === 'ambiguous') {
+      result = await run(paymentOf(world, last).payment.resolve(world.truth, {}));
+      if (!(result instanceof Error)) continue;
+    }
     if (world.transfers > 1) return `${world.transfers} transfers in the end`;
     if (!(result instanceof Error)) {
       return world.transfers === 1 ? undefined : 'paid without a transfer';
@@ -306,7 +357,7 @@ async function play(
     }
     world.time += result.retryAfterMs;
   }
-  return 'nobody ever knows';
+  return 'no call ever ends it';
 }
 
 /** Goes through all runs. */

@@ -12,12 +12,14 @@ import {
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { settle as drained, VirtualClock } from '../support/virtual-clock.ts';
 
 const gracePeriod = 300_000;
 const totalTimeout = 120_000;
+const platform = new Sandbox().clientOptions.baseUrl;
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',
@@ -26,7 +28,7 @@ const input: OnceInput = {
 };
 
 /** A platform with two accounts, a client that pays through a journal, and time that the test moves. */
-function world(options: ClientOptions = {}, funds = '1000') {
+function setup(options: ClientOptions = {}, funds = '1000') {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
@@ -42,7 +44,16 @@ function world(options: ClientOptions = {}, funds = '1000') {
   /** Claimed by somebody who has died. */
   const claim = async (expiresAt = clock.now() + totalTimeout + gracePeriod): Promise<void> => {
     const claimedAt = clock.now();
-    const entry = { state: 'sending', claimId: 'the dead', claimedAt, expiresAt, input } as const;
+    const entry = {
+      state: 'sending',
+      claimId: 'the dead',
+      host: 'h-1',
+      claimedAt,
+      expiresAt,
+      firstClaimedAt: claimedAt,
+      platform,
+      input,
+    } as const;
     expect(await journal.swap(input.description, undefined, entry)).toBe(true);
   };
   const asked = () => sandbox.log.map(({ operation }) => operation);
@@ -58,11 +69,11 @@ function world(options: ClientOptions = {}, funds = '1000') {
   };
 }
 
-const refusal = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
+const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
 test('a payment is made, and the same call again is the same transfer', async () => {
-  const { pay, made, journal, asked } = world();
+  const { pay, made, journal, asked, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
     id: first.id,
@@ -72,13 +83,15 @@ test('a payment is made, and the same call again is the same transfer', async ()
   expect(await journal.read('invoice 4711')).toEqual({
     state: 'paid',
     transferId: first.id,
+    paidAt: clock.now(),
+    platform,
     input,
   });
   expect(asked()).toEqual(['transfers.create', 'transfers.get']);
 });
 
 test('the claim is written before anything is sent, and says when it ends', async () => {
-  const { clock, journal, pay } = world({
+  const { clock, journal, pay } = setup({
     fetch: async () => {
       seen = await journal.read('invoice 4711');
       return Response.json({ error: 'no', code: 'no' }, { status: 422 });
@@ -91,7 +104,10 @@ test('the claim is written before anything is sent, and says when it ends', asyn
     state: 'sending',
     claimId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     claimedAt,
+    host: hostname(),
     expiresAt: claimedAt + totalTimeout + gracePeriod,
+    firstClaimedAt: claimedAt,
+    platform,
     input,
   });
 });
@@ -101,6 +117,12 @@ test.each([
   ['an empty one', { description: '' }, {}, 'description'],
   ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
   ['one that is a number', { description: 4711 }, {}, 'description'],
+  ['one of 141 characters', { description: 'x'.repeat(141) }, {}, 'description'],
+  ['one with a space at its end', { description: 'INV 9 ' }, {}, 'description'],
+  ['one with a space at its beginning', { description: ' INV 9' }, {}, 'description'],
+  ['one with an umlaut', { description: 'Müller 1' }, {}, 'description'],
+  ['one with a NUL', { description: 'a\u0000b' }, {}, 'description'],
+  ['one with a line break', { description: 'a\nb' }, {}, 'description'],
   ['an amount that is none', { amount: '0' }, {}, 'amount'],
   ['a gracePeriod of 0', {}, { gracePeriod: 0 }, 'options.gracePeriod'],
   ['a gracePeriod that is no number', {}, { gracePeriod: '5' }, 'options.gracePeriod'],
@@ -114,7 +136,7 @@ test.each([
     'options.body.description',
   ],
 ])('%s is refused, and nothing is sent or written', async (_, changes, options, path) => {
-  const { pay, asked, journal } = world();
+  const { pay, asked, journal } = setup();
   const error = await failureOf(pay(changes as never, options as never), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toContain(path);
   expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
@@ -125,14 +147,17 @@ test.each([
   expect(await journal.read('invoice 4711')).toBeUndefined();
 });
 
-test('a letter or digit of any script makes a reference', async () => {
-  const { pay, made } = world();
-  for (const description of ['請求書', '٤٧١١', 'é']) await pay({ description });
-  expect(made()).toHaveLength(3);
-});
+test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
+  'pays with the reference %s',
+  async (description) => {
+    const { pay, made } = setup();
+    await pay({ description });
+    expect(made()).toMatchObject([{ description }]);
+  },
+);
 
 test('without a journal the call is refused, and says which there are', async () => {
-  const { payments, asked } = world({ journal: undefined });
+  const { payments, asked } = setup({ journal: undefined });
   const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
     expect(error.message).toContain(name);
@@ -142,7 +167,7 @@ test('without a journal the call is refused, and says which there are', async ()
 });
 
 test('journal and gracePeriod may be given to one call', async () => {
-  const { pay, journal, clock, claim } = world();
+  const { pay, journal, clock, claim } = setup();
   const own = memoryJournal({ now: () => clock.now() });
   await claim();
   await pay({}, { journal: own });
@@ -160,7 +185,7 @@ test.each([
   [{ currency: 'USDT' }, ['currency']],
   [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
 ] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
-  const { pay, made, asked, claim } = world();
+  const { pay, made, asked, claim } = setup();
   await claim();
   const before = await inDoubtErrorOf(pay(changes as never));
   await pay({ currency: 'USDC' }).catch(() => undefined);
@@ -173,14 +198,15 @@ test.each([
       outcome: 'unknown',
     });
     expect(each.retryAfterMs).toBeUndefined();
-    expect(each.message).toContain(`differs in ${names.join(', ')}.`);
+    expect(each.message).toContain(`with other terms: ${names.join(', ')}.`);
+    expect(each.message).not.toMatch(/another reference|of its own/);
   }
   expect(asked()).toHaveLength(sent);
   expect(made()).toHaveLength(0);
 });
 
 test('of two calls at once one pays, and the other is told when to come again', async () => {
-  const { pay, made, payments, journal } = world();
+  const { pay, made, payments, journal } = setup();
   const elsewhere = payments.withOptions({ journal });
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
   expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -193,14 +219,15 @@ test('of two calls at once one pays, and the other is told when to come again', 
 test.each(['after_commit', 'before_commit'] as const)(
   'an answer that is lost %s is looked for at once',
   async (when) => {
-    const { pay, made, sandbox, asked, journal, clock } = world();
+    const { pay, made, sandbox, asked, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
     if (when === 'after_commit') {
       expect(await pay()).toEqual(made()[0]);
       expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid' });
     } else {
       const error = await inDoubtErrorOf(pay());
-      expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + gracePeriod });
+      expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: 5_000 });
+      expect(error.claimedAt).toBe(new Date(clock.now()).toISOString());
       expect(isOutcomeUnknown(error) && error.startedAt).toBe(new Date(clock.now()).toISOString());
       expect(error.cause).toMatchObject({ operation: 'transfers.create', outcome: 'unknown' });
       clock.jump(totalTimeout + gracePeriod);
@@ -212,14 +239,16 @@ test.each(['after_commit', 'before_commit'] as const)(
 );
 
 test('a claim of somebody who died is taken over when its request can no longer arrive', async () => {
-  const { pay, made, claim, clock } = world();
+  const { pay, made, claim, clock } = setup();
   await claim();
-  clock.jump(totalTimeout - 2_000);
-  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 2_000 });
-  clock.jump(2_000);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
+  clock.jump(totalTimeout - 1);
+  const retryAfterMs = totalTimeout - 1;
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs });
+  clock.jump(1);
   expect(await inDoubtErrorOf(pay())).toMatchObject({
     reason: 'in_doubt',
-    retryAfterMs: gracePeriod,
+    retryAfterMs: totalTimeout,
   });
   clock.jump(gracePeriod - 1);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryAfterMs: 1 });
@@ -230,7 +259,7 @@ test('a claim of somebody who died is taken over when its request can no longer 
 });
 
 test('the time is taken before the look, in which a transfer may still appear', async () => {
-  const { pay, claim, clock, made, sandbox } = world({
+  const { pay, claim, clock, made, sandbox } = setup({
     fetch: (request) => {
       if (request.method === 'GET') clock.jump(totalTimeout - 1);
       return sandbox.fetch(request);
@@ -244,22 +273,22 @@ test('the time is taken before the look, in which a transfer may still appear', 
 });
 
 test('a claim of a caller with other settings ends when it says so itself', async () => {
-  const { pay, claim, clock, made } = world();
+  const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
   const own = { gracePeriod: 1, totalTimeout: 1_000 };
-  expect((await inDoubtErrorOf(pay({}, own))).retryAfterMs).toBe(5_000);
+  expect((await inDoubtErrorOf(pay({}, own))).retryAfterMs).toBe(10_000);
   clock.jump(totalTimeout);
-  const left = { reason: 'in_doubt', retryAfterMs: gracePeriod - 10_000 };
+  const left = { reason: 'in_doubt', retryAfterMs: totalTimeout + 10_000 };
   expect(await inDoubtErrorOf(pay({}, { gracePeriod }))).toMatchObject(left);
   expect(made()).toHaveLength(0);
 });
 
 test.each([
-  ['refused', refusal, UnprocessableEntityError],
+  ['refused', rejection, UnprocessableEntityError],
   ['never sent', { kind: 'status', status: 429, retryAfter: 90 }, Error],
 ] as const)('what is %s gives the claim back, and is a fresh try', async (_, fault, kind) => {
-  const { pay, made, sandbox, journal } = world();
+  const { pay, made, sandbox, journal } = setup();
   sandbox.faults.add({ operation: 'transfers.create', fault });
   const error = await pay().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(kind);
@@ -272,7 +301,7 @@ test.each([
 
 test('a second request that is refused because the first one took the money finds the first one', async () => {
   const late: Request[] = [];
-  const { pay, made, clock, sandbox } = world(
+  const { pay, made, clock, sandbox } = setup(
     {
       fetch: async (request) => {
         if (request.method !== 'POST') return sandbox.fetch(request);
@@ -292,31 +321,74 @@ test('a second request that is refused because the first one took the money find
   expect(made()).toHaveLength(1);
 });
 
-test('after a takeover a refusal keeps the claim until a look has said that nothing was paid', async () => {
-  const { pay, made, claim, clock, sandbox, journal } = world();
+test('a rejected takeover restores the earlier claim, which may have taken the money', async () => {
+  const { pay, made, claim, clock, sandbox, journal, asked } = setup();
   await claim();
+  const first = await journal.read('invoice 4711');
   clock.jump(totalTimeout + gracePeriod);
-  const down = { kind: 'status', status: 403, code: 'no' } as const;
-  sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
-  sandbox.faults.add({ operation: 'transfers.list', after: 1, fault: down });
+  sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
   const error = await inDoubtErrorOf(pay());
-  expect(error).toMatchObject({ reason: 'in_doubt', cause: { status: 422 } });
-  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
-  clock.jump(totalTimeout + gracePeriod);
-  sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
-  await failureOf(pay(), UnprocessableEntityError);
-  expect(await journal.read('invoice 4711')).toBeUndefined();
+  expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown', cause: { status: 422 } });
+  expect(await journal.read('invoice 4711')).toEqual(first);
+  const list = 'transfers.list';
+  expect(asked()).toEqual([list, list, 'transfers.create', list]);
   await pay();
   expect(made()).toHaveLength(1);
 });
 
+test('a takeover keeps the time of the first claim', async () => {
+  const { pay, claim, clock, sandbox, journal } = setup();
+  await claim();
+  const firstClaimedAt = clock.now();
+  clock.jump(totalTimeout + gracePeriod);
+  const hang = { kind: 'hang', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault: hang });
+  await clock.run(inDoubtErrorOf(pay()));
+  expect(await journal.read('invoice 4711')).toMatchObject({
+    firstClaimedAt,
+    claimedAt: firstClaimedAt + totalTimeout + gracePeriod,
+  });
+});
+
+test('a transfer that the first scan misses keeps the next call from taking over', async () => {
+  let scans = 0;
+  const { pay, claim, clock, made, sandbox } = setup({
+    fetch: async (request) => {
+      if (request.method !== 'GET' || (scans += 1) > 1) return sandbox.fetch(request);
+      return Response.json({ data: [], hasMore: false, nextCursor: null });
+    },
+  });
+  await claim();
+  const { id } = sandbox.transfers.create(input);
+  clock.jump(totalTimeout + gracePeriod);
+  expect(await pay()).toMatchObject({ id });
+  expect(made()).toHaveLength(1);
+});
+
+test('a lost swap that should remove the claim resolves to the payment of another call', async () => {
+  const inner = memoryJournal();
+  const paid = { state: 'paid', transferId: 'txfr_000001', paidAt: 0, platform, input } as const;
+  const { pay, sandbox, made } = setup({
+    journal: {
+      ...inner,
+      swap: async (reference, before, after) => {
+        if (after === undefined) await inner.swap(reference, before, paid);
+        return inner.swap(reference, before, after);
+      },
+    },
+  });
+  sandbox.transfers.create(input);
+  sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+  expect(await pay()).toEqual(made()[0]);
+});
+
 /** Transfers whose descriptions look like the reference. */
-const lookalike = { ...input, description: 'INVOICE-4711 corrected' };
+const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
 test('what may be the payment is for a person, and named', async () => {
-  const { pay, made, claim, clock, sandbox, asked } = world();
+  const { pay, made, claim, clock, sandbox, asked } = setup();
   await claim();
-  const { id } = sandbox.transfers.create(lookalike);
+  const { id } = sandbox.transfers.create(similar);
   clock.jump(totalTimeout + gracePeriod);
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
@@ -327,31 +399,37 @@ test('what may be the payment is for a person, and named', async () => {
 });
 
 test('what the journal knows as another payment is no candidate', async () => {
-  const { pay, made, claim, clock } = world();
+  const { pay, made, claim, clock } = setup();
   await claim();
-  await pay({ description: lookalike.description });
+  await pay({ description: similar.description });
   clock.jump(totalTimeout + gracePeriod);
   await pay();
   expect(made().map(({ description }) => description)).toEqual([
-    lookalike.description,
+    similar.description,
     'invoice 4711',
   ]);
 });
 
 test('what the journal has under that description as another transfer stays a candidate', async () => {
-  const { pay, claim, clock, sandbox, journal } = world();
+  const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
-  const { id } = sandbox.transfers.create(lookalike);
-  const paid = { state: 'paid', transferId: 'txfr_other', input: lookalike } as const;
-  await journal.swap(lookalike.description, undefined, paid);
+  const { id } = sandbox.transfers.create(similar);
+  const paid = {
+    state: 'paid',
+    transferId: 'txfr_other',
+    paidAt: 0,
+    platform,
+    input: similar,
+  } as const;
+  await journal.swap(similar.description, undefined, paid);
   clock.jump(totalTimeout + gracePeriod);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
 test('a person may say which transfer it is', async () => {
-  const { pay, claim, sandbox, payments, made } = world();
+  const { pay, claim, sandbox, payments, made } = setup();
   await claim();
-  const { id } = sandbox.transfers.create(lookalike);
+  const { id } = sandbox.transfers.create(similar);
   await inDoubtErrorOf(pay());
   await payments.transfers.resolveOnce('invoice 4711', id);
   expect(await pay()).toMatchObject({ id });
@@ -363,34 +441,147 @@ test('a person may say which transfer it is', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a person may say so of a payment that the journal does not know', async () => {
-  const { pay, sandbox, payments, made } = world();
-  const { id } = sandbox.transfers.create(lookalike);
-  await payments.transfers.resolveOnce('invoice 4711', id);
-  expect(await pay()).toMatchObject({ id });
-  expect(await inDoubtErrorOf(pay({ amount: '1' }))).toMatchObject({ reason: 'conflict' });
-  expect(made()).toHaveLength(1);
-});
-
-test.each([false, true])(
-  'a person may say that none is it, and the next call pays (forgets: %s)',
-  async (forgets) => {
-    const clock = new VirtualClock(Date.UTC(2026, 0, 15));
-    const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
-    const { pay, sandbox, payments, made } = world({ journal, clock });
-    const claimedAt = clock.now();
-    const expiresAt = claimedAt + totalTimeout + gracePeriod;
-    const claim = { state: 'sending', claimId: 'the dead', claimedAt, expiresAt, input } as const;
-    await journal.swap('invoice 4711', undefined, claim);
-    sandbox.transfers.create(lookalike);
-    expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
-    await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
-    sandbox.faults.add({ operation: 'transfers.create', fault: refusal });
-    await failureOf(pay(), UnprocessableEntityError);
-    await pay();
-    expect(made()).toHaveLength(2);
+test.each(['txfr_000001', 'not_paid'] as const)(
+  'resolveOnce rejects a reference that the journal does not know: %s',
+  async (verdict) => {
+    const { sandbox, payments, journal } = setup();
+    sandbox.transfers.create(similar);
+    for (const force of [false, true]) {
+      const call = payments.transfers.resolveOnce('invoice 4711', verdict, { force });
+      const error = await failureOf(call, ValidationError);
+      expect(error.issues).toMatchObject([{ path: 'reference' }]);
+    }
+    expect(await journal.read('invoice 4711')).toBeUndefined();
   },
 );
+
+test('an ambiguous search before the first claim is written, and an operator ends it', async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
+  const { pay, sandbox, payments, made } = setup({ journal, clock });
+  const { id } = sandbox.transfers.create(similar);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+  const now = clock.now();
+  expect(await journal.read('invoice 4711')).toMatchObject({
+    state: 'ambiguous',
+    candidates: [id],
+    claimedAt: now,
+    expiresAt: now,
+    input,
+  });
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { by: 'ops' });
+  const resolved = { state: 'not_paid', resolvedBy: 'ops', resolvedAt: now, firstClaimedAt: now };
+  expect(await journal.read('invoice 4711')).toMatchObject(resolved);
+  sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+  await failureOf(pay(), UnprocessableEntityError);
+  await pay();
+  expect(made()).toHaveLength(2);
+});
+
+test('an ambiguous search marks the claim, and its own call still records the payment', async () => {
+  let respond: (() => void) | undefined;
+  const { pay, sandbox, journal, made } = setup({
+    fetch: async (request) => {
+      if (request.method !== 'POST') return sandbox.fetch(request);
+      await new Promise<void>((resolve) => (respond = resolve));
+      return sandbox.fetch(request);
+    },
+  });
+  sandbox.transfers.create(similar);
+  const first = pay();
+  while (respond === undefined) await drained(1);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'ambiguous' });
+  respond();
+  const { id } = await first;
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
+  expect(made()).toHaveLength(2);
+});
+
+test('an ambiguous error and entry name ten candidates', async () => {
+  const { pay, claim, sandbox, journal } = setup();
+  await claim();
+  for (let each = 0; each < 12; each += 1) sandbox.transfers.create(similar);
+  const error = await inDoubtErrorOf(pay());
+  expect(error.candidates).toHaveLength(10);
+  expect(error.message).toContain('and 2 more');
+  const entry = await journal.read('invoice 4711');
+  expect(entry).toMatchObject({ candidates: error.candidates });
+});
+
+test('an operator may record not_paid only when the claim has expired', async () => {
+  const { payments, claim, clock, journal } = setup();
+  await claim();
+  clock.jump(1_000);
+  const early = payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  expect(await inDoubtErrorOf(early)).toMatchObject({
+    reason: 'in_doubt',
+    retryAfterMs: totalTimeout + gracePeriod - 1_000,
+    operation: 'transfers.resolveOnce',
+  });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+  clock.jump(totalTimeout + gracePeriod - 1_000);
+  await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
+});
+
+test('an operator may not record not_paid for a payment that the list shows', async () => {
+  const { payments, claim, clock, sandbox, journal } = setup();
+  await claim();
+  const { id } = sandbox.transfers.create(input);
+  clock.jump(totalTimeout + gracePeriod);
+  const call = payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  const error = await inDoubtErrorOf(call);
+  expect(error).toMatchObject({ reason: 'conflict' });
+  expect(error.message).toContain(id);
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+});
+
+test('force records not_paid in spite of the claim and the list', async () => {
+  const { payments, claim, sandbox, journal, asked } = setup();
+  await claim();
+  sandbox.transfers.create(input);
+  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
+  expect(asked()).toEqual([]);
+});
+
+test('resolveOnce rejects a transfer that the journal has as paid under another reference', async () => {
+  const { pay, payments, claim } = setup();
+  await claim();
+  const { id } = await pay({ description: 'invoice 4712' });
+  const call = payments.transfers.resolveOnce('invoice 4711', id);
+  expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
+});
+
+test('an entry that an operator recorded keeps who did it', async () => {
+  const { payments, claim, sandbox, journal, clock } = setup();
+  await claim();
+  const { id } = sandbox.transfers.create(similar);
+  await payments.transfers.resolveOnce('invoice 4711', id, { by: 'ops' });
+  const paid = { state: 'paid', transferId: id, resolvedBy: 'ops', paidAt: clock.now() };
+  expect(await journal.read('invoice 4711')).toMatchObject(paid);
+});
+
+test('an open entry of another platform is a conflict that names it', async () => {
+  const { pay, payments, sandbox, claim, asked, clock } = setup();
+  await claim();
+  const moved = payments.withOptions({
+    baseUrl: 'https://moved.example.com/v0',
+    fetch: (request) => sandbox.fetch(new Request(request.url.replace('moved.', ''), request)),
+  });
+  clock.jump(totalTimeout + gracePeriod);
+  const error = await inDoubtErrorOf(moved.transfers.createOnce(input));
+  expect(error).toMatchObject({ reason: 'conflict' });
+  expect(error.message).toContain(platform);
+  const resolve = (force: boolean) =>
+    moved.transfers.resolveOnce('invoice 4711', 'not_paid', { force });
+  expect(await inDoubtErrorOf(resolve(false))).toMatchObject({ reason: 'conflict' });
+  expect(asked()).toEqual([]);
+  await resolve(true);
+  await pay();
+});
 
 test.each([
   ['', 'txfr_1', {}, 'reference'],
@@ -398,15 +589,21 @@ test.each([
   ['invoice 4711', 'acc_1', {}, 'verdict'],
   ['invoice 4711', undefined, {}, 'verdict'],
   ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
+  ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
+  ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
 ])('resolveOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
-  const { payments, asked } = world();
-  const call = payments.transfers.resolveOnce(reference as never, verdict as never, options);
+  const { payments, asked } = setup();
+  const call = payments.transfers.resolveOnce(
+    reference as never,
+    verdict as never,
+    options as never,
+  );
   expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
   expect(asked()).toEqual([]);
 });
 
 test('resolveOnce takes no transfer that does not exist', async () => {
-  const { payments, journal, claim } = world();
+  const { payments, journal, claim } = setup();
   await claim();
   const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
   expect(await failureOf(call)).toMatchObject({ status: 404 });
@@ -443,7 +640,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
 ];
 test.each(broken)('%s: nothing is sent, and an earlier call may have paid', async (_, parts) => {
   const good = memoryJournal();
-  const { pay, asked } = world({ journal: { ...good, ...parts } });
+  const { pay, asked } = setup({ journal: { ...good, ...parts } });
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
   if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
@@ -454,7 +651,7 @@ test.each(['read', 'swap', 'now'] as const)(
   'a journal whose %s hangs is given up',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
-    const { pay, asked, clock } = world({ journal: { ...memoryJournal(), ...hangs } });
+    const { pay, asked, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
     const error = await clock.run(inDoubtErrorOf(pay()));
     expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
     expect(clock.passed).toBe(totalTimeout);
@@ -466,7 +663,7 @@ test.each(['read', 'swap', 'now'] as const)(
 test('a journal that fails once the platform has accepted does not fail the call', async () => {
   const inner = memoryJournal();
   let isDown = false;
-  const { pay, made, asked } = world({
+  const { pay, made, asked } = setup({
     journal: {
       ...inner,
       swap: (reference, before, after) => {
@@ -483,8 +680,8 @@ test('a journal that fails once the platform has accepted does not fail the call
 
 test('what somebody else has written meanwhile is told', async () => {
   const inner = memoryJournal();
-  const other = { state: 'paid', transferId: 'txfr_other', input } as const;
-  const { pay } = world({
+  const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
+  const { pay } = setup({
     journal: {
       ...inner,
       swap: async (reference, before, after) => {
@@ -501,7 +698,7 @@ test('what somebody else has written meanwhile is told', async () => {
 test('what another call has made between reading the entry and looking is no matter for a person', async () => {
   let other: Promise<unknown> | undefined;
   let answer: (() => void) | undefined;
-  const { pay, claim, clock, sandbox, made } = world({
+  const { pay, claim, clock, sandbox, made } = setup({
     fetch: async (request) => {
       if (request.method === 'POST') {
         const response = await sandbox.fetch(request);
@@ -526,30 +723,123 @@ test('what another call has made between reading the entry and looking is no mat
   expect(made()).toHaveLength(1);
 });
 
-test.each([
-  [403, true],
-  [404, false],
-])('a payment that was made and cannot be read (%i) is unknown', async (status, retryable) => {
-  const { pay, sandbox, made } = world();
-  const { id } = await pay();
-  const fault = { kind: 'status', status } as const;
-  sandbox.faults.add({ operation: 'transfers.get', fault });
+test.each([403, 404])(
+  'a payment that was made and cannot be read (%i) is unknown',
+  async (status) => {
+    const { pay, sandbox, made } = setup();
+    const { id } = await pay();
+    const fault = { kind: 'status', status } as const;
+    sandbox.faults.add({ operation: 'transfers.get', fault });
+    const error = await failureOf(pay());
+    expect(error).toMatchObject({ outcome: 'unknown', retryable: true, status });
+    expect(error).toMatchObject({ operation: 'transfers.createOnce' });
+    expect(error.message).toContain(id);
+    expect(await pay()).toMatchObject({ id });
+    expect(made()).toHaveLength(1);
+  },
+);
+
+test('a payment that is still not found after its grace period asks for the journal', async () => {
+  const { pay, sandbox, clock } = setup();
+  await pay();
+  clock.jump(gracePeriod);
+  sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'status', status: 404 } });
   const error = await failureOf(pay());
-  expect(error).toMatchObject({ outcome: 'unknown', retryable, status });
-  expect(error.message.includes('the journal that of this platform')).toBe(!retryable);
-  expect(error).toMatchObject({ operation: 'transfers.createOnce' });
-  expect(error.message).toContain(id);
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false, status: 404 });
+  expect(error.message).toContain('Check that the journal belongs to this platform');
+});
+
+test('a payment whose parties the platform shows otherwise is believed', async () => {
+  const old = setup();
+  const { id } = await old.pay();
+  const { pay } = setup({
+    journal: old.journal,
+    fetch: async (request) => {
+      const shown = (await (await old.sandbox.fetch(request)).json()) as object;
+      return Response.json({ ...shown, destinationAccountId: 'DE89370400440532013000' });
+    },
+  });
   expect(await pay()).toMatchObject({ id });
-  expect(made()).toHaveLength(1);
+});
+
+test('a call whose claim the journal lost while another call paid names both transfers', async () => {
+  const entries = memoryJournal();
+  let isFirst = true;
+  const { pay, sandbox, made, payments } = setup({
+    journal: { ...entries, forgets: true },
+    fetch: async (request) => {
+      if (request.method !== 'POST' || !isFirst) return sandbox.fetch(request);
+      isFirst = false;
+      // The store forgets the claim while its request is out; the second call finds nothing yet.
+      const claim = await entries.read('invoice 4711');
+      await entries.swap('invoice 4711', claim, undefined);
+      await payments.transfers.createOnce(input);
+      return sandbox.fetch(request);
+    },
+  });
+  const error = await inDoubtErrorOf(pay());
+  expect(error).toMatchObject({
+    reason: 'ambiguous',
+    candidates: ['txfr_000002', 'txfr_000001'],
+  });
+  expect(made()).toHaveLength(2);
+});
+
+test('a claim that the journal lost is recorded as paid', async () => {
+  const entries = memoryJournal();
+  const { pay, sandbox } = setup({
+    journal: entries,
+    fetch: async (request) => {
+      const claim = await entries.read('invoice 4711');
+      await entries.swap('invoice 4711', claim, undefined);
+      return sandbox.fetch(request);
+    },
+  });
+  const { id } = await pay();
+  expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
+});
+
+test('createOnce sends its reference as the idempotency key, and sends once', async () => {
+  const keys: (string | null)[] = [];
+  const { pay, sandbox, made } = setup({
+    idempotencyHeader: 'Idempotency-Key',
+    fetch: async (request) => {
+      if (request.method !== 'POST') return sandbox.fetch(request);
+      keys.push(request.headers.get('idempotency-key'));
+      await sandbox.fetch(request);
+      return new Response('', { status: 503 });
+    },
+  });
+  expect(await pay()).toEqual(made()[0]);
+  expect(keys).toEqual(['invoice 4711']);
+});
+
+test('a journal whose forgets throws is a journal that failed', async () => {
+  const journal = Object.defineProperty(memoryJournal(), 'forgets', {
+    get: () => {
+      throw new Error('no connection');
+    },
+  });
+  const { pay, asked } = setup({ journal });
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'journal', outcome: 'unknown' });
+  expect(asked()).toEqual([]);
+});
+
+test('the password of a connection string is removed from the error of a journal', async () => {
+  const cause = new Error('connect postgres://app:hunter2@db:5432/payments failed');
+  const journal = { ...memoryJournal(), read: () => Promise.reject(cause) };
+  const error = await inDoubtErrorOf(setup({ journal }).pay());
+  expect(JSON.stringify(error)).toContain('db:5432/payments');
+  expect(JSON.stringify(error) + String((error.cause as Error).stack)).not.toContain('hunter2');
 });
 
 test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
 ] as const)('a journal of another platform is told by the %s', async (_, terms) => {
-  const old = world();
+  const old = setup();
   const { id } = await old.pay();
-  const { pay, sandbox } = world({ journal: old.journal });
+  const { pay, sandbox } = setup({ journal: old.journal });
   expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
     id,
   });
@@ -560,9 +850,9 @@ test.each([
 
 test('a platform that writes descriptions or amounts of its own is believed', async () => {
   for (const shown of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
-    const old = world();
+    const old = setup();
     await old.pay();
-    const { pay, sandbox } = world({ journal: old.journal });
+    const { pay, sandbox } = setup({ journal: old.journal });
     const { id } = sandbox.transfers.create({ ...input, ...shown });
     expect(await pay()).toMatchObject({ id });
   }
@@ -573,7 +863,7 @@ test.each([
   ['another amount', { amount: '12.40' }, true],
   ['neither', { amount: '12.40', description: 'rent' }, false],
 ] as const)("a person's word is taken for a transfer with %s", async (_, terms, isTaken) => {
-  const { pay, payments, sandbox, claim } = world();
+  const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
   const word = payments.transfers.resolveOnce('invoice 4711', id);
@@ -586,17 +876,17 @@ test.each([
 });
 
 test('a call in doubt names the cause, and its attempts', async () => {
-  const { pay, sandbox } = world();
+  const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   const error = await inDoubtErrorOf(pay());
-  expect(error.message).toMatch(/not known yet\.\nThe cause: The connection to \S+ failed/);
+  expect(error.message).toMatch(/not known yet\.\nThe cause: ECONNRESET/);
   expect(error.attempts).toHaveLength(1);
   expect(String(error.cause)).toContain('Call createOnce again to find out');
 });
 
 test('a transfer that failed later is resolved to: paying again needs another reference', async () => {
-  const { pay, sandbox, made } = world();
+  const { pay, sandbox, made } = setup();
   const { id } = await pay();
   sandbox.transfers.fail(id);
   expect(await pay()).toMatchObject({ id, status: 'failed' });
@@ -605,7 +895,7 @@ test('a transfer that failed later is resolved to: paying again needs another re
 
 test('a journal that may forget makes the call look before its first claim', async () => {
   const journal = { ...memoryJournal(), forgets: true };
-  const { pay, sandbox, asked, made } = world({ journal });
+  const { pay, sandbox, asked, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
   expect(await pay()).toMatchObject({ id });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
@@ -616,19 +906,19 @@ test('a journal that may forget makes the call look before its first claim', asy
 });
 
 test('a look goes back without end, and takes no more than totalTimeout', async () => {
-  const { pay, sandbox, claim, clock } = world();
+  const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' }, times: Infinity });
   const own = { timeout: 50_000 };
   const error = await clock.run(inDoubtErrorOf(pay({}, own)));
-  expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: 5_000 });
+  expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout });
   expect(error.message).toContain('more than 120000 ms (totalTimeout)');
   expect(clock.passed).toBe(totalTimeout);
 });
 
 test('a signal ends the call while its request is out, and the claim stays', async () => {
-  const { pay, sandbox, journal, made, clock } = world();
+  const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'hang', when: 'after_commit' },
@@ -645,7 +935,7 @@ test('a signal ends the call while its request is out, and the claim stays', asy
 });
 
 test('a signal that was aborted before keeps everything from being asked', async () => {
-  const { pay, asked, journal } = world();
+  const { pay, asked, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
   expect(await journal.read('invoice 4711')).toBeUndefined();
@@ -657,7 +947,7 @@ test.each([
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
 ])('a process that stands still between claim and byte sends nothing: %s', async (_, freeze) => {
   let thaw: ((token: string) => void) | undefined;
-  const { pay, clock, asked, journal } = world({
+  const { pay, clock, asked, journal } = setup({
     apiKey: () => new Promise((resolve) => (thaw = resolve)),
   });
   const call = failureOf(pay());
@@ -671,7 +961,7 @@ test.each([
 
 test('what the claim took is time that the request no longer has', async () => {
   const inner = memoryJournal();
-  const { pay, sandbox, clock } = world({
+  const { pay, sandbox, clock } = setup({
     journal: {
       ...inner,
       swap: (...swapped) => {
@@ -687,8 +977,8 @@ test('what the claim took is time that the request no longer has', async () => {
 
 test('extra fields and headers go with the request, and only the headers with the looks', async () => {
   const seen: string[] = [];
-  const { sandbox } = world();
-  const { pay } = world({
+  const { sandbox } = setup();
+  const { pay } = setup({
     journal: { ...memoryJournal(), forgets: true },
     fetch: async (request) => {
       const { method, url, headers } = request;
@@ -706,7 +996,7 @@ test('extra fields and headers go with the request, and only the headers with th
 });
 
 test('an input that the caller changes meanwhile is paid as it was', async () => {
-  const { payments, made } = world();
+  const { payments, made } = setup();
   const mine = { ...input } as { amount: string } & OnceInput;
   const call = payments.transfers.createOnce(mine);
   mine.amount = '999';
@@ -717,7 +1007,7 @@ test('an input that the caller changes meanwhile is paid as it was', async () =>
 test('neither errors nor entries hold a credential', async () => {
   const secret = 'sk_live_C4N4RY_0123456789';
   const inner = memoryJournal();
-  const { pay } = world({
+  const { pay } = setup({
     apiKey: secret,
     journal: { ...inner, swap: () => Promise.reject(new Error(`connect with ${secret} failed`)) },
   });
@@ -728,7 +1018,7 @@ test('neither errors nor entries hold a credential', async () => {
 });
 
 test('a rejection shows where the call was made', async () => {
-  const { pay, claim } = world();
+  const { pay, claim } = setup();
   await claim();
   const callIt = async (): Promise<void> => {
     await pay();

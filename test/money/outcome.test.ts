@@ -1,5 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { ApiError, isPaymentsError, PaymentsClient } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { describe, expect, test } from 'vitest';
 import {
   connectionOutcome,
   statusOutcome,
@@ -8,33 +11,121 @@ import {
   type WireFacts,
 } from '../../src/errors/outcome.ts';
 import { mayResend } from '../../src/calls/retry.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { html, newTransfer } from '../support/values.ts';
 
 const kinds: readonly Kind[] = ['safe', 'idempotent', 'once'];
 const span = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test('every status in the platform’s own form proves what it should, for every kind of call', () => {
-  const refusals = new Set([307, 308, 501, 505, ...span(400, 498)]);
-  refusals.delete(408);
+/** Statuses that stock proxies send only before they forward a request. */
+const sentBeforeForwarding = new Set([401, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431]);
+const rejectsWithErrorBody = (status: number): boolean =>
+  [307, 308, 501, 505].includes(status) ||
+  (status >= 400 && status < 500 && status !== 408 && status !== 499);
+
+test('every status proves what it should, for every kind of call and in either form', () => {
   for (const status of span(300, 599)) {
-    for (const kind of kinds) {
-      const redirectedRead = kind === 'safe' && status < 400;
-      const expected = refusals.has(status) || redirectedRead ? 'rejected' : 'unknown';
-      const outcome = statusOutcome(status, kind, { isPlatforms: true });
-      expect([status, kind, outcome]).toEqual([status, kind, expected]);
+    for (const isPlatforms of [true, false]) {
+      const isRejected = isPlatforms
+        ? rejectsWithErrorBody(status)
+        : sentBeforeForwarding.has(status);
+      const write = isRejected ? 'rejected' : 'unknown';
+      const read = status < 400 || rejectsWithErrorBody(status) ? 'rejected' : 'unknown';
+      const proven = kinds.map((kind) => statusOutcome(status, kind, { isPlatforms }));
+      expect([status, isPlatforms, ...proven]).toEqual([status, isPlatforms, read, write, write]);
     }
   }
 });
 
-test('in another form, only a status that comes before the work refuses a write', () => {
-  const before = [400, 401, 405, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431];
-  for (const kind of ['idempotent', 'once'] as const) {
-    const refusing = span(400, 499).filter(
-      (status) => statusOutcome(status, kind, { isPlatforms: false }) === 'rejected',
-    );
-    expect(refusing).toEqual(before);
-  }
-  expect(statusOutcome(404, 'safe', { isPlatforms: false })).toBe('rejected');
+const platformError = JSON.stringify({ error: 'No.', code: 'some_code', details: null });
+const reference = 'invoice 4711';
+
+/** A platform that makes a payment, behind a proxy that replaces the 201 of it. */
+function setupReplacingProxy(status: number, body: string) {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  sandbox.entities.approve(entityId);
+  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund('acc_000001', '1000');
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    journal: memoryJournal(),
+    maxRetries: 0,
+    fetch: async (request, init) => {
+      const response = await sandbox.fetch(request, init);
+      if (response.status !== 201) return response;
+      return new Response(status === 304 ? null : body, { status });
+    },
+  });
+  const input = {
+    sourceAccountId: 'acc_000001',
+    destinationAccountId: 'acc_000002',
+    amount: '12.50',
+    description: reference,
+  } as const;
+  return { sandbox, payments, input };
+}
+
+describe.each([
+  ['an Error body', platformError],
+  ['a page', html],
+  ['nothing', ''],
+])('the 201 of a payment that a proxy replaces with %s', (_, body) => {
+  const isRejected = (status: number): boolean =>
+    (body === platformError && rejectsWithErrorBody(status)) || sentBeforeForwarding.has(status);
+
+  test('leaves the payment unknown unless the status proves a rejection', async () => {
+    for (const status of span(300, 599)) {
+      const { payments, input } = setupReplacingProxy(status, body);
+      const { outcome, message } = await failureOf(payments.transfers.create(input), ApiError);
+      expect([status, outcome]).toEqual([status, isRejected(status) ? 'rejected' : 'unknown']);
+      if (outcome === 'rejected') {
+        expect(message).toContain('It did not take effect.');
+        continue;
+      }
+      expect(message).toContain('Outcome unknown: the transfer may have taken effect.');
+      expect(message).not.toMatch(
+        /did not take|nothing|will not help|refused|rejected|may not do/i,
+      );
+      if (body === platformError && status !== 304) expect(message).not.toContain('proxy');
+      else expect(message).toContain("A proxy may have replaced the platform's response.");
+    }
+  });
+
+  test('is found by createOnce unless the status proves a rejection', async () => {
+    for (const status of span(300, 599)) {
+      const { sandbox, payments, input } = setupReplacingProxy(status, body);
+      const call = payments.transfers.createOnce(input);
+      const result = await call.then(
+        ({ id }) => id,
+        (error: unknown) => isPaymentsError(error) && error.outcome,
+      );
+      expect([status, result]).toEqual([status, isRejected(status) ? 'rejected' : 'txfr_000001']);
+      expect(sandbox.transfers.list()).toHaveLength(1);
+    }
+  });
+});
+
+const http = 'http://127.0.0.1:8080/v0';
+test.each([
+  [307, http, 'https://127.0.0.1/v0/transfers?a=1', 'rejected'],
+  [308, http, 'https://127.0.0.1:8443/v0/transfers?a=1', 'rejected'],
+  [308, http, '//127.0.0.1/v0/transfers?a=1', 'unknown'],
+  [308, http, 'https://127.0.0.1/v0/transfers', 'unknown'],
+  [308, http, 'https://127.0.0.1/v0/transfers?a=2', 'unknown'],
+  [308, http, 'https://127.0.0.1/transfers?a=1', 'unknown'],
+  [308, http, 'https://localhost/v0/transfers?a=1', 'unknown'],
+  [308, http, 'https://', 'unknown'],
+  [308, http, undefined, 'unknown'],
+  [308, 'https://127.0.0.1/v0', 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
+  [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
+  [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
+])('a %i from %s to %s leaves a write %s', async (status, baseUrl, location, outcome) => {
+  const headers = location === undefined ? undefined : { location };
+  const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
+  const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
+  expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
 });
 
 test('a status outside the classes proves nothing', () => {

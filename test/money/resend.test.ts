@@ -63,8 +63,8 @@ const bodies = [
   ['half a body', (status: number) => answer(status, '{"error":', { 'content-length': '99' })],
 ] as const;
 
-/** Those that refuse a write only in the platform's own form. */
-const ownFormOnly = new Set([403, 404, 409, 410, 422]);
+/** Those that reject a write only with an Error body. */
+const needsErrorBody = new Set([400, 403, 404, 405, 409, 410, 422, 501, 505]);
 
 const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
   kinds.map((kind) => ({ status, kind, error, outcome, resend })),
@@ -79,7 +79,7 @@ test.each(statusRows)(
       const clock = new VirtualClock();
       const payments = clientAt(server, { clock });
       const error = await clock.passDuring(failureOf(calls[kind].send(payments), errorClass));
-      const isOurs = name === 'an Error body' || isRead(kind) || !ownFormOnly.has(status);
+      const isOurs = name === 'an Error body' || isRead(kind) || !needsErrorBody.has(status);
       const count = sendsAgain(resend, kind) ? 3 : 1;
       expect([name, server.arrivals.length]).toEqual([name, count]);
       expect(error).toMatchObject({

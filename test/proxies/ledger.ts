@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 export interface Ledger {
   readonly port: number;
   /** The description of every payment that was made, in order. */
-  readonly payments: string[];
+  readonly payments: readonly string[];
   /** How many requests have arrived. */
   readonly arrived: () => number;
   close(): void;
@@ -25,31 +25,35 @@ export interface LedgerOptions {
 
 export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Promise<Ledger> {
   const payments: string[] = [];
+  const transfers: Readonly<Record<string, string>>[] = [];
   let arrived = 0;
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     arrived += 1;
     let text = '';
     for await (const chunk of request) text += String(chunk);
     if (request.method !== 'POST') {
-      answer(response, 200, { data: [], hasMore: false, nextCursor: null });
+      const found = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
+      answer(response, 200, found ?? { data: transfers, hasMore: false, nextCursor: null });
       return;
     }
-    const { description } = JSON.parse(text) as { description: string };
+    const input = JSON.parse(text) as { description: string };
+    const { description } = input;
     const [manner = ''] = description.split(' ');
     if (manner.startsWith('refuses-')) {
       answer(response, Number(manner.slice(8)), { error: 'No.', code: 'refused', details: null });
       return;
     }
     payments.push(description);
-    if (manner === 'hangs') return;
-    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-    const id = `txfr_${payments.length}`;
-    answer(response, 201, {
-      id,
+    const created = {
+      id: `txfr_${payments.length}`,
       status: 'pending',
       type: 'wire',
-      createdAt: '2026-01-01T00:00:00Z',
-    });
+      createdAt: new Date().toISOString(),
+    };
+    transfers.push({ ...input, ...created, direction: 'outgoing', currency: 'USDC' });
+    if (manner === 'hangs') return;
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+    answer(response, 201, created);
   };
   const server = createServer((request, response) => {
     void handle(request, response);

@@ -48,7 +48,7 @@ async function listening(port: number): Promise<void> {
 
 const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}/v0`;
 
-/** nginx in front of a port; `http` and `location` are lines of those blocks. */
+/** nginx in front of a port; `http` and `location` are lines of those blocks. Its root has `down.html`. */
 export async function startNginx(
   upstream: number,
   { http = '', location = '', server = '' }: { http?: string; server?: string; location?: string },
@@ -56,6 +56,7 @@ export async function startNginx(
   const folder = mkdtempSync(join(tmpdir(), 'payments-nginx-'));
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
+  writeFileSync(join(folder, 'down.html'), '<h1>Down for maintenance</h1>');
   writeFileSync(
     file,
     `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;

@@ -8,6 +8,7 @@ import {
   type ClientOptions,
   type Outcome,
 } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { missing, startHaproxy, startNginx } from './processes.ts';
@@ -90,30 +91,87 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
   const timesOut = 'proxy_read_timeout 200ms;';
   const errorPage = 'error_page 500 502 503 504 /50x.html;';
 
-  test('a payment whose 504 nginx turns into a 404 is in doubt, not refused', async () => {
-    const platform = await ledger();
-    const server = `${errorPage} location = /50x.html { root /nonexistent; }`;
-    const { baseUrl } = await nginx(platform.port, { http: timesOut, server });
-    const ends = await payMany(clientAt(baseUrl), 60, 'hangs');
-    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 404'], []]);
-    expect(platform.payments).toHaveLength(60);
-  });
+  type Replacing = readonly [
+    string,
+    string,
+    number,
+    (port: number) => Promise<{ baseUrl: string }>,
+  ];
+  const nginxWith = (server: string) => (port: number) => nginx(port, { http: timesOut, server });
+  const haproxyWith = (frontend: string) => (port: number) => haproxy(port, { frontend });
+  test.for<Replacing>([
+    [
+      'an error page of nginx that is missing',
+      'hangs',
+      404,
+      nginxWith(`${errorPage} location = /50x.html { root /nonexistent; }`),
+    ],
+    [
+      'an error page of nginx that is forbidden',
+      'hangs',
+      403,
+      nginxWith(`${errorPage} location = /50x.html { deny all; }`),
+    ],
+    [
+      'a maintenance page of nginx',
+      'hangs',
+      405,
+      nginxWith('error_page 502 503 504 @down; location @down { try_files /down.html =503; }'),
+    ],
+    [
+      'the maintenance page of docs/deployment.md',
+      'hangs',
+      504,
+      nginxWith('error_page 502 503 504 @down; location @down { return 503 "Down."; }'),
+    ],
+    [
+      'an error page of nginx elsewhere',
+      'hangs',
+      307,
+      nginxWith('error_page 504 =307 https://status.example.com/;'),
+    ],
+    [
+      'haproxy, which denies the 201 with 403',
+      'answers',
+      403,
+      haproxyWith('http-response deny deny_status 403 if { status 201 }'),
+    ],
+    [
+      'haproxy, which denies the 201 with 400',
+      'answers',
+      400,
+      haproxyWith('http-response deny deny_status 400 if { status 201 }'),
+    ],
+  ])(
+    'a payment whose response is replaced by %s is unknown, and createOnce pays it once',
+    async ([, manner, status, start]) => {
+      const platform = await ledger();
+      const { baseUrl } = await start(platform.port);
+      const payments = clientAt(baseUrl, { journal: memoryJournal() });
+      const ends = await payMany(payments, 60, manner);
+      expect([outcomes(ends), lies(ends, platform)]).toEqual([[`unknown ${status}`], []]);
+      expect(platform.payments).toHaveLength(60);
 
-  test('a payment whose 504 nginx turns into a 403 is in doubt, not refused', async () => {
-    const platform = await ledger();
-    const server = `${errorPage} location = /50x.html { deny all; }`;
-    const { baseUrl } = await nginx(platform.port, { http: timesOut, server });
-    const ends = await payMany(clientAt(baseUrl), 60, 'hangs');
-    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 403'], []]);
-  });
-
-  test('a payment whose 201 haproxy denies on the way back is in doubt, not refused', async () => {
-    const platform = await ledger();
-    const frontend = 'http-response deny deny_status 403 if { status 201 }';
-    const { baseUrl } = await haproxy(platform.port, { frontend });
-    const ends = await payMany(clientAt(baseUrl), 60, 'answers');
-    expect([outcomes(ends), lies(ends, platform)]).toEqual([['unknown 403'], []]);
-  });
+      const description = `${manner} once`;
+      const results: unknown[] = [];
+      for (let call = 0; call < 3; call += 1) {
+        const input = {
+          sourceAccountId: 'acc_1',
+          counterpartyId: 'cpty_1',
+          amount: '1.00',
+        } as const;
+        const paid = payments.transfers.createOnce({ ...input, description });
+        results.push(
+          await paid.then(
+            ({ id }) => id,
+            (error: unknown) => error,
+          ),
+        );
+      }
+      expect(results).toEqual(['txfr_61', 'txfr_61', 'txfr_61']);
+      expect(platform.payments.filter((each) => each === description)).toHaveLength(1);
+    },
+  );
 
   test('the platform’s own refusals stay refusals through both', async () => {
     const platform = await ledger();
@@ -125,6 +183,14 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       }
     }
     expect(platform.payments).toEqual([]);
+  });
+
+  test('a payment that nginx redirects to https is rejected', async () => {
+    const platform = await ledger();
+    const server = 'return 308 https://$host$request_uri;';
+    const { baseUrl } = await nginx(platform.port, { server });
+    const end = await pay(clientAt(baseUrl), 'answers');
+    expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
   test('graceful reloads of haproxy under load leave hardly a payment in doubt', async () => {
