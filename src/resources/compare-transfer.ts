@@ -1,82 +1,88 @@
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
-/** How like what a creation would have made something of the list is. */
+/** How like the payment that an input describes a listed Transfer is. */
 type Likeness = 'same' | 'unclear' | 'other';
 
 /**
- * Whether a Transfer is what a creation with this input would have made. What cannot be told, because
- * the list leaves it out or writes it otherwise than it was sent, rules nothing out.
+ * Compares a Transfer with what a creation with this input would have made. A field that the list leaves
+ * out, or writes in another way than it was sent, excludes nothing.
  */
-export function compareTransfer(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const { id, sourceAccountId, amount, currency, description } = transfer;
-  const asked = wanted.description ?? '';
-  const hasAmount = compareAmounts(amount, wanted.amount);
-  const fields = new Set<Likeness>([
-    // Without an id nobody can tell two of them apart.
-    isId(id) ? 'same' : 'unclear',
-    compareIds(sourceAccountId, wanted.sourceAccountId),
-    compareDestinations(transfer, wanted),
-    compareCurrencies(currency, wanted.currency ?? 'USDC'),
-    // A reference says more than the way in which a platform writes money.
-    hasAmount === 'other' && isReference(description, asked) ? 'unclear' : hasAmount,
-  ]);
-  if (fields.has('other')) return 'other';
-  // Last, because it costs most: it is reached by few.
-  const likeness = compareDescriptions(description, asked);
-  return likeness === 'same' && fields.has('unclear') ? 'unclear' : likeness;
+export function compareTransfer(transfer: Transfer, input: TransferCreateInput): Likeness {
+  const terms = compareTerms(transfer, input);
+  // A reference belongs to one payment, and platforms write parties and money in their own ways.
+  if (terms === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
+  // Last, because it costs most: few transfers get here.
+  const likeness = compareDescriptions(transfer.description, input.description ?? '');
+  return likeness === 'same' ? terms : likeness;
 }
 
 /**
  * Whether a Transfer is another payment for certain. Where only the description is another, the platform may
  * have written it.
  */
-export const isAnother = (transfer: Transfer, wanted: TransferCreateInput): boolean =>
-  compareTransfer(transfer, wanted) === 'other' &&
-  compareTransfer({ ...transfer, description: '' }, { ...wanted, description: '' }) === 'other';
+export const isAnother = (transfer: Transfer, input: TransferCreateInput): boolean =>
+  compareTerms(transfer, input) === 'other' && !hasSameReference(transfer, input);
+
+/** Whether a Transfer has the very amount and description, and no term that is certainly another. */
+export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
+  transfer.description === input.description &&
+  compareAmounts(transfer.amount, input.amount) === 'same' &&
+  compareTerms(transfer, input) !== 'other';
+
+/** Compares everything but the description. */
+function compareTerms(transfer: Transfer, input: TransferCreateInput): Likeness {
+  const fields = new Set<Likeness>([
+    // Two transfers without an id cannot be distinguished.
+    isId(transfer.id) ? 'same' : 'unclear',
+    compareIds(transfer.sourceAccountId, input.sourceAccountId),
+    compareDestinations(transfer, input),
+    compareCurrencies(transfer.currency, input.currency ?? 'USDC'),
+    compareAmounts(transfer.amount, input.amount),
+  ]);
+  if (fields.has('other')) return 'other';
+  return fields.has('unclear') ? 'unclear' : 'same';
+}
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-export const isId = (value: unknown): boolean => isText(value) && value !== '';
+export const isId = (value: unknown): value is string => isText(value) && value !== '';
 
 /** Whether there is something; some platforms write an empty text where there is nothing. */
 const isFilled = (field: unknown): boolean => field !== undefined && field !== null && field !== '';
 
-/** Two ids of which one holds the other are two all the same. */
-function compareIds(seen: unknown, wanted: string): Likeness {
-  if (seen === wanted) return 'same';
-  // Only with `validation: 'report'` is it no text: otherwise the page was refused.
-  if (!isFilled(seen) || !isText(seen)) return 'unclear';
-  return lettersOf(seen) === lettersOf(wanted) ? 'unclear' : 'other';
+/** Two ids are different also where one contains the other. */
+function compareIds(listed: unknown, expected: string): Likeness {
+  if (listed === expected) return 'same';
+  // Only with `validation: 'report'` can it be no string: otherwise the page was rejected.
+  if (!isFilled(listed) || !isText(listed)) return 'unclear';
+  return lettersOf(listed) === lettersOf(expected) ? 'unclear' : 'other';
 }
 
-function compareDestinations(transfer: Transfer, wanted: TransferCreateInput): Likeness {
-  const account = [transfer.destinationAccountId, wanted.destinationAccountId] as const;
-  const counterparty = [transfer.counterpartyId, wanted.counterpartyId] as const;
-  const [[seen, asked = ''], [besides]] =
-    wanted.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
-  if (!isFilled(besides)) return compareIds(seen, asked);
-  // The platform may have added it; in the place of the one asked for, it is another.
-  const isOther = isText(besides) && (!isFilled(seen) || compareIds(seen, asked) === 'other');
+function compareDestinations(transfer: Transfer, input: TransferCreateInput): Likeness {
+  const account = [transfer.destinationAccountId, input.destinationAccountId] as const;
+  const counterparty = [transfer.counterpartyId, input.counterpartyId] as const;
+  const [[listed, expected = ''], [besides]] =
+    input.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
+  if (!isFilled(besides)) return compareIds(listed, expected);
+  // The platform may have added it; instead of the expected one, it is another.
+  const isOther =
+    isText(besides) && (!isFilled(listed) || compareIds(listed, expected) === 'other');
   return isOther ? 'other' : 'unclear';
 }
 
-function compareCurrencies(seen: unknown, wanted: string): Likeness {
-  if (isText(seen) && seen.toUpperCase() === wanted.toUpperCase()) return 'same';
-  return isText(seen) && !areAlike(seen, wanted) ? 'other' : 'unclear';
+function compareCurrencies(listed: unknown, expected: string): Likeness {
+  if (isText(listed) && listed.toUpperCase() === expected.toUpperCase()) return 'same';
+  return isText(listed) && !areAlike(listed, expected) ? 'other' : 'unclear';
 }
 
-function compareAmounts(seen: unknown, wanted: string): Likeness {
-  if (!isText(seen) || !/^\d+(\.\d*)?$/.test(seen)) return 'unclear';
-  return canonical(seen) === canonical(wanted) ? 'same' : 'other';
+function compareAmounts(listed: unknown, expected: string): Likeness {
+  if (!isText(listed) || !/^\d+(\.\d*)?$/.test(listed)) return 'unclear';
+  return canonical(listed) === canonical(expected) ? 'same' : 'other';
 }
 
 /** Whether two texts are the same money. */
 export const sameAmount = (one: unknown, other: string): boolean =>
   compareAmounts(one, other) === 'same';
-
-/** Whether a Transfer has the very amount and description, whatever else is unclear. */
-export const hasAmountAndDescription = (seen: Transfer, wanted: TransferCreateInput): boolean =>
-  seen.description === wanted.description && compareAmounts(seen.amount, wanted.amount) === 'same';
 
 /**
  * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
@@ -84,42 +90,89 @@ export const hasAmountAndDescription = (seen: Transfer, wanted: TransferCreateIn
  */
 const canonical = (amount: string): string => {
   const [whole = '', fraction = ''] = amount.split('.');
-  // Looks at each run of zeros once; there may be very many.
+  // Reads each run of zeros once; there may be very many.
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };
 
-/** That the description comes back, and as it was sent, is not documented: docs/gaps.md, row 60. */
-function compareDescriptions(seen: unknown, wanted: string): Likeness {
-  if (!isFilled(seen)) return wanted === '' ? 'same' : 'unclear';
-  if (!isText(seen)) return 'unclear';
-  if (seen === wanted) return 'same';
-  // Any text holds an empty one; but one that was not asked for is somebody else's.
-  const mayBeOurs = wanted === '' ? lettersOf(seen) === '' : areAlike(seen, wanted);
+/** Whether the description comes back, and as it was sent, is not documented: docs/gaps.md, row 60. */
+function compareDescriptions(listed: unknown, expected: string): Likeness {
+  if (!isFilled(listed)) return expected === '' ? 'same' : 'unclear';
+  if (!isText(listed)) return 'unclear';
+  if (listed === expected) return 'same';
+  // Every text contains an empty one, but a description that was not sent belongs to another payment.
+  const mayBeOurs = expected === '' ? lettersOf(listed) === '' : canBeRewritten(listed, expected);
   return mayBeOurs ? 'unclear' : 'other';
 }
 
-/** Whether the description is there, with all its letters and no others. */
-const isReference = (seen: unknown, wanted: string): boolean =>
-  wanted !== '' && isText(seen) && seen !== '' && lettersOf(seen) === lettersOf(wanted);
+/** Whether a Transfer shows the description of the input, with all its letters and no others. */
+const hasSameReference = (
+  { description }: Transfer,
+  { description: expected = '' }: TransferCreateInput,
+) =>
+  expected !== '' &&
+  isText(description) &&
+  (description === expected ||
+    (description !== '' && lettersOf(description) === lettersOf(expected)));
 
-/** Whether one text holds all letters and digits of the other: with words around it, or cut off. */
-function areAlike(seen: string, wanted: string): boolean {
-  if (Math.max(seen.length, wanted.length) > longest) return true;
-  const [one, other] = [lettersOf(seen), lettersOf(wanted)];
+/** Whether a platform may have made the one description of the other. */
+function canBeRewritten(listed: string, expected: string): boolean {
+  const inWords = expected.replaceAll('&', ' and ');
+  if (areAlike(listed, expected) || areAlike(listed, inWords)) return true;
+  const letters = lettersOf(listed);
+  const encoded = base64Of(expected);
+  return (
+    letters === lettersOf(encoded) ||
+    [expected, inWords, encoded].some((spelling) => hasOverlap(letters, lettersOf(spelling)))
+  );
+}
+
+/** Whether one text contains all letters and digits of the other: with words around it, or cut off. */
+function areAlike(listed: string, expected: string): boolean {
+  if (Math.max(listed.length, expected.length) > maxComparedLength) return true;
+  const [one, other] = [lettersOf(listed), lettersOf(expected)];
   return one.includes(other) || other.includes(one);
 }
 
-/** Longer texts take long to compare, and nobody has seen one: they may be anything. */
-const longest = 1_000;
+/**
+ * Whether the end of one text is the beginning of the other over enough letters, as after words were added
+ * and the whole was cut off. Neighbours in a series (20002000 and 20002001) have more letters in common in
+ * place, and are others.
+ */
+function hasOverlap(listed: string, expected: string): boolean {
+  const enough = Math.min(8, Math.max(4, Math.ceil(expected.length / 2)));
+  const overlap = Math.max(
+    overlapOf(listed, expected, enough),
+    overlapOf(expected, listed, enough),
+  );
+  const isSeries = listed.length === expected.length;
+  const inPlace = isSeries ? [...listed].filter((letter, at) => letter === expected[at]).length : 0;
+  return overlap > inPlace;
+}
+
+/** How many letters at the end of one text begin the other; 0 if there are not enough. */
+function overlapOf(text: string, other: string, enough: number): number {
+  if (other.length < enough) return 0;
+  const tail = text.slice(-other.length);
+  const head = other.slice(0, enough);
+  let at = tail.indexOf(head);
+  while (at >= 0 && !other.startsWith(tail.slice(at))) at = tail.indexOf(head, at + 1);
+  return at < 0 ? 0 : tail.length - at;
+}
+
+const base64Of = (text: string): string =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+
+/** Longer texts take long to compare, and no platform is known to send one: they may be anything. */
+const maxComparedLength = 1_000;
 
 /** A text without what platforms like to change: signs, accents, white space, composed characters, case. */
 const lettersOf = (text: string): string =>
   text
-    .slice(0, longest)
-    // A sign as HTML writes it is a sign as well.
-    .replace(/&(?:amp|lt|gt|quot|apos|nbsp|#39);/gi, '')
+    .slice(0, maxComparedLength)
+    // A sign that is written as in HTML, also twice over, is a sign as well.
+    .replace(/&(?:amp;)*(?:amp|lt|gt|quot|apos|nbsp|#\d{2,3}|#x[\da-f]{2});/gi, '')
     .normalize('NFKD')
-    // Capitals last: Straße and STRASSE are one, and a small sigma depends on what stands behind it.
+    // Capitals last: Straße and STRASSE are one, and a small sigma depends on what follows it.
     .toLowerCase()
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');

@@ -8,6 +8,7 @@ import {
 } from '../errors/errors.ts';
 import { httpDate } from '../calls/http-date.ts';
 import type { Pager } from '../lists/pager.ts';
+import type { Page } from '../schemas/page.ts';
 import type { Redact } from '../errors/redact.ts';
 import { callOptionsRules, copied, type RequestOptions } from '../calls/request-options.ts';
 import { checkOptions, ruled, type Rules } from '../calls/rules.ts';
@@ -18,7 +19,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import { compareTransfer, hasAmountAndDescription, isId, timeOf } from './compare-transfer.ts';
+import { compareTransfer, isId, isRival, timeOf } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -29,7 +30,7 @@ export interface ReconcileOptions extends RequestOptions {
   since?: Date | string | undefined;
   /**
    * How far the two clocks may be apart, in milliseconds: a Transfer so much earlier than `since`
-   * is `found` only by its `description`. Grows where answers show more. @default 120000
+   * is `found` only by its `description`. Grows where responses show more. @default 120000
    */
   clockSkew?: number | undefined;
 }
@@ -44,17 +45,19 @@ export type Reconciliation =
     }
   | {
       /**
-       * Several match, or one may be older than `since` or cannot be compared in every field: a
-       * person has to decide.
+       * Several match, or one may be older than `since`, cannot be compared in every field, or has
+       * this description and other terms: an operator has to decide.
        */
       readonly result: 'ambiguous';
-      /** All that match or may match. */
+      /** All that match or may match, at most 1,000. */
       readonly candidates: Transfer[];
+      /** Set if there were more: the search ended there, so others may be the payment. */
+      readonly isPartial?: true;
     }
   | {
-      /** None matches among those that were looked at. */
+      /** None matches among those that were read. */
       readonly result: 'not_found';
-      /** How many were looked at. */
+      /** How many were read. */
       readonly scanned: number;
     };
 
@@ -68,7 +71,10 @@ const call: CallIdentity = {
  * A list that changes while it is read may hide a Transfer, and shows another twice. As a list that grows
  * does the same, it cannot be read until it stands still.
  */
-const maxWalks = 3;
+const maxScans = 3;
+
+/** More are of no use to an operator, and an endless list must not exhaust the memory. */
+const maxCandidates = 1_000;
 
 /** A `Date` still further back may come from a cache, or from a machine without a clock. */
 const furthestAhead = 24 * 60 * 60_000;
@@ -76,7 +82,7 @@ const furthestAhead = 24 * 60 * 60_000;
 /** Before every Transfer: 1970. */
 const ever = 0;
 
-/** The Transfers of one source, page by page; `onHeaders` is shown what each page came with. */
+/** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
 type ListOfSource = (
   query: TransferListQuery,
   options: RequestOptions,
@@ -84,7 +90,7 @@ type ListOfSource = (
 ) => Pager<Transfer>;
 
 /**
- * Looks through the source's Transfers, all of them: the order of the list is not documented
+ * Searches all Transfers of the source: the order of the list is not documented
  * (docs/gaps.md, row 54).
  */
 export async function reconcileTransfer(
@@ -96,91 +102,122 @@ export async function reconcileTransfer(
 ): Promise<Reconciliation> {
   const search = resolveSearch(input, copied(options), now(), redact);
   const findings: Findings = {
-    seen: new Map(),
+    ids: new Set(),
+    withoutId: 0,
     outgoing: new Map(),
     incoming: new Map(),
+    hasTooMany: false,
     ahead: 0,
   };
   try {
-    for (let walk = 1; ; walk += 1) {
-      const hasMoved = await scanTransfers(list, now, search, findings, walk);
-      const answer = decide(findings, search);
-      if (answer.result !== 'not_found' || !hasMoved || walk === maxWalks) return answer;
+    for (let scan = 1; ; scan += 1) {
+      const hasMoved = await scanTransfers(list, now, search, findings, scan);
+      const result = decide(findings, search);
+      if (result.result !== 'not_found' || !hasMoved || scan === maxScans) return result;
     }
   } catch (error) {
     throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
   }
 }
 
-/** What to look for, and since when. */
+/** What to search for, and since when. */
 interface Search {
-  readonly wanted: TransferCreateInput;
+  readonly input: TransferCreateInput;
   readonly start: number;
   readonly clockSkew: number;
   readonly paging: RequestOptions;
 }
 
-/** A Transfer that may be the one, whenever it was created. */
+/** A Transfer that may be the payment, whenever it was created. */
 interface Candidate {
   readonly transfer: Transfer;
   readonly isSame: boolean;
 }
 
-/** What all the walks through the list have brought. */
+/** What all scans of the list have found. Of a transfer that is no candidate only the id is kept. */
 interface Findings {
-  /** In which walk each was last seen, by its id; one without an id by itself. */
-  readonly seen: Map<unknown, number>;
+  readonly ids: Set<string>;
+  withoutId: number;
+  /** By their ids; one without an id by itself. */
   readonly outgoing: Map<unknown, Candidate>;
   readonly incoming: Map<unknown, Candidate>;
-  /** How far this machine's clock is ahead of the platform's, as its answers show; 0 when it is not. */
+  hasTooMany: boolean;
+  /** How far this machine's clock is ahead of the platform's, as its responses show; 0 when it is not. */
   ahead: number;
 }
 
-/** One walk through the whole list; tells whether the list has moved meanwhile. */
+/** Reads the whole list once; returns whether the list has moved meanwhile. */
 async function scanTransfers(
   list: ListOfSource,
   now: () => number,
-  { wanted, paging }: Search,
+  { input, paging }: Search,
   findings: Findings,
-  walk: number,
+  scan: number,
 ): Promise<boolean> {
-  const query = { accountId: wanted.sourceAccountId, limit: 100 };
-  const { seen, outgoing, incoming } = findings;
+  const query = { accountId: input.sourceAccountId, limit: 100 };
+  const { ids, outgoing, incoming } = findings;
+  // The first scan keeps its ids once, because the list may be long.
+  const idsOfScan = scan === 1 ? ids : new Set<string>();
   let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
     const difference = now() - httpDate(headers.get('date'));
     if (difference > findings.ahead) findings.ahead = difference;
   };
-  for await (const transfer of list(query, paging, compareClocks)) {
-    // With `validation: 'report'` a page comes as it is.
-    if (Object(transfer) !== transfer) {
-      throw new PaymentsError('The list contains an item that is not a transfer.', {
-        ...call,
-        outcome: 'unknown',
-      });
+  for await (const page of list(query, paging, compareClocks).pages()) {
+    checkPage(page);
+    for (const transfer of page.data) {
+      const hasId = isId(transfer.id);
+      if (hasId) {
+        hasMoved ||= idsOfScan.has(transfer.id);
+        idsOfScan.add(transfer.id);
+        ids.add(transfer.id);
+      } else {
+        findings.withoutId += 1;
+      }
+      const likeness = compareTransfer(transfer, input);
+      if (likeness === 'other') continue;
+      const key = hasId ? transfer.id : transfer;
+      const isSame = likeness === 'same';
+      const side = transfer.direction === 'incoming' ? incoming : outgoing;
+      // A list that grows while it is read may show one Transfer on two pages.
+      if (side.has(key) && !isSame) continue;
+      if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) {
+        findings.hasTooMany = true;
+        return false;
+      }
+      side.set(key, { transfer, isSame });
     }
-    const key = isId(transfer.id) ? transfer.id : transfer;
-    hasMoved ||= seen.get(key) === walk;
-    seen.set(key, walk);
-    const likeness = compareTransfer(transfer, wanted);
-    if (likeness === 'other') continue;
-    const isSame = likeness === 'same';
-    const side = transfer.direction === 'incoming' ? incoming : outgoing;
-    // A list that grows while it is read may show one Transfer on two pages.
-    if (isSame || !side.has(key)) side.set(key, { transfer, isSame });
   }
   return hasMoved;
 }
 
-/** Only the whole list tells how far the clocks are apart. */
+/** Rejects a page that cannot prove where the list ends: what it hides may be the payment. */
+function checkPage({ data, hasMore, nextCursor }: Page<Transfer>): void {
+  // With `validation: 'report'` a page comes as it is.
+  let problem = data.every((item) => Object(item) === item)
+    ? undefined
+    : 'contains an item that is not a transfer';
+  if (!hasMore && nextCursor) problem = 'reports that no page follows, and has a cursor for one';
+  if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
+  if (problem !== undefined) {
+    throw new PaymentsError(`The list ${problem}.`, { ...call, outcome: 'unknown' });
+  }
+}
+
+/** Only the whole list shows how far the clocks are apart. */
 function decide(
-  { seen, outgoing, incoming, ahead }: Findings,
-  { wanted, start, clockSkew }: Search,
+  { ids, withoutId, outgoing, incoming, hasTooMany, ahead }: Findings,
+  { input, start, clockSkew }: Search,
 ): Reconciliation {
+  if (hasTooMany) {
+    const all = [...outgoing.values(), ...incoming.values()];
+    const candidates = all.map(({ transfer }) => transfer);
+    return { result: 'ambiguous', candidates, isPartial: true };
+  }
   const isOld = ({ createdAt }: Transfer): boolean =>
     timeOf(createdAt).latest < start - clockSkew - ahead;
-  const hasReference = (wanted.description ?? '') !== '';
-  // A reference tells this transfer from an earlier one like it, whatever the two clocks say; but a
+  const hasReference = (input.description ?? '') !== '';
+  // A reference distinguishes this transfer from an earlier one like it, whatever the two clocks show; but a
   // clock that is days off is more likely no clock.
   const isRecent = ({ createdAt }: Transfer): boolean =>
     hasReference
@@ -195,11 +232,9 @@ function decide(
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // A platform that shows one reference and amount as they were sent shows ours so, too: what is written
-  // otherwise is another's.
-  const rivals = doubtful.filter(
-    (transfer) => !hasReference || hasAmountAndDescription(transfer, wanted),
-  );
+  // A platform that shows one reference and amount as they were sent shows ours so, too: one that is
+  // written in another way is another payment's.
+  const rivals = doubtful.filter((transfer) => !hasReference || isRival(transfer, input));
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
@@ -211,7 +246,7 @@ function decide(
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned: seen.size };
+    : { result: 'not_found', scanned: ids.size + withoutId };
 }
 
 const reconcileOptionsRules = (): Rules<ReconcileOptions> => ({
@@ -234,7 +269,7 @@ function resolveSearch(
   const issues: Issue[] = [];
   const given = checkOptions(reconcileOptionsRules, options, issues);
   const { since = new Date(ever), clockSkew = 120_000, ...paging } = given;
-  // When nobody knows since when, a later look has to begin at the beginning.
+  // When the time is not known, a later search has to begin at the beginning.
   const start = issues.some(({ path }) => path === 'options.since')
     ? ever
     : new Date(since).getTime();
@@ -244,11 +279,11 @@ function resolveSearch(
       message: 'expected a time in the past; this one is in the future, so check its time zone',
     });
   }
-  const wanted = validate(argument(transferCreateInputSchema(), input), issues);
-  if (wanted === undefined || issues.length > 0) {
+  const checkedInput = validate(argument(transferCreateInputSchema(), input), issues);
+  if (checkedInput === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(call, issues, redact), start);
   }
-  return { wanted, start, clockSkew, paging };
+  return { input: checkedInput, start, clockSkew, paging };
 }
 
 /**
