@@ -22,7 +22,7 @@ import {
 import { isAnother, sameAmount } from './compare-transfer.ts';
 import { GuardedJournal, inProgressRetryMs, type OnceSettings } from './guarded-journal.ts';
 import { hostName } from './host-name.ts';
-import type { Reconciliation } from './reconcile.ts';
+import { maxCandidates, type Reconciliation } from './reconcile.ts';
 import { isReference } from './reference.ts';
 
 /*
@@ -231,6 +231,8 @@ export class Payment {
     );
     if (result.result === 'found') return { transfer: result.transfer, candidates: [] };
     if (result.result === 'not_found') return { candidates: [] };
+    // The search ended there: the payment may be a transfer that it did not read.
+    if (result.candidates.length >= maxCandidates) return { candidates: result.candidates };
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
       if (!(await this.#isPaidOtherwise(transfer))) candidates.push(transfer);

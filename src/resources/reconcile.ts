@@ -51,8 +51,6 @@ export type Reconciliation =
       readonly result: 'ambiguous';
       /** All that match or may match, at most 1,000. */
       readonly candidates: Transfer[];
-      /** Set if there were more: the search ended there, so others may be the payment. */
-      readonly isPartial?: true;
     }
   | {
       /** None matches among those that were read. */
@@ -74,7 +72,7 @@ const call: CallIdentity = {
 const maxScans = 3;
 
 /** More are of no use to an operator, and an endless list must not exhaust the memory. */
-const maxCandidates = 1_000;
+export const maxCandidates = 1_000;
 
 /** A `Date` still further back may come from a cache, or from a machine without a clock. */
 const furthestAhead = 24 * 60 * 60_000;
@@ -212,7 +210,7 @@ function decide(
   if (hasTooMany) {
     const all = [...outgoing.values(), ...incoming.values()];
     const candidates = all.map(({ transfer }) => transfer);
-    return { result: 'ambiguous', candidates, isPartial: true };
+    return { result: 'ambiguous', candidates };
   }
   const isOld = ({ createdAt }: Transfer): boolean =>
     timeOf(createdAt).latest < start - clockSkew - ahead;

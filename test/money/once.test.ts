@@ -510,6 +510,21 @@ test('an ambiguous error and entry name ten candidates', async () => {
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
+test('a payment behind a thousand similar ones is not paid again', async () => {
+  const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
+  for (let each = 0; each < 1_000; each += 1) {
+    const mine = { ...input, description: `${input.description} p${each}` };
+    const { id } = sandbox.transfers.create(mine);
+    const paid = { state: 'paid', transferId: id, paidAt: 0, platform, input: mine } as const;
+    await journal.swap(mine.description, undefined, paid);
+  }
+  await claim();
+  sandbox.transfers.create(input);
+  clock.jump(totalTimeout + gracePeriod);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+  expect(made()).toHaveLength(1_001);
+});
+
 test('an operator may record not_paid only when the claim has expired', async () => {
   const { payments, claim, clock, journal } = setup();
   await claim();
