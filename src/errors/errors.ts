@@ -314,9 +314,9 @@ export class WaitError extends PaymentsError {
 }
 
 /**
- * Why it is not known whether a payment was made. `in_progress`: another call is making it; `in_doubt`: an
- * earlier request may still take effect; `ambiguous`: an operator decides; `conflict`: the journal, the
- * platform and the call disagree about the payment; `journal`: the journal failed.
+ * Why a payment is in doubt. `in_progress`: another call is making it; `in_doubt`: a request may still
+ * take effect; `ambiguous`: an operator decides; `conflict`: journal, platform and call disagree;
+ * `journal`: it failed.
  */
 export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 

@@ -23,12 +23,9 @@ export type PostgresQuery = (
 >;
 
 /**
- * A journal in one table of PostgreSQL ({@link postgresJournalTable}). Right with one primary or with
- * synchronous standbys. A fail-over to an asynchronous standby loses the latest claims, and a payment
- * is made twice: it needs `forgets: true`.
- *
- * `query` runs each statement by itself: inside of a transaction, a claim would be invisible to other
- * processes and could be rolled back.
+ * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
+ * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
+ * transactions, which could be rolled back.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';

@@ -12,9 +12,9 @@ return 1`;
 const time = "return redis.call('TIME')";
 
 /**
- * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. It has to run with
- * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
- * A claim that is lost while its request is on the way still makes the payment twice.
+ * A journal in Redis or Valkey, under `payments:journal:…`. It needs `appendonly yes`, `appendfsync
+ * always` and `maxmemory-policy noeviction`. A claim that is lost while its request is on the way still
+ * pays twice.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';

@@ -85,9 +85,8 @@ async function retryWhileBusy<T>(run: () => T): Promise<T> {
 }
 
 /**
- * A journal in one SQLite file (`':memory:'` in tests), which processes of one machine may share. Needs
- * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written. A lock that another
- * process holds is waited for, at most five seconds, while the event loop runs.
+ * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
+ * 22.13, Bun or Deno. Throws when the file cannot be opened or written. Waits at most 5 s for a lock.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';

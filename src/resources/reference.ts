@@ -7,4 +7,4 @@ export const isReference = (value: unknown): value is string =>
 
 /** What a reference has to be. */
 export const referenceRule =
-  'expected a reference: 1 to 140 printable ASCII characters with a letter or digit, and no space at either end. Pass the same one at every call for this payment, and no other';
+  'expected a reference of 1 to 140 printable ASCII characters. It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other';

@@ -111,18 +111,22 @@ export class Transfers {
   }
 
   /**
-   * Records an operator's decision on a payment that `createOnce` leaves in doubt: the id of its
-   * Transfer, or `'not_paid'`, and the next `createOnce` sends it. Searches the list first.
-   * @throws {@link PaymentInDoubtError} `in_doubt` while `'not_paid'` is too early, `conflict` if the
-   * payment was made or the Transfer is another payment's
-   * @throws {@link ValidationError} if the journal has no entry for the reference
+   * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'` to send it
+   * at the next `createOnce`.
+   * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it was made
+   * @throws {@link ValidationError} for an unknown reference
    * @example
    * ```ts
-   * import { PaymentsClient } from 'payments-platform-sdk';
+   * import { PaymentsClient, ValidationError } from 'payments-platform-sdk';
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * await payments.transfers.resolveOnce('invoice 4711', 'txfr_000001', { by: 'ops' });
+   * try {
+   *   await payments.transfers.resolveOnce('invoice 4711', 'txfr_000001', { by: 'ops' });
+   * } catch (error) {
+   *   if (!(error instanceof ValidationError)) throw error;
+   *   console.log('The journal does not know this reference.');
+   * }
    * ```
    */
   resolveOnce(

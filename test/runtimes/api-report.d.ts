@@ -409,6 +409,14 @@ type TransferCreateInput = {
     /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 };
+/** A payment with its reference. */
+type OnceInput = TransferCreateInput & {
+    /**
+     * The reference: unique permanently, also without regard to case. 1 to 140 printable ASCII
+     * characters with a letter or digit, no space at either end.
+     */
+    readonly description: string;
+};
 /** Which Transfers to list. */
 interface TransferListQuery extends PageQuery {
     /** Only Transfers of this Account. */
@@ -653,9 +661,9 @@ declare class WaitError extends PaymentsError {
     constructor(message: string, facts: ErrorFacts & Pick<WaitError, 'last' | 'reason'>);
 }
 /**
- * Why `transfers.createOnce` cannot say yet that the payment was made. `in_progress`: another call is at it;
- * `in_doubt`: a request may still take effect; `ambiguous`: a person has to decide; `conflict`: the reference
- * is another payment's; `journal`: the journal failed.
+ * Why a payment is in doubt. `in_progress`: another call is making it; `in_doubt`: a request may still
+ * take effect; `ambiguous`: an operator decides; `conflict`: journal, platform and call disagree;
+ * `journal`: it failed.
  */
 type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 /**
@@ -667,9 +675,11 @@ declare class PaymentInDoubtError extends PaymentsError {
     readonly reason: InDoubtReason;
     /** The description of the payment. */
     readonly reference: string;
+    /** When the payment was claimed, as ISO 8601; absent without a claim. */
+    readonly claimedAt?: string;
     /** When to call again, in milliseconds; undefined when that alone does not help. */
     readonly retryAfterMs: number | undefined;
-    /** For reason `ambiguous`: the ids of the Transfers that may be the payment. */
+    /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
     readonly candidates: readonly TransferId[] | undefined;
 }
 /** Tells whether a value is an error of this package, from whichever copy of it. */
@@ -789,40 +799,65 @@ type GetWithBody = (request: Request, body: string) => Promise<Response>;
 /** A credential as text, or a function that fetches one. */
 type CredentialSource = string | (() => string | Promise<string>);
 
-/** A call has claimed the payment and may be sending it. */
-interface SendingEntry {
-    /** Claimed. */
-    readonly state: 'sending';
-    /** Which call; no two calls have the same. */
-    readonly by: string;
-    /** When it was claimed, in milliseconds, by the journal's clock. */
+/** What every entry holds. */
+interface CommonEntry {
+    /** The payment; without credentials. */
+    readonly input: OnceInput;
+    /** The base URL of the platform that the payment belongs to. */
+    readonly platform: string;
+}
+/** What an entry keeps of the call that claimed the payment. */
+interface ClaimedEntry extends CommonEntry {
+    /** Id of the claiming call; unique. */
+    readonly claimId: string;
+    /** Name of the machine that the claiming call ran on. */
+    readonly host: string;
+    /** Time of this claim, in milliseconds by the journal's clock. */
     readonly claimedAt: number;
-    /** After this time, what that call has sent can no longer take effect. */
+    /** After this time, the request of this claim can no longer take effect. */
     readonly expiresAt: number;
-    /** What is paid; without credentials. */
-    readonly input: TransferCreateInput;
+    /** Time of the first claim of this payment; a takeover keeps it. */
+    readonly firstClaimedAt: number;
+}
+/** A call has claimed the payment and may be sending it. */
+interface SendingEntry extends ClaimedEntry {
+    /** In progress, or left by a process that died. */
+    readonly state: 'sending';
+}
+/** The list shows transfers that may be the payment: an operator decides by `transfers.resolveOnce`. */
+interface AmbiguousEntry extends ClaimedEntry {
+    /** Undecided. */
+    readonly state: 'ambiguous';
+    /** Ids of the transfers that may be the payment, at most ten. */
+    readonly candidates: readonly TransferId[];
 }
 /** The payment was made. */
-interface PaidEntry {
-    /** Done. */
+interface PaidEntry extends CommonEntry {
+    /** Decided. */
     readonly state: 'paid';
-    /** The Transfer that it is. */
+    /** The transfer that was made. */
     readonly transferId: TransferId;
-    /** What was paid. */
-    readonly input: TransferCreateInput;
+    /** Time of this entry, in milliseconds by the journal's clock. */
+    readonly paidAt: number;
+    /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+    readonly resolvedBy?: string | undefined;
 }
-/** A person has said, by `transfers.resolveOnce`, that no call so far has made it. */
-interface NotPaidEntry {
-    /** Free to be sent. */
+/** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
+interface NotPaidEntry extends CommonEntry {
+    /** Decided. */
     readonly state: 'not_paid';
-    /** What is to be paid. */
-    readonly input: TransferCreateInput;
+    /** Who recorded it. */
+    readonly resolvedBy?: string | undefined;
+    /** Time of the decision, in milliseconds by the journal's clock. */
+    readonly resolvedAt: number;
+    /** Time of the first claim of this payment. */
+    readonly firstClaimedAt: number;
 }
 /** What a journal holds of one payment: plain JSON. */
-type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
+type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
- * What it has answered must be on disk: a journal that forgets makes a payment twice.
+ * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -843,15 +878,15 @@ type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
  * ```
  */
 interface Journal {
-    /** What is written about the payment with this reference. */
+    /** The entry of the payment with this reference. */
     read(reference: string): Promise<JournalEntry | undefined>;
     /**
-     * Writes `after` (undefined: takes the entry out) if the entry still is `before`, in one step that
-     * no other process can come between. Resolves to whether it did.
+     * Writes `after` (undefined: removes the entry) if the entry still is `before`, in one atomic step.
+     * Resolves to whether it did.
      */
     swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
-    /** The time in milliseconds, by one clock for all who share the journal. */
-    now(): Promise<number>;
+    /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+    now(reference: string): Promise<number>;
     /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
     readonly forgets?: boolean;
 }
@@ -1466,7 +1501,7 @@ interface ReconcileOptions extends RequestOptions {
     since?: Date | string | undefined;
     /**
      * How far the two clocks may be apart, in milliseconds: a Transfer so much earlier than `since`
-     * is `found` only by its `description`. Grows where answers show more. @default 120000
+     * is `found` only by its `description`. Grows where responses show more. @default 120000
      */
     clockSkew?: number | undefined;
 }
@@ -1478,34 +1513,38 @@ type Reconciliation = {
     readonly transfer: Transfer;
 } | {
     /**
-     * Several match, or one may be older than `since` or cannot be compared in every field: a
-     * person has to decide.
+     * Several match, or one may be older than `since`, cannot be compared in every field, or has
+     * this description and other terms: an operator has to decide.
      */
     readonly result: 'ambiguous';
-    /** All that match or may match. */
+    /** All that match or may match, at most 1,000. */
     readonly candidates: Transfer[];
 } | {
-    /** None matches among those that were looked at. */
+    /** None matches among those that were read. */
     readonly result: 'not_found';
-    /** How many were looked at. */
+    /** How many were read. */
     readonly scanned: number;
 };
 
-/** A payment with its reference. */
-type OnceInput = TransferCreateInput & {
-    /** The reference: a text of this payment's own, which no other payment ever has. */
-    readonly description: string;
-};
-
-/** Options of `transfers.createOnce` and `transfers.resolveOnce`. */
+/** Options of `transfers.createOnce`. */
 interface OnceOptions extends RequestOptions {
-    /** Where the call writes down what it is about to do. Default: the client's. */
+    /** Where the call records what it is about to do. Default: the client's. */
     journal?: Journal | undefined;
     /**
-     * How long a request that has left may still take effect and appear in the list, in milliseconds.
-     * Default: the client's.
+     * How long after its deadline a request may still take effect and appear in the list, in
+     * milliseconds. Default: the client's.
      */
     gracePeriod?: number | undefined;
+}
+/** Options of `transfers.resolveOnce`. */
+interface ResolveOptions extends OnceOptions {
+    /** Who decides; kept in the journal's entry. */
+    by?: string | undefined;
+    /**
+     * Accepts `'not_paid'` before the claim has expired, although the list shows the payment, and for
+     * an entry of another platform. @default false
+     */
+    force?: boolean | undefined;
 }
 
 /** Options of `transfers.waitFor`. */
@@ -1553,8 +1592,8 @@ declare class Transfers {
      */
     create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated>;
     /**
-     * Makes a payment once, whoever calls this and however often; `input.description` is its
-     * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the Transfer.
+     * Makes a payment once, whichever process calls it and however often; `input.description` is its
+     * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
      * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
      * @example
      * ```ts
@@ -1573,20 +1612,25 @@ declare class Transfers {
      */
     createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated>;
     /**
-     * A person's word on a payment that `createOnce` leaves in doubt: its Transfer's id, or
-     * `'not_paid'`, and the next `createOnce` sends it. Say that only after `retryAfterMs`: it
-     * is believed.
-     * @throws {@link PaymentInDoubtError} `conflict`: the journal has it as paid
+     * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'` to send it
+     * at the next `createOnce`.
+     * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it was made
+     * @throws {@link ValidationError} for an unknown reference
      * @example
      * ```ts
-     * import { PaymentsClient } from 'payments-platform-sdk';
+     * import { PaymentsClient, ValidationError } from 'payments-platform-sdk';
      * import { memoryJournal } from 'payments-platform-sdk/journals';
      *
      * const payments = new PaymentsClient({ journal: memoryJournal() });
-     * await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+     * try {
+     *   await payments.transfers.resolveOnce('invoice 4711', 'txfr_000001', { by: 'ops' });
+     * } catch (error) {
+     *   if (!(error instanceof ValidationError)) throw error;
+     *   console.log('The journal does not know this reference.');
+     * }
      * ```
      */
-    resolveOnce(reference: string, verdict: IdFrom<'transferId(text) or as const'> | 'not_paid', options?: OnceOptions): Promise<void>;
+    resolveOnce(reference: string, verdict: IdFrom<'transferId(text) or as const'> | 'not_paid', options?: ResolveOptions): Promise<void>;
     /**
      * Lists Transfers: `await` one page, or `for await` all of them.
      * @example
@@ -1761,8 +1805,8 @@ interface ErrorBody {
 /** The version in package.json; a test holds the two together. */
 declare const version = "0.2.0";
 
-export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, PaymentInDoubtError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, InDoubtReason, WaitEvent, WaitOptions, WithResponse };
+export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentInDoubtError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, InDoubtReason, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResolveOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitEvent, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
 /** What a schema says of a value, as Standard Schema asks for it. @inline */
@@ -2543,41 +2587,74 @@ type TransferCreateInput = {
     /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 };
+/** A payment with its reference. */
+type OnceInput = TransferCreateInput & {
+    /**
+     * The reference: unique permanently, also without regard to case. 1 to 140 printable ASCII
+     * characters with a letter or digit, no space at either end.
+     */
+    readonly description: string;
+};
 
+/** What every entry holds. */
+interface CommonEntry {
+    /** The payment; without credentials. */
+    readonly input: OnceInput;
+    /** The base URL of the platform that the payment belongs to. */
+    readonly platform: string;
+}
+/** What an entry keeps of the call that claimed the payment. */
+interface ClaimedEntry extends CommonEntry {
+    /** Id of the claiming call; unique. */
+    readonly claimId: string;
+    /** Name of the machine that the claiming call ran on. */
+    readonly host: string;
+    /** Time of this claim, in milliseconds by the journal's clock. */
+    readonly claimedAt: number;
+    /** After this time, the request of this claim can no longer take effect. */
+    readonly expiresAt: number;
+    /** Time of the first claim of this payment; a takeover keeps it. */
+    readonly firstClaimedAt: number;
+}
 /** A call has claimed the payment and may be sending it. */
-interface SendingEntry {
-    /** Claimed. */
+interface SendingEntry extends ClaimedEntry {
+    /** In progress, or left by a process that died. */
     readonly state: 'sending';
-    /** Which call; no two calls have the same. */
-    readonly by: string;
-    /** When it was claimed, in milliseconds, by the journal's clock. */
-    readonly begun: number;
-    /** After this time, what that call has sent can no longer take effect. */
-    readonly until: number;
-    /** What is paid; without credentials. */
-    readonly input: TransferCreateInput;
+}
+/** The list shows transfers that may be the payment: an operator decides by `transfers.resolveOnce`. */
+interface AmbiguousEntry extends ClaimedEntry {
+    /** Undecided. */
+    readonly state: 'ambiguous';
+    /** Ids of the transfers that may be the payment, at most ten. */
+    readonly candidates: readonly TransferId[];
 }
 /** The payment was made. */
-interface PaidEntry {
-    /** Done. */
+interface PaidEntry extends CommonEntry {
+    /** Decided. */
     readonly state: 'paid';
-    /** The Transfer that it is. */
+    /** The transfer that was made. */
     readonly transferId: TransferId;
-    /** What was paid. */
-    readonly input: TransferCreateInput;
+    /** Time of this entry, in milliseconds by the journal's clock. */
+    readonly paidAt: number;
+    /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+    readonly resolvedBy?: string | undefined;
 }
-/** A person has said, by `transfers.resolveOnce`, that no call so far has made it. */
-interface NotPaidEntry {
-    /** Free to be sent. */
+/** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
+interface NotPaidEntry extends CommonEntry {
+    /** Decided. */
     readonly state: 'not_paid';
-    /** What is to be paid. */
-    readonly input: TransferCreateInput;
+    /** Who recorded it. */
+    readonly resolvedBy?: string | undefined;
+    /** Time of the decision, in milliseconds by the journal's clock. */
+    readonly resolvedAt: number;
+    /** Time of the first claim of this payment. */
+    readonly firstClaimedAt: number;
 }
 /** What a journal holds of one payment: plain JSON. */
-type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
+type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 /**
  * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
- * What it has answered must be on disk: a journal that forgets makes a payment twice.
+ * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -2598,15 +2675,15 @@ type JournalEntry = SendingEntry | PaidEntry | NotPaidEntry;
  * ```
  */
 interface Journal {
-    /** What is written about the payment with this reference. */
+    /** The entry of the payment with this reference. */
     read(reference: string): Promise<JournalEntry | undefined>;
     /**
-     * Writes `after` (undefined: takes the entry out) if the entry still is `before`, in one step that
-     * no other process can come between. Resolves to whether it did.
+     * Writes `after` (undefined: removes the entry) if the entry still is `before`, in one atomic step.
+     * Resolves to whether it did.
      */
     swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
-    /** The time in milliseconds, by one clock for all who share the journal. */
-    now(): Promise<number>;
+    /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+    now(reference: string): Promise<number>;
     /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
     readonly forgets?: boolean;
 }
@@ -2639,8 +2716,9 @@ type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRow
     readonly rows: PostgresRows;
 }>;
 /**
- * A journal in one table of PostgreSQL ({@link postgresJournalTable}). `query` runs each statement by
- * itself: inside of a transaction, a claim would be invisible to others and could be rolled back.
+ * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
+ * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
+ * transactions, which could be rolled back.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -2652,13 +2730,17 @@ type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRow
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-declare function postgresJournal(query: PostgresQuery): Journal;
+declare function postgresJournal(query: PostgresQuery, { forgets, }?: {
+    /** Whether a fail-over may lose an entry. `createOnce` then searches before every first claim. Default: false. */
+    forgets?: boolean | undefined;
+}): Journal;
 
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
 /**
- * A journal in Redis or Valkey, under keys that begin with `payments:journal:`. It has to run with
- * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, or a crash loses claims.
+ * A journal in Redis or Valkey, under `payments:journal:…`. It needs `appendonly yes`, `appendfsync
+ * always` and `maxmemory-policy noeviction`. A claim that is lost while its request is on the way still
+ * pays twice.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -2670,26 +2752,35 @@ type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-declare function redisJournal(command: RedisCommand): Journal;
+declare function redisJournal(command: RedisCommand, { forgets, }?: {
+    /**
+     * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. `createOnce` then
+     * searches before every first claim. Default: true.
+     */
+    forgets?: boolean | undefined;
+}): Journal;
 
 /**
- * A journal in one SQLite file (`':memory:'` in tests), which processes of one machine may share. Needs
- * Node.js 22.13, Bun or Deno. Throws when the file cannot be opened or written.
+ * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
+ * 22.13, Bun or Deno. Throws when the file cannot be opened or written. Waits at most 5 s for a lock.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
  *
- * const journal = sqliteJournal(':memory:'); // or a path
+ * const journal = sqliteJournal(':memory:'); // or an absolute path
  * console.log(await journal.read('invoice 4711'));
  * journal.close();
  * ```
  */
-declare function sqliteJournal(path: string): Journal & {
+declare function sqliteJournal(path: string, { create, }?: {
+    /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
+    create?: boolean | undefined;
+}): Journal & {
     close(): void;
 };
 
 export { memoryJournal, postgresJournal, postgresJournalTable, redisJournal, sqliteJournal };
-export type { Journal, JournalEntry, NotPaidEntry, PaidEntry, PostgresQuery, PostgresRows, RedisCommand, SendingEntry };
+export type { AmbiguousEntry, Journal, JournalEntry, NotPaidEntry, PaidEntry, PostgresQuery, PostgresRows, RedisCommand, SendingEntry };
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
