@@ -27,14 +27,14 @@ const code: Options = {
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
   // ky asks for the first three to find out what the runtime can do, and makes Node load all of its
   // network stack by asking. What it would do with them is never used here, and a Request with a signal
-  // of ky's own outlives young garbage collections. The last one is in src/wires/ky-request.ts.
+  // of ky's own outlives young garbage collections. The last one is in src/transports/ky-request.ts.
   define: {
     'globalThis.AbortSignal.any': 'undefined',
     'globalThis.FormData': 'undefined',
     'globalThis.ReadableStream': 'undefined',
     'globalThis.Request': 'KyRequest',
   },
-  inject: ['src/wires/ky-request.ts'],
+  inject: ['src/transports/ky-request.ts'],
   esbuildPlugins: [
     {
       // A bundler keeps what it cannot prove to be without effect, and all that it refers to: for one type

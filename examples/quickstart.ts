@@ -119,11 +119,11 @@ async function tell() {
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
     say(`8. The connection broke: outcome ${error.outcome}, sent ${error.attempts.length} time`);
-    const answer = await payments.transfers.reconcile(input, { since });
+    const response = await payments.transfers.reconcile(input, { since });
     say(
-      answer.result === 'found'
-        ? `9. Reconciled: ${answer.transfer.id} exists, so it must not be sent again`
-        : `9. Reconciled: ${answer.result}`,
+      response.result === 'found'
+        ? `9. Reconciled: ${response.transfer.id} exists, so it must not be sent again`
+        : `9. Reconciled: ${response.result}`,
     );
   }
 

@@ -18,15 +18,15 @@ async function pay(input: TransferCreateInput): Promise<string> {
   } catch (error) {
     // Refused or never sent, for certain: no money moved.
     if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
-    const answer = await payments.transfers.reconcile(input, { since });
-    switch (answer.result) {
+    const response = await payments.transfers.reconcile(input, { since });
+    switch (response.result) {
       case 'found':
-        return `${answer.transfer.id} had been accepted, although its answer was lost`;
+        return `${response.transfer.id} had been accepted, although its answer was lost`;
       case 'ambiguous':
-        return `${answer.candidates.length} transfers match: a person has to look`;
+        return `${response.candidates.length} transfers match: a person has to look`;
       case 'not_found':
         // The first request may still be on its way: ask again later, and only then send again.
-        return `not among ${answer.scanned} transfers: look again before you send again`;
+        return `not among ${response.scanned} transfers: look again before you send again`;
     }
   }
 }

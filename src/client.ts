@@ -1,6 +1,7 @@
+import { dropUndefined } from './internal/clone.ts';
 import type { Clock } from './calls/clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
-import { Gate } from './calls/gate.ts';
+import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   inEnvironment,
   readEnvironment,
@@ -8,7 +9,7 @@ import {
   resolveOptions,
   type ClientOptions,
 } from './options.ts';
-import { defined, type RequestOptions } from './calls/request-options.ts';
+import { type RequestOptions } from './calls/request-options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
@@ -19,13 +20,13 @@ import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
 import { RetryBudget } from './calls/retry.ts';
-import { Transport, type ApiCall } from './calls/transport.ts';
-import { warnOfOldNode } from './wires/runtime.ts';
+import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
+import { warnOfOldNode } from './internal/runtime.ts';
 
 /** One API's credential, and what holds its calls back after a 429. */
 interface Entrance {
   readonly credential: Credential | undefined;
-  readonly gate: Gate;
+  readonly rateLimiter: RateLimiter;
 }
 
 /** What a clone has in common with the client that it was made from. */
@@ -69,8 +70,8 @@ export class PaymentsClient {
   readonly #options: ClientOptions;
   readonly #urls: { readonly baseUrl: string; readonly rootUrl: string };
   readonly #shared: Shared;
-  readonly #versioned: Transport;
-  readonly #root: Transport;
+  readonly #versioned: RequestPipeline;
+  readonly #root: RequestPipeline;
 
   /**
    * Reads the options and, for what they leave out, the environment, once.
@@ -96,8 +97,13 @@ export class PaymentsClient {
     );
     const setup = { ...common, budget, credentials };
     // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
-    this.#versioned = new Transport({ ...setup, credentialKind: 'apiKey', ...versioned });
-    this.#root = new Transport({ ...setup, baseUrl: rootUrl, credentialKind: 'jwt', ...root });
+    this.#versioned = new RequestPipeline({ ...setup, credentialKind: 'apiKey', ...versioned });
+    this.#root = new RequestPipeline({
+      ...setup,
+      baseUrl: rootUrl,
+      credentialKind: 'jwt',
+      ...root,
+    });
     this.entities = new Entities(this.#versioned);
     this.accounts = new Accounts(this.#versioned);
     this.transfers = new Transfers(this.#versioned, common);
@@ -128,7 +134,7 @@ export class PaymentsClient {
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
-    const merged: ClientOptions = { ...this.#options, ...defined(options) };
+    const merged: ClientOptions = { ...this.#options, ...dropUndefined(options) };
     const same = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root, environment } = this.#shared;
@@ -184,7 +190,7 @@ const entrance = (
   clock: Required<Clock>,
 ): Entrance => ({
   credential: source === undefined ? undefined : new Credential(kind, source, clock),
-  gate: new Gate(clock),
+  rateLimiter: new RateLimiter(clock),
 });
 
 /** State that a clone inherits, keyed by its options so that printing them does not show it. */

@@ -21,13 +21,13 @@ export type {
   RetryEvent,
   WaitEvent,
 } from './calls/hooks.ts';
-export type { Fetch, GetWithBody } from './wires/wire.ts';
-export type { ApiCall, WithResponse } from './calls/transport.ts';
+export type { Fetch, GetWithBody } from './transports/transport.ts';
+export type { ApiCall, WithResponse } from './calls/pipeline.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
-export type { AnswerSchema, AnyRequest } from './resources/request.ts';
-export type { ReconcileOptions, Reconciliation } from './resources/reconcile.ts';
-export type { OnceOptions, ResolveOptions } from './resources/once.ts';
-export type { WaitOptions } from './resources/wait.ts';
+export type { ResponseSchema, AnyRequest } from './resources/request.ts';
+export type { ReconcileOptions, Reconciliation } from './resources/transfers/reconcile.ts';
+export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
+export type { WaitOptions } from './resources/transfers/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';
 export type { Entities } from './resources/entities.ts';

@@ -1,3 +1,5 @@
+import { isObject, isPlainObject } from './internal/guards.ts';
+import { dropUndefined } from './internal/clone.ts';
 import { sentences, told } from './calls/arguments.ts';
 import { urlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
@@ -10,31 +12,24 @@ import {
 } from './calls/credential.ts';
 import { ConfigurationError, type Issue } from './errors/errors.ts';
 import type { Hooks } from './calls/hooks.ts';
-import { loggedHooks } from './calls/log.ts';
-import {
-  defined,
-  headerName,
-  headers,
-  lowerCased,
-  reservedHeaders,
-} from './calls/request-options.ts';
+import { withLogging } from './calls/log.ts';
+import { headerName, headers, lowerCased, reservedHeaders } from './calls/request-options.ts';
 import {
   callable,
   fields,
   hasFunctions,
-  judged,
+  checkBy,
   milliseconds,
   retries,
-  ruled,
-  type Rule,
-  type Rules,
-} from './calls/rules.ts';
+  optionalCheck,
+  type OptionCheck,
+  type OptionChecks,
+} from './calls/option-checks.ts';
 import type { Journal } from './journals/journal.ts';
-import { journalRule } from './resources/once.ts';
+import { journalCheck } from './resources/transfers/create-once.ts';
 import { redactor } from './errors/redact.ts';
-import { isObject, isPlain } from './schemas/primitives.ts';
-import { host, warn } from './wires/runtime.ts';
-import type { Fetch, GetWithBody } from './wires/wire.ts';
+import { host, warn } from './internal/runtime.ts';
+import type { Fetch, GetWithBody } from './transports/transport.ts';
 
 /** How a {@link PaymentsClient} is set up. */
 export interface ClientOptions {
@@ -116,11 +111,13 @@ export interface ClientOptions {
   clock?: Clock | undefined;
 }
 
-const url = (end: string, allowHttp: unknown): Rule =>
-  judged((given) => (given === undefined ? undefined : urlProblem(given, end, allowHttp === true)));
+const url = (end: string, allowHttp: unknown): OptionCheck =>
+  checkBy((given) =>
+    given === undefined ? undefined : urlProblem(given, end, allowHttp === true),
+  );
 
-const credential = (kind: CredentialKind): Rule =>
-  judged((source) =>
+const credential = (kind: CredentialKind): OptionCheck =>
+  checkBy((source) =>
     source === undefined || source === null || typeof source === 'function'
       ? undefined
       : credentialProblem(kind, source),
@@ -141,7 +138,7 @@ function keyHeaderProblem(name: unknown): string | undefined {
 const isClock = (clock: unknown): boolean =>
   hasFunctions(clock, ['now', 'setTimeout', 'clearTimeout']);
 
-const hookRules: Rules<Hooks> = {
+const hookRules: OptionChecks<Hooks> = {
   onRequest: callable,
   onResponse: callable,
   onRetry: callable,
@@ -149,10 +146,10 @@ const hookRules: Rules<Hooks> = {
   onDrift: callable,
 };
 
-const optionsRules = ({ allowHttp }: ClientOptions): Rules<ClientOptions> => ({
+const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
   baseUrl: url('/v0', allowHttp),
   rootUrl: url('', allowHttp),
-  allowHttp: ruled('expected true or false', (value) => typeof value === 'boolean'),
+  allowHttp: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
   apiKey: credential('apiKey'),
   jwt: credential('jwt'),
   timeout: milliseconds,
@@ -161,18 +158,21 @@ const optionsRules = ({ allowHttp }: ClientOptions): Rules<ClientOptions> => ({
   headers,
   fetch: callable,
   getWithBody: callable,
-  validation: ruled(
+  validation: optionalCheck(
     "expected 'strict' or 'report'",
     (value) => value === 'strict' || value === 'report',
   ),
   hooks: (value, at, issues) => {
     if (value !== undefined) fields(hookRules)(value, at, issues);
   },
-  idempotencyHeader: judged(keyHeaderProblem),
+  idempotencyHeader: checkBy(keyHeaderProblem),
   isErrorBody: callable,
-  journal: journalRule(),
+  journal: journalCheck(),
   gracePeriod: milliseconds,
-  clock: ruled('expected an object with the functions now, setTimeout and clearTimeout', isClock),
+  clock: optionalCheck(
+    'expected an object with the functions now, setTimeout and clearTimeout',
+    isClock,
+  ),
 });
 
 /** The options that have an environment variable, with it. */
@@ -188,8 +188,8 @@ const variables: Readonly<Record<string, string>> = {
  * with another tenant's key, which the environment or the client before has.
  */
 export function requirePlain(options: unknown): void {
-  if (isPlain(options)) return;
-  throw refusal([
+  if (isPlainObject(options)) return;
+  throw rejection([
     `Invalid options: ${told('expected a plain object, such as { baseUrl, apiKey }', options)}.`,
   ]);
 }
@@ -208,7 +208,7 @@ export const readEnvironment = (): ClientOptions =>
 export const inEnvironment = (environment: ClientOptions, own: ClientOptions): ClientOptions => ({
   ...environment,
   ...(own.baseUrl === undefined ? {} : { rootUrl: undefined }),
-  ...defined(own),
+  ...dropUndefined(own),
 });
 
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
@@ -239,7 +239,7 @@ export function resolveOptions(options: ClientOptions) {
       `Invalid option headers: holds ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
     );
   }
-  if (wrong.length > 0) throw refusal(wrong);
+  if (wrong.length > 0) throw rejection(wrong);
   const clock = clockFrom(options.clock);
   for (const [name, few] of Object.entries(fewMilliseconds)) {
     const ms = options[name as keyof typeof fewMilliseconds] ?? Number.POSITIVE_INFINITY;
@@ -262,7 +262,7 @@ export function resolveOptions(options: ClientOptions) {
     fetch: options.fetch,
     getWithBody: options.getWithBody,
     validation: options.validation ?? 'strict',
-    hooks: loggedHooks(options.hooks ?? {}, clock),
+    hooks: withLogging(options.hooks ?? {}, clock),
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
@@ -280,5 +280,5 @@ const isDocumentedErrorBody = (body: unknown): boolean =>
   typeof Reflect.get(body, 'error') === 'string' &&
   typeof Reflect.get(body, 'code') === 'string';
 
-const refusal = (wrong: readonly string[]): ConfigurationError =>
+const rejection = (wrong: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])(wrong.join('\n')), { outcome: 'not_sent' });

@@ -17,7 +17,7 @@ for (const name of ofTheMachine) delete process.env[name];
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Sockets, processes, compilers and texts: minutes, and a process for each file. */
-const full = ['full', 'house', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
+const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 // Of `npm run mutants`: the tests are given another text than what is on the disk.
 const mutant = mutants.find(({ name }) => name === process.env['PAYMENTS_SDK_MUTANT']);

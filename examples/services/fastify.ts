@@ -65,7 +65,7 @@ if (import.meta.main) {
   let payout = 0;
   const pay = async (amount: unknown) => {
     const description = `payout ${(payout += 1)}`;
-    const answer = await service.inject({
+    const response = await service.inject({
       method: 'POST',
       url: '/payouts',
       payload: {
@@ -75,7 +75,7 @@ if (import.meta.main) {
         description,
       },
     });
-    console.log(answer.statusCode, answer.body);
+    console.log(response.statusCode, response.body);
   };
 
   await pay('40.00');

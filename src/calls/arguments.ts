@@ -1,13 +1,13 @@
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import { join, mostIssues } from '../schemas/issue-path.ts';
-import { unworded } from '../schemas/primitives.ts';
+import { join, mostIssues } from '../internal/issues.ts';
+import { withoutMessage } from '../schemas/primitives.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */
 export interface Validator<T> {
   safeParse(
     value: unknown,
-    words?: typeof unworded,
+    words?: typeof withoutMessage,
   ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
 }
 interface SchemaIssue {
@@ -55,7 +55,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
 
 /** The checked value, or undefined and what is wrong with it in `issues`. */
 export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
-  const result = schema.safeParse(value, unworded);
+  const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
   // One value can break two rules that share a sentence; it is said once.
   const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
@@ -182,7 +182,7 @@ function isNear(one: string, other: string, edits: number): boolean {
 
 /** Whether a schema has left the words to us. */
 const isUnworded = ({ message }: SchemaIssue): boolean =>
-  message === '' || message === unworded.error();
+  message === '' || message === withoutMessage.error();
 
 function expectation(issue: SchemaIssue): string {
   if (issue.code === 'invalid_union') {

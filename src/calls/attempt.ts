@@ -6,16 +6,16 @@ import { Deadline, Stopped, type StopReason } from './deadline.ts';
 import type { Outcome } from '../errors/errors.ts';
 import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
-import { sealedBody } from '../wires/fetch.ts';
-import { proxyFor } from '../wires/proxy.ts';
-import type { Body, BodyFault, Trace, WireAnswer } from '../wires/wire.ts';
+import { sealedBody } from '../transports/fetch.ts';
+import { proxyFor } from '../transports/proxy.ts';
+import type { Body, BodyFault, Trace, TransportResponse } from '../transports/transport.ts';
 
 const mebibyte = 2 ** 20;
 /** How much of an answer is read, counted after decompression. */
-const answerLimit = { success: 16 * mebibyte, error: mebibyte };
+const bodyLimit = { success: 16 * mebibyte, error: mebibyte };
 
 /** What arrived: the status and headers, and as much of the body as could be read. */
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
@@ -27,7 +27,7 @@ export interface Answer {
 export type AttemptResult =
   | {
       readonly ok: true;
-      readonly answer: Answer;
+      readonly response: ReceivedResponse;
       /** Whether the request was sent more than once: its answer is then only that to the last. */
       readonly repeated: boolean;
     }
@@ -35,11 +35,11 @@ export type AttemptResult =
 
 /** Sends one request through ky and reads its answer, all of it within the time of an attempt. */
 export async function sendOnce(
-  state: CallState<CallRequest & { readonly answer: unknown }>,
+  state: CallState<CallRequest & { readonly response: unknown }>,
   token: string,
   clock: Required<Clock>,
 ): Promise<AttemptResult> {
-  const { call, prepared, wire } = state;
+  const { call, prepared, transport } = state;
   const { method } = call;
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
@@ -47,24 +47,24 @@ export async function sendOnce(
   // Until the wire is asked, nothing can have been sent.
   const trace: Trace = { started: false };
   let dispatched = false;
-  let wireError: unknown;
-  const overWire = async (built: Request): Promise<WireAnswer> => {
+  let transportError: unknown;
+  const sendByTransport = async (built: Request): Promise<TransportResponse> => {
     // Nothing goes out that was called off while the request was being made.
     stop.check();
     dispatched = true;
     trace.started = undefined;
     try {
-      return await wire.send({ method, url, headers, body, stop }, built, trace);
+      return await transport.send({ method, url, headers, body, stop }, built, trace);
     } catch (error) {
-      wireError = error;
+      transportError = error;
       throw error;
     }
   };
   let status: number | undefined;
   try {
-    const answered: WireAnswer = await stop.race(
+    const received: TransportResponse = await stop.race(
       ky(url, {
-        ...(wire.wantsRequest && {
+        ...(transport.wantsRequest && {
           method,
           // The document names no redirect: docs/gaps.md, row 58.
           redirect: 'manual',
@@ -77,13 +77,13 @@ export async function sendOnce(
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // What ky asks of an answer, a WireAnswer has.
-        fetch: overWire as unknown as typeof fetch,
+        // What ky asks of an answer, a TransportResponse has.
+        fetch: sendByTransport as unknown as typeof fetch,
       }),
     );
-    status = answered.status;
-    const answer = await read(answered, call.answer === 'nothing', stop);
-    return { ok: true, answer, repeated: trace.repeated === true };
+    status = received.status;
+    const response = await read(received, call.response === 'nothing', stop);
+    return { ok: true, response, repeated: trace.repeated === true };
   } catch (error) {
     if (error instanceof Stopped) {
       const unsent = trace.started === false;
@@ -96,8 +96,8 @@ export async function sendOnce(
       return { ok: false, failure: stopped(error.why, state, phase, outcome, status) };
     }
     // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
-    const cause = wireError ?? error;
-    const verdict = connectionOutcome(cause, wire, trace);
+    const cause = transportError ?? error;
+    const verdict = connectionOutcome(cause, transport, trace);
     return {
       ok: false,
       failure: disconnected(cause, verdict, dispatched, state.redact, proxyFor(url)),
@@ -128,59 +128,63 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
  * with a getter gets a hidden class of its own from V8, each time, which keeps everything around the
  * call alive until the next full collection.
  */
-class ReceivedAnswer implements Answer {
+class LazyResponse implements ReceivedResponse {
   readonly status: number;
   readonly statusText: string;
   readonly text: string;
   readonly fault: BodyFault | undefined;
-  readonly #answered: WireAnswer;
+  readonly #received: TransportResponse;
 
-  constructor(answered: WireAnswer, text: string, fault: BodyFault | undefined) {
-    this.status = answered.status;
-    this.statusText = answered.statusText;
+  constructor(received: TransportResponse, text: string, fault: BodyFault | undefined) {
+    this.status = received.status;
+    this.statusText = received.statusText;
     this.text = text;
     this.fault = fault;
-    this.#answered = answered;
+    this.#received = received;
   }
 
   get headers(): Headers {
-    return this.#answered.headers;
+    return this.#received.headers;
   }
 }
 
 async function read(
-  answered: WireAnswer,
+  received: TransportResponse,
   ignoresBody: boolean,
   deadline: Deadline,
-): Promise<Answer> {
-  if (ignoresBody && answered.ok) {
+): Promise<ReceivedResponse> {
+  if (ignoresBody && received.ok) {
     // This frees the connection; that it may fail changes nothing.
-    answered.discard?.();
-    answered.body?.cancel().catch(() => undefined);
-    return new ReceivedAnswer(answered, '', undefined);
+    received.discard?.();
+    received.body?.cancel().catch(() => undefined);
+    return new LazyResponse(received, '', undefined);
   }
   // Any 2xx is a success: docs/gaps.md, row 28.
-  const limit = answered.ok ? answerLimit.success : answerLimit.error;
-  const { bytes, fault } = answered.whole?.(limit) ?? (await collect(answered, limit, deadline));
+  const limit = received.ok ? bodyLimit.success : bodyLimit.error;
+  const { bytes, fault } = received.whole?.(limit) ?? (await collect(received, limit, deadline));
   try {
-    return new ReceivedAnswer(answered, strictUtf8.decode(bytes), fault);
+    return new LazyResponse(received, strictUtf8.decode(bytes), fault);
   } catch {
-    return new ReceivedAnswer(answered, new TextDecoder().decode(bytes), fault ?? 'not_text');
+    return new LazyResponse(received, new TextDecoder().decode(bytes), fault ?? 'not_text');
   }
 }
 
 /** Reads a body: as much of it as arrives, and what kept the rest away. */
-async function collect(answered: WireAnswer, limit: number, deadline: Deadline): Promise<Body> {
+async function collect(
+  received: TransportResponse,
+  limit: number,
+  deadline: Deadline,
+): Promise<Body> {
   const chunks: Uint8Array[] = [];
   try {
-    if (answered.collect !== undefined) return await deadline.race(answered.collect(limit));
-    const reader = answered.body?.getReader();
+    if (received.collect !== undefined) return await deadline.race(received.collect(limit));
+    const reader = received.body?.getReader();
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
     // The status is known. Only an attempt's own timeout is a matter of this body.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
-    return { bytes: answered.soFar?.() ?? concat(chunks), fault: 'stalled' };
+    return { bytes: received.soFar?.() ?? concat(chunks), fault: 'stalled' };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Attempt } from '../errors/errors.ts';
 import type { HookCall } from './hooks.ts';
 import type { Prepared } from './prepare.ts';
 import type { Redact } from '../errors/redact.ts';
-import type { Wire } from '../wires/wire.ts';
+import type { Transport } from '../transports/transport.ts';
 
 /** One call on its way: what all of its attempts have in common. */
 export interface CallState<C extends CallRequest = CallRequest> {
@@ -14,7 +14,7 @@ export interface CallState<C extends CallRequest = CallRequest> {
   readonly number: number;
   readonly prepared: Prepared;
   readonly credential: Credential;
-  readonly wire: Wire;
+  readonly transport: Transport;
   readonly timeout: number;
   readonly totalTimeout: number;
   readonly maxRetries: number;

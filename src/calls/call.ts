@@ -1,8 +1,8 @@
+import { isObject } from '../internal/guards.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
 import type { Prepared } from './prepare.ts';
 import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
 import type { Kind } from '../errors/outcome.ts';
-import { isObject } from '../schemas/primitives.ts';
 
 /** What a call asks for, whatever it is answered. */
 export interface CallRequest {
@@ -30,13 +30,13 @@ export interface CallRequest {
 /** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
 export interface Call<T, A = T> extends CallRequest {
   /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
-  readonly answer: Validator<A> | 'nothing';
+  readonly response: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly emptyIsResult?: boolean;
   /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
-  readonly acceptIf?: (answer: unknown) => boolean;
+  readonly acceptIf?: (response: unknown) => boolean;
   /** Makes of the answer what the caller gets; absent when it is the same. */
-  readonly transform?: (answer: A) => T;
+  readonly transform?: (response: A) => T;
   /**
    * Shown the text of a success before it is read; true when it has asked for more, which then
    * goes out first. For pages of a walk.
@@ -53,8 +53,8 @@ export interface Call<T, A = T> extends CallRequest {
 /** For writes: the answer names what was written, so that it can be looked up. */
 export const hasId =
   (id: Validator<string>) =>
-  (answer: unknown): boolean =>
-    isObject(answer) && id.safeParse(Reflect.get(answer, 'id')).success;
+  (response: unknown): boolean =>
+    isObject(response) && id.safeParse(Reflect.get(response, 'id')).success;
 
 /** The error of a call that this client cannot make. */
 export const cannotSend = (call: CallIdentity, why: string): ConfigurationError =>

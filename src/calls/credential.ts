@@ -6,7 +6,7 @@ import { Deadline, Stopped } from './deadline.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
 import { longestSecret } from '../errors/redact.ts';
-import { host } from '../wires/runtime.ts';
+import { host } from '../internal/runtime.ts';
 
 /** A credential as text, or a function that fetches one. */
 export type CredentialSource = string | (() => string | Promise<string>); // docs/gaps.md, row 43

@@ -81,7 +81,7 @@ export interface Hooks {
 }
 
 /** Calls a hook, and ignores what it throws or rejects with. */
-export function notify<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
+export function callHook<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
   if (hook === undefined) return;
   try {
     const result = hook(event());

@@ -1,4 +1,4 @@
-import { host } from '../wires/runtime.ts';
+import { host } from '../internal/runtime.ts';
 import type { Clock } from './clock.ts';
 import type { HookCall, Hooks } from './hooks.ts';
 
@@ -8,7 +8,7 @@ const levels = ['warn', 'info', 'debug'];
  * The hooks of a client, after a line on stderr for each event that PAYMENTS_LOG asks for: `warn` for what went
  * wrong and for waits, `info` for every attempt, `debug` with its URL.
  */
-export function loggedHooks(hooks: Hooks, { now }: Required<Clock>): Hooks {
+export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
   if (level < 0) return hooks;
   const urls = new Map<number, string>();

@@ -1,8 +1,9 @@
+import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/guards.ts';
 import { invalidArguments, validate } from './arguments.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
-import { join } from '../schemas/issue-path.ts';
-import { refuseLoss, stringifyJson } from '../wires/json.ts';
+import { join } from '../internal/issues.ts';
+import { refuseLoss, stringifyJson } from '../internal/json.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
   resolveCallOptions,
@@ -10,7 +11,6 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './request-options.ts';
-import { isObject, isUnsafe, malformed, unsafeRule } from '../schemas/primitives.ts';
 import { version } from '../version.ts';
 
 /** One value of a query under its name. */

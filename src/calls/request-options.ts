@@ -1,15 +1,16 @@
+import { dropUndefined } from '../internal/clone.ts';
+import { isObject, isPlainObject } from '../internal/guards.ts';
 import type { Issue } from '../errors/errors.ts';
-import { join } from '../schemas/issue-path.ts';
-import { isObject, isPlain } from '../schemas/primitives.ts';
+import { join } from '../internal/issues.ts';
 import {
   checkOptions,
-  judged,
+  checkBy,
   milliseconds,
   retries,
-  ruled,
-  type Rule,
-  type Rules,
-} from './rules.ts';
+  optionalCheck,
+  type OptionCheck,
+  type OptionChecks,
+} from './option-checks.ts';
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -69,63 +70,44 @@ function headerProblem(name: string, value: unknown): string | undefined {
       'is no string of Latin-1 characters without line breaks';
 }
 
-export const headers: Rule = (value, at, issues) => {
-  ruled('expected a plain object of names and strings', isPlain)(value, at, issues);
-  for (const [name, each] of Object.entries(isPlain(value) ? value : {})) {
-    judged(() => headerProblem(name, each))(each, join(at, [name]), issues);
+export const headers: OptionCheck = (value, at, issues) => {
+  optionalCheck('expected a plain object of names and strings', isPlainObject)(value, at, issues);
+  for (const [name, each] of Object.entries(isPlainObject(value) ? value : {})) {
+    checkBy(() => headerProblem(name, each))(each, join(at, [name]), issues);
   }
 };
 
 /** By lower-case name, without those that are undefined. */
 export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(defined(given)).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    Object.entries(dropUndefined(given)).map(([name, value]) => [
+      name.toLowerCase(),
+      String(value),
+    ]),
   );
 
 /** The options that every call has. */
-export const callOptionsRules = (): Rules<RequestOptions> => ({
+export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   // Of another realm, it is not an instance of our class.
-  signal: ruled('expected an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
+  signal: optionalCheck(
+    'expected an AbortSignal',
+    (value) => isObject(value) && 'throwIfAborted' in value,
+  ),
   timeout: milliseconds,
   totalTimeout: milliseconds,
   maxRetries: retries,
   headers,
-  query: ruled('expected a plain object', isPlain),
-  body: ruled('expected a plain object', isPlain),
+  query: optionalCheck('expected a plain object', isPlainObject),
+  body: optionalCheck('expected a plain object', isPlainObject),
 });
 
 /** Checks the options of one call; what is wrong goes into `issues`. */
 export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
-  const given = checkOptions(callOptionsRules, options, issues);
+  const given = checkOptions(callOptionChecks, options, issues);
   return {
     ...given,
     headers: lowerCased(given.headers),
-    query: defined(given.query),
-    body: isPlain(given.body) ? defined(given.body) : undefined,
+    query: dropUndefined(given.query),
+    body: isPlainObject(given.body) ? dropUndefined(given.body) : undefined,
   };
 }
-
-/** What is undefined was not given. */
-export const defined = <T extends object>(fields: T | undefined): Partial<T> =>
-  isPlain(fields)
-    ? (Object.fromEntries(
-        Object.entries(fields).filter(([, value]) => value !== undefined),
-      ) as Partial<T>)
-    : {};
-
-/** What the caller may change or use again, as it is now: its fields, and the lists, objects and dates in them. */
-export function copied<T>(given: T): T {
-  if (!isPlain(given)) return given;
-  const own: Record<string, unknown> = { ...given };
-  for (const name of Object.keys(own)) own[name] = copy(own[name]);
-  return own as T;
-}
-
-const copy = (field: unknown): unknown =>
-  Array.isArray(field)
-    ? [...(field as unknown[])]
-    : field instanceof Date
-      ? new Date(field)
-      : isPlain(field)
-        ? { ...field }
-        : field;

@@ -5,7 +5,7 @@ import { PaymentsError } from './errors.ts';
  * lines to it only if he awaits the call at once. A read relies on that, where there is V8: this costs a
  * sixth of what a GET costs.
  */
-export const callSite = (): Error => new Error();
+export const captureCallSite = (): Error => new Error();
 
 /** The error, whose stack now shows where the call was made. */
 export function withCallSite(error: unknown, site: Error): unknown {
@@ -22,11 +22,11 @@ export function withCallSite(error: unknown, site: Error): unknown {
 }
 
 /** The promise, whose rejection shows where the call was made. */
-export const throwingFrom = <T>(site: Error, promise: Promise<T>): Promise<T> =>
+export const rejectFromCallSite = <T>(site: Error, promise: Promise<T>): Promise<T> =>
   promise.catch((error: unknown) => {
     throw withCallSite(error, site);
   });
 
 /** Runs what takes several calls; the stack of what it rejects with shows where it was called. */
-export const fromCallSite = <T>(run: () => Promise<T>): Promise<T> =>
-  throwingFrom(callSite(), run());
+export const runFromCallSite = <T>(run: () => Promise<T>): Promise<T> =>
+  rejectFromCallSite(captureCallSite(), run());

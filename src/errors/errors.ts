@@ -1,3 +1,4 @@
+import type { Issue } from '../internal/issues.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
 /** What is known about the whole call: the worst outcome of its attempts. */
@@ -17,13 +18,7 @@ export interface Attempt {
   readonly reason: string;
 }
 
-/** One thing that was wrong with an argument or an answer. */
-export interface Issue {
-  /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
-  readonly path: string;
-  /** What was expected, and what to do. */
-  readonly message: string;
-}
+export type { Issue } from '../internal/issues.ts';
 
 /** Where a list stopped; continue with `list({ cursor, limit })`. */
 export interface ResumePoint {

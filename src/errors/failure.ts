@@ -1,4 +1,5 @@
-import { oneLine, redactAndCut, redactBounded, redactError } from './redact.ts';
+import { fieldOf, messageOf, oneLine } from '../internal/text.ts';
+import { redactAndCut, redactBounded, redactError } from './redact.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -13,7 +14,6 @@ import {
   type Outcome,
   type TimeoutPhase,
 } from './errors.ts';
-import { fieldOf, messageOf } from './redact.ts';
 import { worstOutcome, type Kind, type Verdict } from './outcome.ts';
 import { redactDeep, redactHeader, type Redact } from './redact.ts';
 
@@ -43,7 +43,7 @@ export type Failure = Proof &
   >;
 
 /** An answer as far as errors tell of it. */
-interface FailedAnswer {
+interface FailedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -51,7 +51,7 @@ interface FailedAnswer {
 
 /** An answer with a status other than 2xx; `body` is its JSON, if it is any. */
 export const refused = (
-  answer: FailedAnswer,
+  response: FailedResponse,
   body: unknown,
   proof: Pick<Proof, 'outcome' | 'transient' | 'retryAfterMs'> & {
     /** Whether its body is an Error body. Somebody else may have written any other, or none. */
@@ -61,29 +61,29 @@ export const refused = (
 ) => ({
   ...proof,
   type: 'refused' as const,
-  status: answer.status,
-  requestId: requestIdOf(answer.headers, redact),
-  reason: `status ${answer.status}`,
-  answer,
+  status: response.status,
+  requestId: requestIdOf(response.headers, redact),
+  reason: `status ${response.status}`,
+  response,
   body,
 });
 
 /** An answer by which the platform, or something in front of it, has refused a request. */
-export type Refusal = ReturnType<typeof refused>;
+export type Rejection = ReturnType<typeof refused>;
 
 /** Not sent at all, because the platform has asked this client to slow down. */
-export const heldBack = (refusal: Refusal, ms: number) => ({
+export const heldBack = (rejection: Rejection, ms: number) => ({
   type: 'heldBack' as const,
   outcome: 'not_sent' as const,
   reason: 'held back after a 429',
   transient: true,
   retryAfterMs: Math.ceil(ms),
-  refusal,
+  rejection,
 });
 
 /** A success whose answer cannot be used. */
 export const unusable = (
-  answer: FailedAnswer,
+  response: FailedResponse,
   why: InvalidResponseReason,
   explanation: string,
   redact: Redact,
@@ -91,12 +91,12 @@ export const unusable = (
 ) => ({
   type: 'unusable' as const,
   outcome: 'unknown' as const,
-  status: answer.status,
-  requestId: requestIdOf(answer.headers, redact),
-  reason: `status ${answer.status} with an unusable body (${why})`,
+  status: response.status,
+  requestId: requestIdOf(response.headers, redact),
+  reason: `status ${response.status} with an unusable body (${why})`,
   // A body that was cut off is a broken connection; one that is wrong will be wrong again.
   transient: why === 'truncated',
-  answer,
+  response,
   why,
   explanation,
   issues,
@@ -247,14 +247,14 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     ];
     return parts.filter(Boolean).join('\n');
   };
-  const withType = (answer: FailedAnswer): string =>
-    `${host} answered ${answer.status} with ${oneLine(redactAndCut(typeOf(answer), redact))}`;
+  const withType = (response: FailedResponse): string =>
+    `${host} answered ${response.status} with ${oneLine(redactAndCut(typeOf(response), redact))}`;
   switch (failure.type) {
     case 'heldBack':
     case 'refused': {
-      const refusal = failure.type === 'heldBack' ? failure.refusal : failure;
-      const { answer, body: parsed, isPlatforms } = refusal;
-      const { status, headers, text } = answer;
+      const rejection = failure.type === 'heldBack' ? failure.rejection : failure;
+      const { response, body: parsed, isPlatforms } = rejection;
+      const { status, headers, text } = response;
       const body = redactAndCut(text, redact);
       const { message, code, details } = errorBody(parsed, redact);
       const said = message === undefined ? excerpt(body) : oneLine(message);
@@ -262,10 +262,10 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
         ? `The platform answered ${status}${code === undefined ? '' : ` (${oneLine(code)})`}`
         : status < 400
           ? `${host} answered ${status}, a redirect`
-          : `${withType(answer)}; expected the platform's Error body`;
+          : `${withType(response)}; expected the platform's Error body`;
       // A server that does not know a path says which.
       const isLost = !isPlatforms || said.includes(call.path.template.split('{')[0] ?? '');
-      const isInDoubt = isWrite && refusal.outcome === 'unknown';
+      const isInDoubt = isWrite && rejection.outcome === 'unknown';
       const describeFix = (): string | undefined => {
         if (status < 400) return `Redirects are not followed. ${isItRight}`;
         if (status === 404 && isLost) return isItRight;
@@ -296,14 +296,14 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
       });
     }
     case 'unusable': {
-      const { answer, why } = failure;
-      const { status, text } = answer;
+      const { response, why } = failure;
+      const { status, text } = response;
       const issues = redactDeep(failure.issues, redact);
       const known = { reason: why, status, requestId, issues };
       const body = redactAndCut(text, redact);
       const message =
-        why === 'not_json' && !/json/i.test(typeOf(answer))
-          ? say(`${withType(answer)}; expected JSON`, isItRight)
+        why === 'not_json' && !/json/i.test(typeOf(response))
+          ? say(`${withType(response)}; expected JSON`, isItRight)
           : say(`The platform answered ${oneLine(`${status}${failure.explanation}`)}`);
       return new InvalidResponseError(message, { ...facts, ...known, body });
     }
@@ -362,7 +362,7 @@ function consequence(outcome: Outcome, call: FailedCall['call']): string {
   return `Outcome unknown: ${ifUnknown}`;
 }
 
-const typeOf = ({ headers, text }: FailedAnswer): string =>
+const typeOf = ({ headers, text }: FailedResponse): string =>
   text === '' ? 'no body' : headers.get('content-type')?.split(';')[0] || 'no content type';
 
 /** What is said of a timeout, by where the call stood. */

@@ -1,5 +1,5 @@
+import { fieldOf, messageOf } from '../internal/text.ts';
 import type { Outcome } from './errors.ts';
-import { fieldOf, messageOf } from './redact.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
@@ -81,7 +81,7 @@ export function isHttpsRedirect(url: string, location: string | null): boolean {
 }
 
 /** What is known of the way a request went out; decides which errors are believed. */
-export interface WireFacts {
+export interface TransportFacts {
   /**
    * `node`, `bun` and `deno` have known errors. `other` is any other runtime, and every fetch that
    * was given or replaced: what such a function did before it failed is not known.
@@ -167,21 +167,21 @@ const wrongVersion = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
  */
 export function connectionOutcome(
   error: unknown,
-  wire: WireFacts,
+  transport: TransportFacts,
   evidence: Readonly<Evidence> = {},
 ): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((found) => found !== undefined);
   const proven =
     evidence.started === undefined
-      ? wire.runtime !== 'other' &&
-        wire.sendsOnce &&
+      ? transport.runtime !== 'other' &&
+        transport.sendsOnce &&
         evidence.foreign !== true &&
-        leaves.every((leaf) => provesNothingSent(leaf, wire.runtime))
+        leaves.every((leaf) => provesNothingSent(leaf, transport.runtime))
       : !evidence.started;
   const texts = leaves.map((leaf) => (leaf instanceof Error ? messageOf(leaf) : ''));
   const says = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
-  const obstacle = leaves.some((leaf) => isCertificateRefusal(leaf, wire.runtime))
+  const obstacle = leaves.some((leaf) => isCertificateRefusal(leaf, transport.runtime))
     ? 'certificate'
     : !proven
       ? undefined
@@ -206,7 +206,7 @@ const isConnectTimeout = (leaf: unknown): boolean =>
   codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||
   (codeOf(leaf) === 'ETIMEDOUT' && leaf instanceof Error && fieldOf(leaf, 'syscall') === 'connect');
 
-function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolean {
+function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
   if (isCertificateRefusal(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
@@ -233,7 +233,7 @@ function provesNothingSent(leaf: unknown, runtime: WireFacts['runtime']): boolea
   }
 }
 
-function isCertificateRefusal(leaf: unknown, runtime: WireFacts['runtime']): boolean {
+function isCertificateRefusal(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
   if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
     return true;

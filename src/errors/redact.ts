@@ -1,3 +1,4 @@
+import { controls, fieldOf } from '../internal/text.ts';
 /** Takes credentials out of a text. */
 export type Redact = (text: string) => string;
 
@@ -121,25 +122,6 @@ export function redactAndCut(text: string, redact: Redact): string {
 /** A copy of a JSON value for an error: redacted, and of a size that can be logged. */
 export const redactBounded = (value: unknown, redact: Redact): unknown =>
   redactDeep(value, (text) => redactAndCut(text, redact), 8, 100);
-
-/** What moves the cursor of a terminal, rings or turns the direction of writing around. */
-const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
-
-/**
- * Somebody else's words for a message of ours: they must not begin a line of their own there, such
- * as "It did not take effect.".
- */
-export const oneLine = (text: string): string =>
-  text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
-
-/** A field of somebody else's error, which may hold anything. */
-export const fieldOf = (error: Error, name: string): unknown => Reflect.get(error, name);
-
-/** Its message, which need not be a text either. */
-export function messageOf(error: Error): string {
-  const message = fieldOf(error, 'message');
-  return typeof message === 'string' ? message : '';
-}
 
 /**
  * A copy of somebody else's error: name, code and redacted text, nothing it may hold besides (a

@@ -1,23 +1,24 @@
+import { cloneInput } from '../internal/clone.ts';
 import { argument, type Validator } from '../calls/arguments.ts';
 import { identity, type Call } from '../calls/call.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
-import { copied, type RequestOptions } from '../calls/request-options.ts';
+import { type RequestOptions } from '../calls/request-options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
-import type { Transport } from '../calls/transport.ts';
+import type { RequestPipeline } from '../calls/pipeline.ts';
 
 /** A list of the versioned API: the same query on every page, only the cursor moves on. */
 export function listOf<T, Q extends PageQuery>(
-  api: Transport,
+  api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,
   options: RequestOptions | undefined,
 ): Pager<T> {
-  const answer = pageValidator(item);
-  const filters = copied(query === undefined ? {} : query);
+  const response = pageValidator(item);
+  const filters = cloneInput(query === undefined ? {} : query);
   const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, Page<T>, string>({
@@ -35,7 +36,7 @@ export function listOf<T, Q extends PageQuery>(
           kind: 'safe',
           belongsIn: setForEachPage('cursor'),
           query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
-          answer,
+          response,
           // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
           ...(walk && {
             acceptIf: isPage,
@@ -59,14 +60,14 @@ export function offsetListOf<
   T,
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
 >(
-  api: Transport,
+  api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path'>,
   items: Schema<T[]>,
   inputSchema: Validator<I>,
   input: I,
   options: RequestOptions | undefined,
 ): OffsetPager<T> {
-  const filters = copied(input);
+  const filters = cloneInput(input);
   const { skip: start, take } = Object(filters) as I;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, OffsetPage<T>, Integer>({
@@ -83,7 +84,7 @@ export function offsetListOf<
           kind: 'safe',
           belongsIn: setForEachPage('skip'),
           body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
-          answer: answerCheck(items),
+          response: responseCheck(items),
           // As for any list: one page that was asked for is handed out as it is.
           ...(walk && { acceptIf: Array.isArray }),
           transform: (data) => ({
@@ -112,8 +113,8 @@ const cursorAtEnd = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-longestEnd))?.[1];
 
 /** For pages of a walk: there is something to go through, and it is said whether more follows. */
-function isPage(answer: unknown): answer is PageBody<unknown> {
-  const { data, hasMore } = Object(answer) as { readonly [field: string]: unknown };
+function isPage(response: unknown): response is PageBody<unknown> {
+  const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }
 
@@ -127,7 +128,7 @@ const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 /** The validator of a page of such items; made once, so that it is compiled once. */
 function pageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
   const known = pages.get(item) as Validator<PageBody<T>> | undefined;
-  const validator = known ?? answerCheck(pageBodySchema(item));
+  const validator = known ?? responseCheck(pageBodySchema(item));
   pages.set(item, validator);
   return validator;
 }

@@ -4,11 +4,11 @@ import {
   type CallIdentity,
   type ResumePoint,
 } from '../errors/errors.ts';
-import { callSite, withCallSite } from '../errors/call-site.ts';
+import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { invalidArguments, told } from '../calls/arguments.ts';
-import { stringifyJson } from '../wires/json.ts';
+import { stringifyJson } from '../internal/json.ts';
 import type { Page } from '../schemas/page.ts';
-import type { ApiCall, WithResponse } from '../calls/transport.ts';
+import type { ApiCall, WithResponse } from '../calls/pipeline.ts';
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
@@ -95,7 +95,7 @@ interface Walk<Position> {
 /** A list over such a source. */
 export class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #source: PageSource<P, Position>;
-  readonly #site = callSite();
+  readonly #site = captureCallSite();
   #first: ApiCall<P> | undefined;
 
   constructor(source: PageSource<P, Position>) {
@@ -159,7 +159,7 @@ function begin<T>(
   walk: (left: AbortController, site: Error) => AsyncGenerator<T, undefined>,
 ): AsyncIterator<T, undefined> {
   const left = new AbortController();
-  const steps = walk(left, callSite());
+  const steps = walk(left, captureCallSite());
   const leave = steps.return.bind(steps);
   return Object.assign(steps, {
     return: () => {

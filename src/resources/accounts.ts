@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
@@ -17,15 +17,15 @@ import {
   type AccountListQuery,
   type AccountUpdateInput,
 } from '../schemas/account.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 /** Wallet and bank accounts that hold balances for Entities. */
 export class Accounts {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(versioned: Transport) {
+  constructor(versioned: RequestPipeline) {
     this.#api = versioned;
   }
 
@@ -49,7 +49,7 @@ export class Accounts {
         method: 'POST',
         path: path`/accounts`,
         body: argument(accountCreateInputSchema(), input),
-        answer: answerCheck(accountCreatedSchema()),
+        response: responseCheck(accountCreatedSchema()),
         acceptIf: hasId(accountIdSchema()),
         ifUnknown:
           'the Account may have been created. Look for its name or metadata with payments.accounts.list() before you create it again.',
@@ -99,7 +99,7 @@ export class Accounts {
         kind: 'safe',
         method: 'GET',
         path: path`/accounts/${argument(accountIdSchema(), id)}`,
-        answer: answerCheck(accountSchema()),
+        response: responseCheck(accountSchema()),
       },
       options,
     );
@@ -128,7 +128,7 @@ export class Accounts {
         method: 'PATCH',
         path: path`/accounts/${argument(accountIdSchema(), id)}`,
         body: argument(accountUpdateInputSchema(), patch),
-        answer: answerCheck(accountSchema()),
+        response: responseCheck(accountSchema()),
         acceptIf: hasId(accountIdSchema()),
         ifUnknown:
           'the Account may have been changed. Look at it with payments.accounts.get(id) before you send the change again.',

@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
@@ -10,16 +10,16 @@ import {
   type Counterparty,
   type CounterpartyListQuery,
 } from '../schemas/counterparty.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 // The document names no call that creates one: docs/gaps.md, row 24.
 /** External wallets and bank accounts; the API has no call that creates one. */
 export class Counterparties {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(versioned: Transport) {
+  constructor(versioned: RequestPipeline) {
     this.#api = versioned;
   }
 
@@ -65,7 +65,7 @@ export class Counterparties {
         kind: 'safe',
         method: 'GET',
         path: path`/counterparties/${argument(counterpartyIdSchema(), id)}`,
-        answer: answerCheck(counterpartySchema()),
+        response: responseCheck(counterpartySchema()),
       },
       options,
     );
@@ -89,7 +89,7 @@ export class Counterparties {
         kind: 'idempotent',
         method: 'DELETE',
         path: path`/counterparties/${argument(counterpartyIdSchema(), id)}`,
-        answer: 'nothing',
+        response: 'nothing',
         ifUnknown:
           'the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.',
       },

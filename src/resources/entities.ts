@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
@@ -15,15 +15,15 @@ import {
   type EntityCreateInput,
   type EntityListQuery,
 } from '../schemas/entity.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 /** Individuals and businesses. */
 export class Entities {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(versioned: Transport) {
+  constructor(versioned: RequestPipeline) {
     this.#api = versioned;
   }
 
@@ -47,7 +47,7 @@ export class Entities {
         method: 'POST',
         path: path`/entities`,
         body: argument(entityCreateInputSchema(), input),
-        answer: answerCheck(entityCreatedSchema()),
+        response: responseCheck(entityCreatedSchema()),
         acceptIf: hasId(entityIdSchema()),
         ifUnknown:
           'the Entity may have been created. Look for its email with payments.entities.list() before you create it again.',
@@ -95,7 +95,7 @@ export class Entities {
         kind: 'safe',
         method: 'GET',
         path: path`/entities/${argument(entityIdSchema(), id)}`,
-        answer: answerCheck(entitySchema()),
+        response: responseCheck(entitySchema()),
       },
       options,
     );

@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
@@ -10,16 +10,16 @@ import {
   type Iban,
   type IbanListQuery,
 } from '../schemas/iban.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 // The document names no call that creates one: docs/gaps.md, row 25.
 /** Bank identifiers that accept deposits; the API has no call that creates one. */
 export class Ibans {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(versioned: Transport) {
+  constructor(versioned: RequestPipeline) {
     this.#api = versioned;
   }
 
@@ -62,7 +62,7 @@ export class Ibans {
         kind: 'safe',
         method: 'GET',
         path: path`/ibans/${argument(ibanIdSchema(), id)}`,
-        answer: answerCheck(ibanSchema()),
+        response: responseCheck(ibanSchema()),
       },
       options,
     );
@@ -86,7 +86,7 @@ export class Ibans {
         kind: 'idempotent',
         method: 'DELETE',
         path: path`/ibans/${argument(ibanIdSchema(), id)}`,
-        answer: 'nothing',
+        response: 'nothing',
         ifUnknown:
           'the IBAN may be deleted, and deposits to it rejected. payments.ibans.get(id) throws NotFoundError if it is.',
       },

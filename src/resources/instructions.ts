@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   builtInstructionSchema,
@@ -11,14 +11,14 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from '../schemas/instruction.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
 /** On-chain automation. Lives at the root URL and takes the JWT. */
 export class Instructions {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(root: Transport) {
+  constructor(root: RequestPipeline) {
     this.#api = root;
   }
 
@@ -45,7 +45,7 @@ export class Instructions {
         method: 'POST',
         path: path`/instruction/build`,
         body: argument(instructionBuildInputSchema(), input),
-        answer: answerCheck(builtInstructionSchema()),
+        response: responseCheck(builtInstructionSchema()),
       },
       options,
     );
@@ -72,7 +72,7 @@ export class Instructions {
         method: 'GET',
         path: path`/instructions/all`,
         body: argument(instructionListInputSchema(), input),
-        answer: answerCheck(instructionsSchema()),
+        response: responseCheck(instructionsSchema()),
       },
       options,
     );

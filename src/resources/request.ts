@@ -1,17 +1,17 @@
+import { isPlainObject } from '../internal/guards.ts';
 import { argument, type Validator } from '../calls/arguments.ts';
 import type { Call } from '../calls/call.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { QueryValue } from '../calls/request-options.ts';
-import { fields, judged, ruled, type Rules } from '../calls/rules.ts';
-import { isPlain } from '../schemas/primitives.ts';
+import { fields, checkBy, optionalCheck, type OptionChecks } from '../calls/option-checks.ts';
 import type { SchemaResult } from '../schemas/schema.ts';
 
 /**
  * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
  * with. It must be synchronous.
  */
-export interface AnswerSchema<T> {
+export interface ResponseSchema<T> {
   /** What Standard Schema asks for; your schema library has filled it in. */
   readonly '~standard': {
     /** The version of Standard Schema. */
@@ -48,7 +48,7 @@ export interface AnyRequest<T = unknown> {
    * Validates and types the response; without one it is `unknown`. If a write's accepted response
    * does not match, it is returned unvalidated and `hooks.onDrift` is called.
    */
-  schema?: AnswerSchema<T> | undefined;
+  schema?: ResponseSchema<T> | undefined;
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -83,8 +83,8 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
       : { query: argument(acceptAnything as Validator<object>, query, 'query') }),
     ...(body === undefined ? {} : { body: argument(acceptAnything, body, 'body') }),
     ...(schema === undefined
-      ? { answer: acceptAnything as Validator<T>, emptyIsResult: true }
-      : { answer: fromStandardSchema(schema) }),
+      ? { response: acceptAnything as Validator<T>, emptyIsResult: true }
+      : { response: fromStandardSchema(schema) }),
   };
 }
 
@@ -104,19 +104,19 @@ function pathProblem(path: unknown): string | undefined {
     : undefined;
 }
 
-const requestRules = (): Rules<AnyRequest> => ({
-  method: judged((value) =>
+const requestRules = (): OptionChecks<AnyRequest> => ({
+  method: checkBy((value) =>
     isMethod(value) ? undefined : `expected one of ${Object.keys(kinds).join(', ')}`,
   ),
-  path: judged(pathProblem),
-  api: judged((value) =>
+  path: checkBy(pathProblem),
+  api: checkBy((value) =>
     value === 'versioned' || value === 'root'
       ? undefined
       : `expected 'versioned' (API key) or 'root' (JWT)`,
   ),
-  query: ruled('expected a plain object', isPlain),
+  query: optionalCheck('expected a plain object', isPlainObject),
   body: () => undefined,
-  schema: ruled(
+  schema: optionalCheck(
     'expected a Standard Schema, such as a zod schema',
     (value) => typeof Reflect.get(Object(value), '~standard') === 'object',
   ),
@@ -126,7 +126,7 @@ const acceptAnything: Validator<unknown> = {
   safeParse: (value) => ({ success: true, data: value }),
 };
 
-function fromStandardSchema<T>(schema: AnswerSchema<T>): Validator<T> {
+function fromStandardSchema<T>(schema: ResponseSchema<T>): Validator<T> {
   return {
     safeParse(value) {
       try {

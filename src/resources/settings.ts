@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
   settingsSchema,
@@ -7,15 +7,15 @@ import {
   type Settings,
   type SettingsUpdateInput,
 } from '../schemas/settings.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
 // The document names no call that reads it: docs/gaps.md, row 26.
 /** The configuration of the Platform; the API has no call that reads it. */
 export class PlatformSettings {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(versioned: Transport) {
+  constructor(versioned: RequestPipeline) {
     this.#api = versioned;
   }
 
@@ -38,7 +38,7 @@ export class PlatformSettings {
         method: 'PATCH',
         path: path`/platform/settings`,
         body: argument(settingsUpdateInputSchema(), patch),
-        answer: answerCheck(settingsSchema()),
+        response: responseCheck(settingsSchema()),
         ifUnknown:
           'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them.',
       },

@@ -7,15 +7,15 @@ import {
   type Transaction,
   type TransactionListInput,
 } from '../schemas/transaction.ts';
-import type { Transport } from '../calls/transport.ts';
+import type { RequestPipeline } from '../calls/pipeline.ts';
 import { offsetListOf } from '../lists/list.ts';
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
 
   /** @internal */
-  constructor(root: Transport) {
+  constructor(root: RequestPipeline) {
     this.#api = root;
   }
 

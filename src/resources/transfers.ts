@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId, type Call } from '../calls/call.ts';
-import { answerCheck } from '../calls/answer-check.ts';
+import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
@@ -16,8 +16,8 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
-import type { ApiCall, Transport } from '../calls/transport.ts';
-import { fromCallSite } from '../errors/call-site.ts';
+import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
+import { runFromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
 import {
   createOnce,
@@ -26,9 +26,13 @@ import {
   type OnceDefaults,
   type OnceOptions,
   type ResolveOptions,
-} from './once.ts';
-import { reconcileTransfer, type ReconcileOptions, type Reconciliation } from './reconcile.ts';
-import { waitForTransfer, type WaitOptions } from './wait.ts';
+} from './transfers/create-once.ts';
+import {
+  reconcileTransfer,
+  type ReconcileOptions,
+  type Reconciliation,
+} from './transfers/reconcile.ts';
+import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
 
 /** By options.body they would be sent, but the input of `reconcile` would not have them. */
 const inTheInput = 'set it in the input, where transfers.reconcile looks for it';
@@ -37,11 +41,11 @@ const soughtByReconcile = { description: inTheInput, currency: inTheInput };
 // The document names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
-  readonly #api: Transport;
+  readonly #api: RequestPipeline;
   readonly #once: OnceDefaults;
 
   /** @internal */
-  constructor(versioned: Transport, once: OnceDefaults) {
+  constructor(versioned: RequestPipeline, once: OnceDefaults) {
     this.#api = versioned;
     this.#once = once;
   }
@@ -80,7 +84,7 @@ export class Transfers {
       path: path`/transfers`,
       body: argument(transferCreateInputSchema(), input),
       belongsIn: soughtByReconcile,
-      answer: answerCheck(transferCreatedSchema()),
+      response: responseCheck(transferCreatedSchema()),
       acceptIf: hasId(transferIdSchema()),
       ifUnknown:
         'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
@@ -107,7 +111,7 @@ export class Transfers {
    * ```
    */
   createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
-    return fromCallSite(() => createOnce(this.#onceContext(), input, options));
+    return runFromCallSite(() => createOnce(this.#onceContext(), input, options));
   }
 
   /**
@@ -134,7 +138,7 @@ export class Transfers {
     verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
     options?: ResolveOptions,
   ): Promise<void> {
-    return fromCallSite(() => resolveOnce(this.#onceContext(), reference, verdict, options));
+    return runFromCallSite(() => resolveOnce(this.#onceContext(), reference, verdict, options));
   }
 
   #onceContext(): OnceContext {
@@ -202,7 +206,7 @@ export class Transfers {
         kind: 'safe',
         method: 'GET',
         path: path`/transfers/${argument(transferIdSchema(), id)}`,
-        answer: answerCheck(transferSchema()),
+        response: responseCheck(transferSchema()),
       },
       options,
     );
@@ -223,7 +227,7 @@ export class Transfers {
    */
   waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer> {
     const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
-    return fromCallSite(() =>
+    return runFromCallSite(() =>
       waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options),
     );
   }
@@ -247,7 +251,7 @@ export class Transfers {
    * ```
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
-    return fromCallSite(() =>
+    return runFromCallSite(() =>
       reconcileTransfer(
         (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
         () => this.#once.clock.now(),

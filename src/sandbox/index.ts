@@ -14,7 +14,7 @@ export type {
   SandboxAccountUpdate,
   SandboxAccounts,
 } from './platform/accounts.ts';
-export type { SandboxAnswer } from './api/answer.ts';
+export type { SandboxReply } from './api/answer.ts';
 export type { SandboxClock } from './platform/clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
 export type { SandboxCredentials } from './api/credentials.ts';

@@ -44,10 +44,10 @@ export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpH
     `${rootUrl}/instructions/all`,
     `${rootUrl}/transactions`,
   ];
-  return places.map((place) => http.all(place, ({ request }) => answer(sandbox, request)));
+  return places.map((place) => http.all(place, ({ request }) => response(sandbox, request)));
 }
 
-async function answer(sandbox: Sandbox, request: Request): Promise<Response> {
+async function response(sandbox: Sandbox, request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
   try {
     const body = await request.text();

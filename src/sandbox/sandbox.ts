@@ -4,7 +4,7 @@ import {
   toResponse,
   type Caller,
   type Reply,
-  type SandboxAnswer,
+  type SandboxReply,
 } from './api/answer.ts';
 import { readBody, type Call } from './api/calls.ts';
 import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
@@ -280,10 +280,10 @@ export class Sandbox {
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
     // Servers hand themselves to a handler in the second place: Bun.serve does.
-    const settings = input instanceof Request && !isPlain(init) ? undefined : init;
+    const settings = input instanceof Request && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
     const signal = settings?.signal ?? request.signal;
-    return this.#answer({ request, signal, origin: input }, await request.text());
+    return this.#response({ request, signal, origin: input }, await request.text());
   };
 
   /**
@@ -292,7 +292,7 @@ export class Sandbox {
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
     const request = new Request(input);
-    return this.#answer({ request, signal: request.signal, origin: input }, body);
+    return this.#response({ request, signal: request.signal, origin: input }, body);
   };
 
   /**
@@ -300,7 +300,7 @@ export class Sandbox {
    * sees.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
-  async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+  async handle(request: SandboxRequest): Promise<SandboxReply> {
     const platform = this.#platform;
     platform.schedule.run();
     const started = platform.clock.now();
@@ -340,17 +340,17 @@ export class Sandbox {
     };
     let status: number | undefined;
     try {
-      const answer: SandboxAnswer =
+      const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.changed();
       }
       const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
       if (wait > 0) await platform.clock.wait(wait, request.signal);
-      if (!('status' in answer)) return answer;
-      ({ status } = answer);
+      if (!('status' in response)) return response;
+      ({ status } = response);
       const date = platform.clock.now().toUTCString();
-      return { ...answer, headers: { date, 'x-request-id': requestId, ...answer.headers } };
+      return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
       note(platform.clock.now().getTime() - started.getTime(), status);
     }
@@ -367,7 +367,7 @@ export class Sandbox {
     }
   }
 
-  async #answer(caller: Caller, body: string): Promise<Response> {
+  async #response(caller: Caller, body: string): Promise<Response> {
     const { method, url, headers } = caller.request;
     const { signal } = caller;
     // A request that was aborted before it arrived never takes effect.
@@ -377,7 +377,7 @@ export class Sandbox {
 }
 
 /** Whether an object has no class, of whatever realm it is. */
-function isPlain(value: unknown): boolean {
+function isPlainObject(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

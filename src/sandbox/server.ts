@@ -5,8 +5,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { stringifyJson } from '../wires/json.ts';
-import { problemReply, type Reply, type SandboxAnswer } from './api/answer.ts';
+import { stringifyJson } from '../internal/json.ts';
+import { problemReply, type Reply, type SandboxReply } from './api/answer.ts';
 import type { SandboxCredentials } from './api/credentials.ts';
 import {
   crossOrigin,
@@ -127,9 +127,9 @@ async function serve(
     const url = new URL(urlOf(request));
     const most = mebibytesOf(request.method, url.pathname);
     const body = await bodyOf(request, most * mebibyte);
-    const refusal = refusedHost(request.headers.host, callers);
-    if (refusal !== undefined) {
-      send(response, refusal);
+    const rejection = refusedHost(request.headers.host, callers);
+    if (rejection !== undefined) {
+      send(response, rejection);
     } else if (body === undefined) {
       send(response, tooLarge(most));
     } else if (url.pathname.startsWith(controlPath)) {
@@ -152,9 +152,9 @@ function serveControl(
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const refusal = refusedOrigin(headers.origin, headers.host);
-  if (refusal !== undefined) {
-    send(response, refusal);
+  const rejection = refusedOrigin(headers.origin, headers.host);
+  if (rejection !== undefined) {
+    send(response, rejection);
   } else if (
     method === 'GET' &&
     url.pathname === `${controlPath}log` &&
@@ -180,7 +180,7 @@ async function serveApi(
     send(response, preflight(readable, headers['access-control-request-headers']));
     return;
   }
-  const answer = await sandbox.handle({
+  const reply = await sandbox.handle({
     method,
     url: url.href,
     headers: new Headers({ authorization: headers.authorization ?? '' }),
@@ -190,7 +190,7 @@ async function serveApi(
   });
   show(
     response,
-    'status' in answer ? { ...answer, headers: { ...answer.headers, ...readable } } : answer,
+    'status' in reply ? { ...reply, headers: { ...reply.headers, ...readable } } : reply,
   );
 }
 
@@ -231,16 +231,16 @@ function follow(sandbox: Sandbox, response: ServerResponse, after: string | null
   });
 }
 
-function show(response: ServerResponse, answer: SandboxAnswer): void {
-  switch (answer.kind) {
+function show(response: ServerResponse, reply: SandboxReply): void {
+  switch (reply.kind) {
     case 'complete':
-      send(response, answer);
+      send(response, reply);
       return;
     case 'truncated':
-      sendHalf(response, answer, () => response.socket?.destroy());
+      sendHalf(response, reply, () => response.socket?.destroy());
       return;
     case 'stalled':
-      sendHalf(response, answer, () => {});
+      sendHalf(response, reply, () => {});
       return;
     case 'reset':
       response.socket?.resetAndDestroy();

@@ -6,7 +6,7 @@ import {
   closed,
   idOf,
   known,
-  lazily,
+  lazy,
   metadata,
   metadataInput,
   pageQueryShape,
@@ -92,7 +92,7 @@ export const accountCreatedShape = () => ({
   currency: anyString(),
   createdAt: anyString(),
 });
-export const accountCreatedSchema = lazily((): Schema<AccountCreated> =>
+export const accountCreatedSchema = lazy((): Schema<AccountCreated> =>
   z.looseObject(accountCreatedShape()),
 );
 
@@ -104,7 +104,7 @@ export const accountShape = () => ({
   metadata: z.nullish(metadata()),
   updatedAt: anyString(),
 });
-export const accountSchema = lazily((): Schema<Account> => z.looseObject(accountShape()));
+export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountShape()));
 
 // Which fields are required is assumed: docs/gaps.md, row 3.
 /** Input for creating an Account, which is provisioned on the default chain of the Settings. */
@@ -124,7 +124,7 @@ export const accountCreateInputShape = () => ({
   entityId: entityIdSchema(),
   ...accountUpdateInputShape(),
 });
-export const accountCreateInputSchema = lazily((): Schema<AccountCreateInput> =>
+export const accountCreateInputSchema = lazy((): Schema<AccountCreateInput> =>
   closed(accountCreateInputShape()),
 );
 
@@ -135,13 +135,13 @@ export interface AccountUpdateInput {
   /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
   metadata?: Metadata | undefined; // docs/gaps.md, row 14
 }
-export const accountUpdateInputSchema = lazily((): Schema<AccountUpdateInput> =>
+export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
   closed(accountUpdateInputShape()),
 );
 
 // The document names no filter: docs/gaps.md, row 4.
 /** Which Accounts to list; add a filter through `options.query`. */
 export interface AccountListQuery extends PageQuery {}
-export const accountListQuerySchema = lazily((): Schema<AccountListQuery> =>
+export const accountListQuerySchema = lazy((): Schema<AccountListQuery> =>
   closed(pageQueryShape()),
 );

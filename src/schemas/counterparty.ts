@@ -6,7 +6,7 @@ import {
   closed,
   idOf,
   known,
-  lazily,
+  lazy,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
@@ -65,7 +65,7 @@ export const counterpartyShape = () => ({
   chain: z.nullish(anyString<Chain>()),
   createdAt: anyString(),
 });
-export const counterpartySchema = lazily((): Schema<Counterparty> =>
+export const counterpartySchema = lazy((): Schema<Counterparty> =>
   z.looseObject(counterpartyShape()),
 );
 
@@ -79,6 +79,6 @@ export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),
   entityId: z.optional(entityIdSchema()),
 });
-export const counterpartyListQuerySchema = lazily((): Schema<CounterpartyListQuery> =>
+export const counterpartyListQuerySchema = lazy((): Schema<CounterpartyListQuery> =>
   closed(counterpartyListQueryShape()),
 );

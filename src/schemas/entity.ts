@@ -5,7 +5,7 @@ import {
   closed,
   idOf,
   known,
-  lazily,
+  lazy,
   pageQueryShape,
   text,
   type OpenEnum,
@@ -102,12 +102,12 @@ export const entityCreatedShape = () => ({
   tosLink: anyString(),
   createdAt: anyString(),
 });
-export const entityCreatedSchema = lazily((): Schema<EntityCreated> =>
+export const entityCreatedSchema = lazy((): Schema<EntityCreated> =>
   z.looseObject(entityCreatedShape()),
 );
 
 export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
-export const entitySchema = lazily((): Schema<Entity> => z.looseObject(entityShape()));
+export const entitySchema = lazy((): Schema<Entity> => z.looseObject(entityShape()));
 
 // Which fields are required, and how the platform chooses the type: docs/gaps.md, rows 1 and 2.
 /** Input for creating an Entity. */
@@ -126,12 +126,10 @@ export const entityCreateInputShape = () => ({
   fullName: z.optional(text('expected a name as a string')),
   businessName: z.optional(text('expected a name as a string')),
 });
-export const entityCreateInputSchema = lazily((): Schema<EntityCreateInput> =>
+export const entityCreateInputSchema = lazy((): Schema<EntityCreateInput> =>
   closed(entityCreateInputShape()),
 );
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
-export const entityListQuerySchema = lazily((): Schema<EntityListQuery> =>
-  closed(pageQueryShape()),
-);
+export const entityListQuerySchema = lazy((): Schema<EntityListQuery> => closed(pageQueryShape()));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyString, lazily, type Schema } from './primitives.ts';
+import { anyString, lazy, type Schema } from './primitives.ts';
 
 /** What the platform sends with an error status. */
 export interface ErrorBody {
@@ -16,4 +16,4 @@ export const errorBodyShape = () => ({
   code: anyString(),
   details: z.nullish(z.record(z.string(), z.unknown())),
 });
-export const errorBodySchema = lazily((): Schema<ErrorBody> => z.looseObject(errorBodyShape()));
+export const errorBodySchema = lazy((): Schema<ErrorBody> => z.looseObject(errorBodyShape()));

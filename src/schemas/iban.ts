@@ -7,7 +7,7 @@ import {
   closed,
   idOf,
   known,
-  lazily,
+  lazy,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
@@ -61,7 +61,7 @@ export const ibanShape = () => ({
   status: anyString<IbanStatus>(),
   createdAt: anyString(),
 });
-export const ibanSchema = lazily((): Schema<Iban> => z.looseObject(ibanShape()));
+export const ibanSchema = lazy((): Schema<Iban> => z.looseObject(ibanShape()));
 
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
@@ -76,6 +76,4 @@ export const ibanListQueryShape = () => ({
   entityId: z.optional(entityIdSchema()),
   accountId: z.optional(accountIdSchema()),
 });
-export const ibanListQuerySchema = lazily((): Schema<IbanListQuery> =>
-  closed(ibanListQueryShape()),
-);
+export const ibanListQuerySchema = lazy((): Schema<IbanListQuery> => closed(ibanListQueryShape()));

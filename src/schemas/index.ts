@@ -67,7 +67,7 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from './instruction.ts';
-import { published } from './primitives.ts';
+import { asPublicSchema } from './primitives.ts';
 import type { Schema } from './schema.ts';
 import {
   settingsSchema,
@@ -137,89 +137,88 @@ export type {
 // Marked pure: a bundler then leaves out the ones that an application does not import.
 /** Input for creating an Account; unknown fields are refused. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
-  /* @__PURE__ */ published(accountCreateInputSchema);
+  /* @__PURE__ */ asPublicSchema(accountCreateInputSchema);
 /** What the platform answers when an Account has been created; unknown fields stay. */
 export const AccountCreatedSchema: Schema<AccountCreated> =
-  /* @__PURE__ */ published(accountCreatedSchema);
+  /* @__PURE__ */ asPublicSchema(accountCreatedSchema);
 /** The id of an Account: its prefix, and nothing that could change a path. */
-export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ published(accountIdSchema);
+export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ asPublicSchema(accountIdSchema);
 /** The query of a list of Accounts; unknown parameters are refused. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
-  /* @__PURE__ */ published(accountListQuerySchema);
+  /* @__PURE__ */ asPublicSchema(accountListQuerySchema);
 /** An Account as the platform sends it; unknown fields stay. */
-export const AccountSchema: Schema<Account> = /* @__PURE__ */ published(accountSchema);
+export const AccountSchema: Schema<Account> = /* @__PURE__ */ asPublicSchema(accountSchema);
 /** The fields of an Account to change; unknown fields are refused. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
-  /* @__PURE__ */ published(accountUpdateInputSchema);
+  /* @__PURE__ */ asPublicSchema(accountUpdateInputSchema);
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> =
-  /* @__PURE__ */ published(counterpartyIdSchema);
+  /* @__PURE__ */ asPublicSchema(counterpartyIdSchema);
 /** The query of a list of Counterparties; unknown parameters are refused. */
-export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> = /* @__PURE__ */ published(
-  counterpartyListQuerySchema,
-);
+export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
+  /* @__PURE__ */ asPublicSchema(counterpartyListQuerySchema);
 /** A Counterparty as the platform sends it; unknown fields stay. */
 export const CounterpartySchema: Schema<Counterparty> =
-  /* @__PURE__ */ published(counterpartySchema);
+  /* @__PURE__ */ asPublicSchema(counterpartySchema);
 /** Input for creating an Entity; unknown fields are refused. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
-  /* @__PURE__ */ published(entityCreateInputSchema);
+  /* @__PURE__ */ asPublicSchema(entityCreateInputSchema);
 /** What the platform answers when an Entity has been created; unknown fields stay. */
 export const EntityCreatedSchema: Schema<EntityCreated> =
-  /* @__PURE__ */ published(entityCreatedSchema);
+  /* @__PURE__ */ asPublicSchema(entityCreatedSchema);
 /** The id of an Entity: its prefix, and nothing that could change a path. */
-export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ published(entityIdSchema);
+export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asPublicSchema(entityIdSchema);
 /** The query of a list of Entities; unknown parameters are refused. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
-  /* @__PURE__ */ published(entityListQuerySchema);
+  /* @__PURE__ */ asPublicSchema(entityListQuerySchema);
 /** An Entity as the platform sends it; unknown fields stay. */
-export const EntitySchema: Schema<Entity> = /* @__PURE__ */ published(entitySchema);
+export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asPublicSchema(entitySchema);
 /** The body of an error answer; unknown fields stay. */
-export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ published(errorBodySchema);
+export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ asPublicSchema(errorBodySchema);
 /** The id of an IBAN: its prefix, and nothing that could change a path. */
-export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ published(ibanIdSchema);
+export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asPublicSchema(ibanIdSchema);
 /** The query of a list of IBANs; unknown parameters are refused. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
-  /* @__PURE__ */ published(ibanListQuerySchema);
+  /* @__PURE__ */ asPublicSchema(ibanListQuerySchema);
 /** An IBAN as the platform sends it; unknown fields stay. */
-export const IbanSchema: Schema<Iban> = /* @__PURE__ */ published(ibanSchema);
+export const IbanSchema: Schema<Iban> = /* @__PURE__ */ asPublicSchema(ibanSchema);
 /** A built instruction payload as the platform sends it; unknown fields stay. */
 export const BuiltInstructionSchema: Schema<BuiltInstruction> =
-  /* @__PURE__ */ published(builtInstructionSchema);
+  /* @__PURE__ */ asPublicSchema(builtInstructionSchema);
 /** How often an Instruction has run; unknown fields stay. */
 export const ExecutionStateSchema: Schema<ExecutionState> =
-  /* @__PURE__ */ published(executionStateSchema);
+  /* @__PURE__ */ asPublicSchema(executionStateSchema);
 /** Input for building an instruction payload; unknown action kinds pass through. */
-export const InstructionBuildInputSchema: Schema<InstructionBuildInput> = /* @__PURE__ */ published(
-  instructionBuildInputSchema,
-);
+export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
+  /* @__PURE__ */ asPublicSchema(instructionBuildInputSchema);
 /** Whose Instructions to list; unknown fields are refused. */
-export const InstructionListInputSchema: Schema<InstructionListInput> = /* @__PURE__ */ published(
-  instructionListInputSchema,
-);
+export const InstructionListInputSchema: Schema<InstructionListInput> =
+  /* @__PURE__ */ asPublicSchema(instructionListInputSchema);
 /** An Instruction as the platform sends it; unknown fields stay. */
-export const InstructionSchema: Schema<Instruction> = /* @__PURE__ */ published(instructionSchema);
+export const InstructionSchema: Schema<Instruction> =
+  /* @__PURE__ */ asPublicSchema(instructionSchema);
 /** The Settings as the platform sends them; unknown fields stay. */
-export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ published(settingsSchema);
+export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ asPublicSchema(settingsSchema);
 /** The Settings to change; unknown fields are refused. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
-  /* @__PURE__ */ published(settingsUpdateInputSchema);
+  /* @__PURE__ */ asPublicSchema(settingsUpdateInputSchema);
 /** Which transactions to list; unknown fields are refused. */
-export const TransactionListInputSchema: Schema<TransactionListInput> = /* @__PURE__ */ published(
-  transactionListInputSchema,
-);
+export const TransactionListInputSchema: Schema<TransactionListInput> =
+  /* @__PURE__ */ asPublicSchema(transactionListInputSchema);
 /** A transaction record as the platform sends it; unknown fields stay. */
-export const TransactionSchema: Schema<Transaction> = /* @__PURE__ */ published(transactionSchema);
+export const TransactionSchema: Schema<Transaction> =
+  /* @__PURE__ */ asPublicSchema(transactionSchema);
 /** Input for sending money: an exact amount and one destination; unknown fields are refused. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
-  /* @__PURE__ */ published(transferCreateInputSchema);
+  /* @__PURE__ */ asPublicSchema(transferCreateInputSchema);
 /** What the platform answers when a Transfer has been accepted; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
-  /* @__PURE__ */ published(transferCreatedSchema);
+  /* @__PURE__ */ asPublicSchema(transferCreatedSchema);
 /** The id of a Transfer: its prefix, and nothing that could change a path. */
-export const TransferIdSchema: Schema<TransferId> = /* @__PURE__ */ published(transferIdSchema);
+export const TransferIdSchema: Schema<TransferId> =
+  /* @__PURE__ */ asPublicSchema(transferIdSchema);
 /** The query of a list of Transfers; unknown parameters are refused. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
-  /* @__PURE__ */ published(transferListQuerySchema);
+  /* @__PURE__ */ asPublicSchema(transferListQuerySchema);
 /** A Transfer as the platform sends it; unknown fields stay. */
-export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ published(transferSchema);
+export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ asPublicSchema(transferSchema);

@@ -5,7 +5,7 @@ import {
   closed,
   integer,
   known,
-  lazily,
+  lazy,
   wholeNumber,
   type Hex,
   type Integer,
@@ -62,7 +62,7 @@ export const executionStateShape = () => ({
   executionStatus: anyString<ExecutionStatus>(),
   lastExecuted: integer(),
 });
-export const executionStateSchema = lazily((): Schema<ExecutionState> =>
+export const executionStateSchema = lazy((): Schema<ExecutionState> =>
   z.looseObject(executionStateShape()),
 );
 
@@ -78,11 +78,9 @@ export const instructionShape = () => ({
   salt: integer(),
   totalInstructedValue: anyString(),
 });
-export const instructionSchema = lazily((): Schema<Instruction> =>
-  z.looseObject(instructionShape()),
-);
+export const instructionSchema = lazy((): Schema<Instruction> => z.looseObject(instructionShape()));
 /** A list that comes without the envelope of a page. */
-export const instructionsSchema = lazily((): Schema<Instruction[]> => z.array(instructionSchema()));
+export const instructionsSchema = lazy((): Schema<Instruction[]> => z.array(instructionSchema()));
 
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {
@@ -101,7 +99,7 @@ export const builtInstructionShape = () => ({
   action: anyString<Hex>(),
   arguments: anyString<Hex>(),
 });
-export const builtInstructionSchema = lazily((): Schema<BuiltInstruction> =>
+export const builtInstructionSchema = lazy((): Schema<BuiltInstruction> =>
   z.looseObject(builtInstructionShape()),
 );
 
@@ -181,7 +179,7 @@ export const instructionBuildInputShape = () => ({
       ),
     ),
 });
-export const instructionBuildInputSchema = lazily((): Schema<InstructionBuildInput> =>
+export const instructionBuildInputSchema = lazy((): Schema<InstructionBuildInput> =>
   closed(instructionBuildInputShape()),
 );
 
@@ -191,6 +189,6 @@ export interface InstructionListInput {
   address: Hex;
 }
 export const instructionListInputShape = () => ({ address: address() });
-export const instructionListInputSchema = lazily((): Schema<InstructionListInput> =>
+export const instructionListInputSchema = lazy((): Schema<InstructionListInput> =>
   closed(instructionListInputShape()),
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { published, type Schema } from './primitives.ts';
+import { asPublicSchema, type Schema } from './primitives.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /** One page of a list of the versioned API. */
@@ -34,7 +34,7 @@ export const pageSchema = <T>(item: {
     readonly output: T;
   };
 }): PublicSchema<Page<T>> =>
-  published(() =>
+  asPublicSchema(() =>
     z.looseObject({
       data: z.array(item as z.core.$ZodType<T>),
       hasMore: z.boolean(),

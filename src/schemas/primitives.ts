@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isPlainObject, isUnsafe, unsafeRule } from '../internal/guards.ts';
 import { idProblem, isId, type IdPrefix } from './ids.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
@@ -23,14 +24,14 @@ export type Schema<T> = z.ZodMiniType<T>;
  * that this alone has no effect, so that they drop what is not used.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function lazily<T>(make: () => Schema<T>): () => Schema<T> {
+export function lazy<T>(make: () => Schema<T>): () => Schema<T> {
   let made: Schema<T> | undefined;
   return () => (made ??= make());
 }
 
 /** A schema for programs, which have another zod or none: the type names no zod, the value is one. */
 /* @__NO_SIDE_EFFECTS__ */
-export function published<T>(schema: () => Schema<T>): PublicSchema<T> {
+export function asPublicSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   return schema() as unknown as PublicSchema<T>;
 }
 
@@ -38,16 +39,16 @@ export function published<T>(schema: () => Schema<T>): PublicSchema<T> {
  * Goes along with every check of the client's own, which has its own words: an application's
  * `z.config` reaches every zod of a process, and may throw. `describe` in arguments.ts knows the words.
  */
-export const unworded = { error: (): string => 'Invalid input' };
+export const withoutMessage = { error: (): string => 'Invalid input' };
 
 /*
  * Answers: open (docs/gaps.md, rows 30 and 31). A format is not checked on the way in: every string is
  * accepted, and only the type says more. So one schema serves for all, and start-up makes it once.
  */
-const sharedString = lazily(() => z.string());
-export const anyString = <T extends string = string>(): Schema<T> => narrowed(sharedString());
-export const integer = lazily((): Schema<Integer> => z.union([z.int(), z.bigint()]));
-export const metadata = lazily((): Schema<Metadata> => z.record(z.string(), z.unknown()));
+const sharedString = lazy(() => z.string());
+export const anyString = <T extends string = string>(): Schema<T> => asSchema(sharedString());
+export const integer = lazy((): Schema<Integer> => z.union([z.int(), z.bigint()]));
+export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unknown()));
 
 /*
  * Requests: closed (docs/gaps.md, row 23). Each schema carries its own sentence, because zod/mini
@@ -67,26 +68,15 @@ export const closed = <Shape extends z.core.$ZodShape>(
 
 /** Data to send, as it is: what JSON would lose of it, `refuseLoss` refuses. */
 export const metadataInput = (): Schema<Metadata> =>
-  z.custom<Metadata>(isPlain, 'expected an object of keys and values');
+  z.custom<Metadata>(isPlainObject, 'expected an object of keys and values');
 
 /** An id of one kind to send. */
 /* @__NO_SIDE_EFFECTS__ */
 export function idOf<Id extends string>(prefix: IdPrefix): () => Schema<Id> {
   const error = ({ input }: { readonly input?: unknown }) => idProblem(prefix, input);
-  return lazily(() =>
-    narrowed(z.string({ error }).check(z.refine((id) => isId(prefix, id), { error }))),
+  return lazy(() =>
+    asSchema(z.string({ error }).check(z.refine((id) => isId(prefix, id), { error }))),
   );
-}
-
-/** Whether a value is an object and not an array. */
-export const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Whether all that an object holds is in its own fields, as it is not in a Map or an instance of a class. */
-export function isPlain(value: unknown): value is Record<string, unknown> {
-  if (!isObject(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A membership test for the documented values of an open enum. */
@@ -101,7 +91,7 @@ export function known<Known extends string>(
  * Gives a schema a narrower type than zod can see: one that its refinement has established or, in an
  * answer, one that the document promises and nobody checks.
  */
-export const narrowed = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
+export const asSchema = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
 export const text = (error = 'expected a string'): z.ZodMiniString => z.string(error);
 
@@ -130,14 +120,6 @@ export const wholeNumber = (): Schema<Integer> =>
   // The range is checked inside the union, the type outside of it: both need the sentence.
   z.union([z.int({ error: wholeNumberRule }), z.bigint()], { error: wholeNumberRule });
 
-/** Whether a whole number is so large that it may stand for another one. */
-export const isUnsafe = (value: unknown): boolean =>
-  Number.isInteger(value) && !Number.isSafeInteger(value);
-export const unsafeRule =
-  'got a number beyond 2^53 - 1; expected a bigint. It has lost digits: write it as 9007199254740993n';
-
-export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';
-
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
   isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
 
@@ -150,12 +132,12 @@ export const countFrom = (least: number, error: string): Schema<Integer> =>
 const addressRule = 'expected an address: "0x" and hexadecimal digits';
 /** An address to send; the document does not say how long one is: docs/gaps.md, row 22. */
 export const address = (): Schema<Hex> =>
-  narrowed(z.string(addressRule).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, addressRule)));
+  asSchema(z.string(addressRule).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, addressRule)));
 
 const hexIdRule = 'expected hexadecimal text';
 /** An id to send that is hexadecimal; whether with a `0x` is not documented: docs/gaps.md, row 22. */
 export const hexId = (): Schema<Hex> =>
-  narrowed(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
+  asSchema(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
 export const momentRule = 'expected a valid Date, or text such as "2026-01-31T12:00:00Z"';
 /** Date.parse makes 2 March of 30 February. */

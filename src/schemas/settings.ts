@@ -3,8 +3,8 @@ import {
   anyString,
   closed,
   known,
-  lazily,
-  narrowed,
+  lazy,
+  asSchema,
   type OpenEnum,
   type Schema,
 } from './primitives.ts';
@@ -38,7 +38,7 @@ export const settingsShape = () => ({
   webhookUrl: z.nullish(anyString()),
   updatedAt: anyString(),
 });
-export const settingsSchema = lazily((): Schema<Settings> => z.looseObject(settingsShape()));
+export const settingsSchema = lazy((): Schema<Settings> => z.looseObject(settingsShape()));
 
 /** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
@@ -61,7 +61,7 @@ export const settingsUpdateInputShape = () => ({
     z.string(vaultRule).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, vaultRule)),
   ),
   defaultChain: z.optional(
-    narrowed<KnownChain>(z.string(chainRule).check(z.refine(isKnownChain, chainRule))),
+    asSchema<KnownChain>(z.string(chainRule).check(z.refine(isKnownChain, chainRule))),
   ),
   webhookUrl: z.nullish(
     z
@@ -69,7 +69,7 @@ export const settingsUpdateInputShape = () => ({
       .check(z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), urlRule)),
   ),
 });
-export const settingsUpdateInputSchema = lazily((): Schema<SettingsUpdateInput> =>
+export const settingsUpdateInputSchema = lazy((): Schema<SettingsUpdateInput> =>
   closed(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],

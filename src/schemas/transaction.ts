@@ -8,7 +8,7 @@ import {
   hexId,
   integer,
   known,
-  lazily,
+  lazy,
   moment,
   type Hex,
   type Integer,
@@ -74,11 +74,9 @@ export const transactionShape = () => ({
   deactivation: z.boolean(),
   transactionStatus: anyString<TransactionStatus>(),
 });
-export const transactionSchema = lazily((): Schema<Transaction> =>
-  z.looseObject(transactionShape()),
-);
+export const transactionSchema = lazy((): Schema<Transaction> => z.looseObject(transactionShape()));
 /** A list that comes without the envelope of a page. */
-export const transactionsSchema = lazily((): Schema<Transaction[]> => z.array(transactionSchema()));
+export const transactionsSchema = lazy((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
 /** The one sort order that the document names. @useDeclaredType */
@@ -119,6 +117,6 @@ export const transactionListInputShape = () => ({
   skip: z.optional(countFrom(0, skipRule)),
   take: z.optional(countFrom(1, takeRule)),
 });
-export const transactionListInputSchema = lazily((): Schema<TransactionListInput> =>
+export const transactionListInputSchema = lazy((): Schema<TransactionListInput> =>
   closed(transactionListInputShape()),
 );

@@ -8,8 +8,8 @@ import {
   filledText,
   idOf,
   known,
-  lazily,
-  narrowed,
+  lazy,
+  asSchema,
   pageQueryShape,
   positiveAmount,
   text,
@@ -96,7 +96,7 @@ export const transferCreatedShape = () => ({
   type: anyString<TransferType>(),
   createdAt: anyString(),
 });
-export const transferCreatedSchema = lazily((): Schema<TransferCreated> =>
+export const transferCreatedSchema = lazy((): Schema<TransferCreated> =>
   z.looseObject(transferCreatedShape()),
 );
 
@@ -110,7 +110,7 @@ export const transferShape = () => ({
   direction: anyString<TransferDirection>(),
   description: z.nullish(anyString()),
 });
-export const transferSchema = lazily((): Schema<Transfer> => z.looseObject(transferShape()));
+export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /*
  * Which fields are required, which currencies there are, and that the description comes back as it was:
@@ -167,8 +167,8 @@ export const transferCreateInputShape = () => ({
   currency: z.optional(filledText('a currency code, such as "USDC"')),
   description: z.optional(text()),
 });
-export const transferCreateInputSchema = lazily((): Schema<TransferCreateInput> =>
-  narrowed(
+export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
+  asSchema(
     closed(transferCreateInputShape()).check(
       // What the platform does with both is not documented: docs/gaps.md, row 48.
       z.refine(
@@ -197,6 +197,6 @@ export const transferListQueryShape = () => ({
   ...pageQueryShape(),
   accountId: z.optional(accountIdSchema()),
 });
-export const transferListQuerySchema = lazily((): Schema<TransferListQuery> =>
+export const transferListQuerySchema = lazy((): Schema<TransferListQuery> =>
   closed(transferListQueryShape()),
 );

@@ -14,7 +14,7 @@ import { observed, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { refusal } from './refusal.ts';
+import { rejection } from './refusal.ts';
 
 /** What is wrong with an id, whatever it is the id of. */
 const wrong = (prefix: string): readonly (readonly [string, unknown])[] => [
@@ -125,7 +125,7 @@ test.each([...inPaths, ...inFields])(
     // A field that may be absent is absent when it is undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
     const accepted = await whichFail(rows, async (id) => {
-      const error = await refusal((payments) => send(payments, id));
+      const error = await rejection((payments) => send(payments, id));
       expect(error.issues.map((issue) => issue.path)).toContain(path);
     });
     expect(accepted).toEqual([]);
@@ -199,7 +199,7 @@ test('what is no id is described and not shown', () => {
 });
 
 test('an issue says which id is expected and never repeats the value', async () => {
-  const error = await refusal((payments) =>
+  const error = await rejection((payments) =>
     payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
   );
   expect(error.issues[0]?.message).toContain('expected the id of a Transfer, txfr_…');

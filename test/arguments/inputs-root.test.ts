@@ -6,7 +6,7 @@ import type {
 import { describe, expect, test } from 'vitest';
 import { buildInput, owner } from '../support/platform.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { refusal, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './refusal.ts';
 
 const badAddresses: readonly unknown[] = [
   undefined,
@@ -122,7 +122,7 @@ describe('instructions.build', () => {
 test('instructions.list refuses every address that is not hexadecimal', async () => {
   const rows = badAddresses.map((address) => [String(address), address] as const);
   const accepted = await whichFail(rows, async (address) => {
-    const error = await refusal((payments) =>
+    const error = await rejection((payments) =>
       payments.instructions.list({ address } as InstructionListInput),
     );
     expect(error.issues).toEqual([
@@ -191,7 +191,7 @@ describe('transactions.list', () => {
   );
 
   test('a walk through transactions is refused for the same reason as a page of them', async () => {
-    const error = await refusal(async (payments) => {
+    const error = await rejection(async (payments) => {
       for await (const record of payments.transactions.list({} as TransactionListInput)) {
         throw new Error(`there is a record: ${record.transactionHash}`);
       }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { observed } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { refusal, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './refusal.ts';
 
 describe('transfers.create', () => {
   const rule = /expected a decimal string above zero, such as "12\.50"/;
@@ -116,7 +116,7 @@ describe('transfers.create', () => {
 
   test('one refusal names everything that is wrong, options included', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
-    const error = await refusal((payments) =>
+    const error = await rejection((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
         timeout: -1,
         headers: { host: 'x' },
@@ -134,7 +134,7 @@ describe('transfers.create', () => {
 
   test('the message of a refusal says how to write the amount', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
-    const error = await refusal((payments) => payments.transfers.create(input));
+    const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
       "ValidationError: Invalid amount in transfers.create: got 0.30000000000000004; expected a decimal string above zero, such as "12.50".
       Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004.
@@ -283,7 +283,7 @@ test.each(endpoints.filter(({ body }) => body.length > 0))(
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];
-      await refusal((payments) => invoke(payments, operation, [...first, input]));
+      await rejection((payments) => invoke(payments, operation, [...first, input]));
     }
   },
 );

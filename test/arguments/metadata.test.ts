@@ -3,7 +3,7 @@ import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { observed } from '../support/clients.ts';
 import { account } from '../support/records.ts';
-import { refusal } from './refusal.ts';
+import { rejection } from './refusal.ts';
 
 /** A value inside `levels` objects. */
 const nested = (levels: number, value: unknown): unknown =>
@@ -50,10 +50,10 @@ test.each<[string, unknown, string, RegExp]>([
 ])(
   'metadata that is or holds %s is refused, and nothing is sent',
   async (_, metadata, path, says) => {
-    const creation = await refusal((payments) =>
+    const creation = await rejection((payments) =>
       payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),
     );
-    const change = await refusal((payments) =>
+    const change = await rejection((payments) =>
       payments.accounts.update('acc_1', { metadata } as AccountUpdateInput),
     );
     for (const error of [creation, change]) {
@@ -70,11 +70,11 @@ function deep(levels: number): unknown {
 }
 
 test('further fields are refused for the same mistakes as metadata', async () => {
-  const error = await refusal((payments) =>
+  const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
   expect(error.issues).toMatchObject([{ path: 'options.body.note.n' }]);
-  const action = await refusal((payments) =>
+  const action = await rejection((payments) =>
     payments.instructions.build({
       address: `0x${'0'.repeat(40)}`,
       chainId: 1,

@@ -7,7 +7,7 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { apiKey, failureOf, observed } from '../support/clients.ts';
 import { newTransfer } from '../support/values.ts';
-import { refusal } from './refusal.ts';
+import { rejection } from './refusal.ts';
 
 /*
  * A copy of an object has its own fields only. What keeps them elsewhere would be sent without them: a
@@ -57,7 +57,7 @@ describe('the options of a call', () => {
       (payments: PaymentsClient) => payments.transactions.list({ address: '0x0a' }, options),
       (payments: PaymentsClient) => payments.transfers.waitFor('txfr_1', options),
     ]) {
-      expect((await refusal(call)).issues).toMatchObject([at]);
+      expect((await rejection(call)).issues).toMatchObject([at]);
     }
     const { payments, sent } = observed();
     const error = await failureOf(
@@ -75,7 +75,7 @@ describe('the options of a call', () => {
         (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
         (payments: PaymentsClient) => payments.transfers.list({}, options),
       ]) {
-        const { issues } = await refusal(call);
+        const { issues } = await rejection(call);
         expect(issues).toMatchObject([
           { path: `options.${name}`, message: /expected a plain object/ },
         ]);

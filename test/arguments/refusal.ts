@@ -8,7 +8,7 @@ import { whichFail } from '../support/which-fail.ts';
  * The error of a call that must be refused. It comes as a rejection and not as an exception, and
  * nothing is sent.
  */
-export async function refusal(
+export async function rejection(
   call: (payments: PaymentsClient) => PromiseLike<unknown>,
 ): Promise<ValidationError> {
   const { payments, sent } = observed(() => Response.json({ id: 'sent' }));
@@ -52,7 +52,7 @@ export function table(
 ): void {
   test(title, async () => {
     const unlike = await whichFail(rows, async (input, path, says) => {
-      const error = await refusal((payments) => invoke(payments, operation, [...first, input]));
+      const error = await rejection((payments) => invoke(payments, operation, [...first, input]));
       expect(error.operation).toBe(operation);
       expect(error.issues.map((issue) => issue.path)).toEqual([path]);
       expect(error.issues[0]?.message).toMatch(says);

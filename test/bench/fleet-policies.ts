@@ -1,5 +1,5 @@
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
-import { Gate, GateTooLong } from '../../src/calls/gate.ts';
+import { RateLimiter, RateLimiterWaitTooLong } from '../../src/calls/rate-limiter.ts';
 import { refused } from '../../src/errors/failure.ts';
 import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';
 import {
@@ -20,7 +20,7 @@ export interface Policy {
   readonly client: (world: World, timeline: Timeline, random: () => number) => Caller;
 }
 
-const refusal = refused(
+const rejection = refused(
   { status: 429, headers: new Headers(), text: '' },
   undefined,
   { outcome: 'rejected', transient: true, retryAfterMs: undefined, isPlatforms: true },
@@ -29,21 +29,21 @@ const refusal = refused(
 
 const isOk = ({ status }: Attempted): boolean => status === 200;
 
-/** The loop of transport.ts around the real policy: its gate, its budget, its delays, its refusals. */
+/** The loop of transport.ts around the real policy: its rateLimiter, its budget, its delays, its refusals. */
 const ours: Policy = {
   name: 'this SDK',
   client(world, timeline, random) {
     const budget = new RetryBudget();
-    const gate = new Gate(timeline);
+    const rateLimiter = new RateLimiter(timeline);
     const attempts = async (kind: Kind, total: Deadline): Promise<boolean> => {
       let lastCost: number | undefined;
       for (let retries = 0; ; retries += 1) {
-        await gate.enter(total, 30_000, () => undefined);
+        await rateLimiter.enter(total, 30_000, () => undefined);
         const sentAt = timeline.elapsed();
         const attempted = await world.request();
         const { retryAfterMs } = attempted;
         const status = attempted.status === 'timeout' ? undefined : attempted.status;
-        if (status === 429) gate.close(sentAt, { ...refusal, retryAfterMs });
+        if (status === 429) rateLimiter.close(sentAt, { ...rejection, retryAfterMs });
         if (isOk(attempted)) {
           budget.refund(lastCost);
           return true;
@@ -74,7 +74,7 @@ const ours: Policy = {
       try {
         return await attempts(isWrite ? 'once' : 'safe', total);
       } catch (error) {
-        if (error instanceof Stopped || error instanceof GateTooLong) return false;
+        if (error instanceof Stopped || error instanceof RateLimiterWaitTooLong) return false;
         throw error;
       } finally {
         total.close();

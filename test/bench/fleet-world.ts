@@ -82,7 +82,7 @@ export class Timeline implements Required<Clock> {
 }
 
 interface Waiting {
-  readonly answer: (attempted: Attempted) => void;
+  readonly response: (attempted: Attempted) => void;
 }
 
 /**
@@ -121,7 +121,7 @@ export class World {
       const timer = this.#timeline.setTimeout(() => {
         resolve({ status: 'timeout', retryAfterMs: undefined });
       }, patience);
-      const answer = (attempted: Attempted): void => {
+      const response = (attempted: Attempted): void => {
         this.#timeline.setTimeout(
           () => {
             this.#timeline.clearTimeout(timer);
@@ -133,11 +133,11 @@ export class World {
       const { shed, atRandom } = this.#scenario;
       const isUnlucky = atRandom !== undefined && this.#isBrownedOut && this.#random() < atRandom;
       if (!isUnlucky && this.#line.length - this.#served < this.#capacity * line) {
-        this.#line.push({ answer });
+        this.#line.push({ response });
         return;
       }
       this.#credit -= costOfRefusal;
-      answer({ status: shed, retryAfterMs: shed === 429 ? retryAfter : undefined });
+      response({ status: shed, retryAfterMs: shed === 429 ? retryAfter : undefined });
     });
   }
 
@@ -149,7 +149,7 @@ export class World {
     this.#credit = Math.max(this.#credit + speed, -500 * speed);
     while (this.#credit >= 1 && this.#served < this.#line.length) {
       this.#credit -= 1;
-      this.#line[this.#served]?.answer({ status: 200, retryAfterMs: undefined });
+      this.#line[this.#served]?.response({ status: 200, retryAfterMs: undefined });
       this.#served += 1;
     }
     if (this.#served === this.#line.length) this.#credit = Math.min(this.#credit, 1 + speed);

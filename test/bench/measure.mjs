@@ -57,10 +57,10 @@ const works = {
    * GET, POST and paging at full speed, as in a process that has been at work for a while: what the
    * compiler does during the first ten thousand calls is part of no figure. The cold side is `start`.
    */
-  async wire() {
+  async transport() {
     const face = adapter.open(await adapter.load?.(), origin);
-    const answer = await face.getOne();
-    if (answer.amount !== '1250.000000') throw new Error(`${name} did not read the record`);
+    const response = await face.getOne();
+    if (response.amount !== '1250.000000') throw new Error(`${name} did not read the record`);
     const count = Math.round(3_000 * scale);
     await inParallel(face.getOne, 4 * count, 32);
     const get = await timed(5, count, () => inParallel(face.getOne, count, 32));
@@ -117,18 +117,25 @@ const works = {
 
   /** The checks of a page of 100 transfers, with the SDK's own checker, beside parsing its JSON. */
   async check() {
-    const [{ answerCheck }, { pageBodySchema }, { transferSchema }, { parseJson }, z, usual, data] =
-      await Promise.all([
-        import('../../src/calls/answer-check.ts'),
-        import('../../src/schemas/page.ts'),
-        import('../../src/schemas/transfer.ts'),
-        import('../../src/wires/json.ts'),
-        import('zod'),
-        import('./adapters/ky-zod.mjs'),
-        import('./data.mjs'),
-      ]);
+    const [
+      { responseCheck },
+      { pageBodySchema },
+      { transferSchema },
+      { parseJson },
+      z,
+      usual,
+      data,
+    ] = await Promise.all([
+      import('../../src/calls/response-check.ts'),
+      import('../../src/schemas/page.ts'),
+      import('../../src/schemas/transfer.ts'),
+      import('../../src/internal/json.ts'),
+      import('zod'),
+      import('./adapters/ky-zod.mjs'),
+      import('./data.mjs'),
+    ]);
     const text = `{"data":${data.items},"hasMore":true,"nextCursor":"c1"}`;
-    const ours = answerCheck(pageBodySchema(transferSchema()));
+    const ours = responseCheck(pageBodySchema(transferSchema()));
     const classic = usual.schemas(z).page;
     const contestants = {
       check: (page) => ours.safeParse(page).success,

@@ -52,8 +52,8 @@ const works = flags.works?.split(',') ?? [
 ];
 /** Rounds and size of each kind of work. */
 const plan = quick
-  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], wire: [2, 0.5] }
-  : { check: [5, 1], start: [15, 1], overlap: [2, 1], wire: [4, 1], heap: [2, 1] };
+  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], transport: [2, 0.5] }
+  : { check: [5, 1], start: [15, 1], overlap: [2, 1], transport: [4, 1], heap: [2, 1] };
 
 /** Where a package was found, and its version; undefined when it is not installed. */
 async function versionOf(name) {
@@ -67,22 +67,22 @@ async function versionOf(name) {
 
 async function startServer() {
   const server = fork(join(here, 'server.mjs'), { stdio: 'inherit' });
-  const answer = () => new Promise((resolve) => server.once('message', resolve));
-  const { port } = await answer();
+  const response = () => new Promise((resolve) => server.once('message', resolve));
+  const { port } = await response();
   return {
     origin: `http://127.0.0.1:${port}`,
     /** Changes what the server does; tells how busy it has been at most since the last change. */
     async set(setting) {
-      const answered = answer();
+      const received = response();
       server.send(setting);
-      return (await answered).busiest;
+      return (await received).busiest;
     },
     stop: () => server.disconnect(),
   };
 }
 
 const settings = {
-  wire: { total: 20_000, delay: 0 },
+  transport: { total: 20_000, delay: 0 },
   overlap: { total: 2_500, delay: 20 },
   start: { total: 20_000, delay: 0 },
   check: {},
@@ -183,7 +183,7 @@ const outcome = {
     commit: commitOf().trim(),
     node: process.version,
     cores: cpus().length,
-    rounds: flags.rounds ?? plan.wire[0],
+    rounds: flags.rounds ?? plan.transport[0],
   },
 };
 const verdicts = judged(goals, outcome);

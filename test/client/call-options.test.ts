@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf, observed } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { refusal } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/refusal.ts';
 
 describe('every list refuses', () => {
   const lists = endpoints.filter(({ query }) => query.includes('cursor'));
@@ -30,7 +30,7 @@ describe('every list refuses', () => {
     '$operation refuses every page that it cannot ask for',
     async ({ operation }) => {
       for (const [query, path, says] of queries) {
-        const error = await refusal((payments) => invoke(payments, operation, [query]));
+        const error = await rejection((payments) => invoke(payments, operation, [query]));
         expect(error.operation).toBe(operation);
         expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
       }
@@ -40,7 +40,7 @@ describe('every list refuses', () => {
   test.each(lists)(
     'a walk through $operation is refused for the same reason as a page of it',
     async ({ operation }) => {
-      const error = await refusal(async (payments) => {
+      const error = await rejection(async (payments) => {
         const list = invoke(payments, operation, [
           { limit: 0 },
         ]) as unknown as AsyncIterable<unknown>;
@@ -184,7 +184,7 @@ describe('every call refuses', () => {
 
   test.each(bad)('no call is sent with %s', async (_, options, path, says) => {
     for (const { operation, given } of calls) {
-      const error = await refusal((payments) => invoke(payments, operation, [...given, options]));
+      const error = await rejection((payments) => invoke(payments, operation, [...given, options]));
       expect(error.operation).toBe(operation);
       expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
     }
@@ -192,7 +192,7 @@ describe('every call refuses', () => {
 
   test('one refusal names everything that is wrong with the options', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
-    const error = await refusal((payments) =>
+    const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),
     );
     expect(error.issues.map(({ path }) => path).toSorted()).toEqual([

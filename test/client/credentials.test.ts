@@ -67,13 +67,13 @@ test.each([
 });
 
 test('fifty callers at once share one call of the function', async () => {
-  const gate = Promise.withResolvers<string>();
-  const source = vi.fn(() => gate.promise);
+  const rateLimiter = Promise.withResolvers<string>();
+  const source = vi.fn(() => rateLimiter.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   const callers = Array.from({ length: 50 }, () => payments.transfers.get('txfr_1'));
   await settle();
   expect(requests).toHaveLength(0);
-  gate.resolve('sk_shared');
+  rateLimiter.resolve('sk_shared');
   await Promise.all(callers);
   expect(source).toHaveBeenCalledTimes(1);
   expect(requests).toHaveLength(50);
@@ -157,10 +157,10 @@ test('a creation is replayed once after a refusal, without any retries allowed',
 
 test('the replay after a 401 does not count as a retry', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const answers = [401, 429, 429, 201];
+  const responses = [401, 429, 429, 201];
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
-    (_, __, count) => respond(answers[count - 1] ?? 500, count < 4 ? errorBody : transferCreated),
+    (_, __, count) => respond(responses[count - 1] ?? 500, count < 4 ? errorBody : transferCreated),
     { clock, apiKey: numbered() },
   );
   expect(await clock.run(payments.transfers.create(newTransfer))).toEqual(transferCreated);

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 /** The error of options that must be refused. */
-function refusal(options: unknown): ConfigurationError {
+function rejection(options: unknown): ConfigurationError {
   try {
     new PaymentsClient(options as ClientOptions);
   } catch (error) {
@@ -64,7 +64,7 @@ describe('a credential', () => {
   ];
 
   test.each(apiKeys)('an API key that %s is refused, and not shown', (_, value) => {
-    const error = refusal({ baseUrl, apiKey: value });
+    const error = rejection({ baseUrl, apiKey: value });
     expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
@@ -76,7 +76,7 @@ describe('a credential', () => {
     ['comes with its scheme', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
   ])('a JWT that %s is refused, and not shown', (_, value) => {
-    const error = refusal({ baseUrl, apiKey, jwt: value });
+    const error = rejection({ baseUrl, apiKey, jwt: value });
     expect(error.message).toMatch(/^Invalid option jwt: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
@@ -86,14 +86,14 @@ describe('a credential', () => {
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
       vi.stubEnv(variable, `sk_${mark} x`);
-      const error = refusal({ baseUrl });
+      const error = rejection({ baseUrl });
       expect(error.message).toContain(variable);
       expect(inspect(error)).not.toContain(mark);
     },
   );
 
   test('a client without any credential is refused, with a word on where one may come from', () => {
-    expect(refusal({ baseUrl }).message).toMatch(
+    expect(rejection({ baseUrl }).message).toMatch(
       /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
@@ -101,7 +101,7 @@ describe('a credential', () => {
   test('a credential of null is none, whatever the environment says', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    expect(refusal({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
+    expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
     const { payments, sent } = observed(() => Response.json([]), { baseUrl, jwt: null });
     const error = await failureOf(payments.instructions.list({ address: owner }));
     expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
@@ -126,7 +126,7 @@ describe.each([
   ['rootUrl', ''],
 ] as const)('the option %s', (name, path) => {
   const refused = (value: unknown): ConfigurationError =>
-    refusal({ baseUrl, apiKey, [name]: value });
+    rejection({ baseUrl, apiKey, [name]: value });
 
   test.each<[string, unknown]>([
     ['empty', ''],
@@ -181,11 +181,11 @@ describe.each([
   test('http to another host needs allowHttp, which the refusal names', () => {
     const http = { baseUrl, apiKey, [name]: `http://sandbox:4010${path}` };
     for (const allowHttp of [undefined, false]) {
-      expect(refusal({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
+      expect(rejection({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
     }
     const client = new PaymentsClient({ ...http, allowHttp: true });
     expect(JSON.stringify(client)).toContain(`http://sandbox:4010${path}"`);
-    expect(refusal({ ...http, [name]: `ftp://x${path}`, allowHttp: true }).message).toContain(
+    expect(rejection({ ...http, [name]: `ftp://x${path}`, allowHttp: true }).message).toContain(
       'does not begin with "https://"',
     );
   });
@@ -207,7 +207,7 @@ describe.each([
 
 test('a host that is called v0 is not the version of the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
-    expect(refusal({ baseUrl, apiKey }).message).toContain('does not end in /v0');
+    expect(rejection({ baseUrl, apiKey }).message).toContain('does not end in /v0');
   }
   expect(new PaymentsClient({ baseUrl: 'https://v0/v0', apiKey }).toJSON()).toEqual({
     baseUrl: 'https://v0/v0',
@@ -226,12 +226,12 @@ test('a URL of many slashes is checked in a time that follows its length', () =>
 
 test('the base URL must end in the version', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
-    const { message } = refusal({ baseUrl: `https://api.example.com${path}`, apiKey });
+    const { message } = rejection({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain(
       'Invalid option baseUrl: does not end in /v0; expected a URL such as',
     );
   }
-  expect(refusal({ apiKey }).message).toMatch(
+  expect(rejection({ apiKey }).message).toMatch(
     /^No base URL: pass the option baseUrl, or set PAYMENTS_BASE_URL/,
   );
 });
@@ -253,7 +253,7 @@ test.each([
 });
 
 test('a refusal holds nothing of a call, and no field that is undefined', () => {
-  const error = refusal({ apiKey });
+  const error = rejection({ apiKey });
   expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
   expect(Object.keys(error.toJSON())).toEqual(
     Object.keys(JSON.parse(JSON.stringify(error)) as object),
@@ -272,7 +272,7 @@ describe('an option', () => {
     ['token', undefined],
     ['accessKeySecret', undefined],
   ])('an option called %s is refused, with the name that was probably meant', (name, meant) => {
-    const { message } = refusal({ baseUrl, apiKey, [name]: mark });
+    const { message } = rejection({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`Invalid option ${name}: unknown option`);
     if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
     else
@@ -316,13 +316,18 @@ describe('an option', () => {
       values.map((value) => [name, value] as const),
     ),
   )('the option %s cannot be %o', (name, value) => {
-    const error = refusal({ baseUrl, apiKey, [name]: value });
+    const error = rejection({ baseUrl, apiKey, [name]: value });
     expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
     expect(inspect(error)).not.toContain(mark);
   });
 
   test('an option that is wrong is told of with all others', () => {
-    const { message } = refusal({ apiKey: mark, timeout: 0, hooks: { onRequests: 1 }, retries: 1 });
+    const { message } = rejection({
+      apiKey: mark,
+      timeout: 0,
+      hooks: { onRequests: 1 },
+      retries: 1,
+    });
     expect(message.split('\n').toSorted()).toEqual([
       expect.stringContaining('Invalid option apiKey: got text without "sk_"'),
       'Invalid option hooks.onRequests: unknown option; did you mean onRequest?',
@@ -345,7 +350,7 @@ describe('an option', () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
     for (const options of [null, 5, true, 'sk_test_1']) {
-      expect(refusal(options).message).toContain('expected a plain object');
+      expect(rejection(options).message).toContain('expected a plain object');
     }
     const payments = new PaymentsClient();
     for (const options of [null, 5, 'sk_test_1', undefined]) {
@@ -451,8 +456,8 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', '');
     vi.stubEnv('PAYMENTS_API_KEY', '');
     vi.stubEnv('PAYMENTS_ROOT_URL', '');
-    expect(refusal({ apiKey }).message).toContain('No base URL: ');
-    expect(refusal({ baseUrl }).message).toContain('No credential: ');
+    expect(rejection({ apiKey }).message).toContain('No base URL: ');
+    expect(rejection({ baseUrl }).message).toContain('No credential: ');
     expect(new PaymentsClient({ baseUrl, apiKey }).toJSON().rootUrl).toBe(
       'https://api.example.com',
     );

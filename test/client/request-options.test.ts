@@ -4,7 +4,7 @@ import { failureOf, observed } from '../support/clients.ts';
 import { buildInput, observedPlatform, owner } from '../support/platform.ts';
 import { account } from '../support/records.ts';
 import { newTransfer } from '../support/values.ts';
-import { refusal } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/refusal.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',
@@ -235,17 +235,17 @@ test.each([
   ['202', () => new Response('{"status":"accepted"}', { status: 202 })],
   ['204', () => new Response(null, { status: 204 })],
   ['200 with a body that never ends', () => new Response(new ReadableStream())],
-])('a deletion answered %s resolves to undefined', async (_, answer) => {
-  const { payments } = observed(answer);
+])('a deletion answered %s resolves to undefined', async (_, response) => {
+  const { payments } = observed(response);
   expect(await payments.counterparties.delete('cpty_1')).toBeUndefined();
   expect(await payments.ibans.delete('iban_1')).toBeUndefined();
 });
 
 test('any 2xx is success', async () => {
   for (const status of [200, 201, 202, 207, 299]) {
-    const answer = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
-    const { payments } = observed(() => Response.json(answer, { status }));
-    expect(await payments.transfers.create(book)).toEqual(answer);
+    const response = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
+    const { payments } = observed(() => Response.json(response, { status }));
+    expect(await payments.transfers.create(book)).toEqual(response);
   }
 });
 
@@ -288,7 +288,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     'options.query.after',
   ],
 ])('a number that has lost digits is refused in %s, too', async (_, call, path) => {
-  const error = await refusal(call);
+  const error = await rejection(call);
   expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
 });
 
@@ -304,7 +304,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     'options.body.skip',
   ],
 ])('the pages of a list are not turned by a further %s', async (name, list, path) => {
-  const error = await refusal(list);
+  const error = await rejection(list);
   expect(error.issues).toEqual([
     { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
   ]);

@@ -8,7 +8,7 @@ import {
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
-import { failureOf, recorder, type Answer } from '../support/clients.ts';
+import { failureOf, recorder, type ReceivedResponse } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
 import { entity } from '../support/records.ts';
 import { newInstruction, newTransfer } from '../support/values.ts';
@@ -26,8 +26,8 @@ const base: ClientOptions = {
 };
 
 /** Who was asked, and with what: a fetch and its sibling under a name. */
-const named = (name: string, answer: Answer = () => Response.json(entity)) => {
-  const { sent, fetch, getWithBody } = recorder(answer);
+const named = (name: string, response: ReceivedResponse = () => Response.json(entity)) => {
+  const { sent, fetch, getWithBody } = recorder(response);
   return { sent, options: { fetch, getWithBody }, name };
 };
 /** What goes out for a read of the versioned API. */

@@ -11,11 +11,11 @@ import {
   NotFoundError,
   PaymentsError,
   UnprocessableEntityError,
-  type AnswerSchema,
+  type ResponseSchema,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
-import { answer } from '../support/loopback.ts';
+import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, html, newTransfer } from '../support/values.ts';
 
@@ -88,7 +88,7 @@ test('the words of the platform stay on one line of the message, and steer no te
 
 test('the words of an answer that a schema quotes stay on one line, and steer no terminal', async () => {
   const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
-  const schema: AnswerSchema<unknown> = {
+  const schema: ResponseSchema<unknown> = {
     '~standard': {
       version: 1,
       vendor: 'test',
@@ -151,13 +151,13 @@ test('huge details are cut to a size that can be logged', async () => {
 });
 
 test('a body that is not UTF-8 is shown as far as it can be', async () => {
-  const server = await rawServer(answer(500, Buffer.from([0x41, 0xff, 0x42])));
+  const server = await rawServer(responseBytes(500, Buffer.from([0x41, 0xff, 0x42])));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
 });
 
 test('more than a mebibyte of error keeps its start', async () => {
-  const server = await rawServer(answer(500, 'a'.repeat(3_000_000)));
+  const server = await rawServer(responseBytes(500, 'a'.repeat(3_000_000)));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
@@ -166,7 +166,7 @@ test('a credential at the place where reading stops does not lose the end it is 
   const jwt = 'opaqueC4N4RYtoken';
   // Redaction makes one word of the first, so half of the second would be among what is shown.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
-  const server = await rawServer(answer(500, echoed));
+  const server = await rawServer(responseBytes(500, echoed));
   const { transfers } = clientAt(server, { jwt });
   const error = await failureOf(transfers.create(newTransfer), ApiError);
   expect(error.body).toBe('… [cut]');

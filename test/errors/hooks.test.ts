@@ -9,7 +9,7 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import {
   errorBody,
   newInstruction,

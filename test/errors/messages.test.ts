@@ -21,13 +21,13 @@ import {
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { address, errorBody, html, newTransfer, page, transfer } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 /** A client that is answered alike every time. */
-const answered = (
+const received = (
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
@@ -52,7 +52,7 @@ describe('the message of', () => {
 
   test('ValidationError', async () => {
     const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
-    const error = await failureOf(answered(201, {}).transfers.create(input), ValidationError);
+    const error = await failureOf(received(201, {}).transfers.create(input), ValidationError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "2 invalid arguments in transfers.create:
         amount: got 12.5; expected a decimal string above zero, such as "12.50". Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004
@@ -62,7 +62,7 @@ describe('the message of', () => {
   });
 
   test('ApiError: a redirect of a creation', async () => {
-    const error = await failureOf(answered(302, undefined).transfers.create(newTransfer), ApiError);
+    const error = await failureOf(received(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 302, a redirect.
       A proxy may have replaced the platform's response. Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
@@ -72,7 +72,7 @@ describe('the message of', () => {
   });
 
   test('BadRequestError', async () => {
-    const call = answered(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(
+    const call = received(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(
       newTransfer,
     );
     expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
@@ -84,7 +84,7 @@ describe('the message of', () => {
   });
 
   test('AuthenticationError', async () => {
-    const call = answered(401, errorBody).transfers.get('txfr_1');
+    const call = received(401, errorBody).transfers.get('txfr_1');
     expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
       "The platform answered 401 (refused): No.
       It was sent with the API key (option apiKey): is it right, and of this Platform?
@@ -93,7 +93,7 @@ describe('the message of', () => {
   });
 
   test('PermissionDeniedError, from something that answers with a page', async () => {
-    const call = answered(403, html).transfers.get('txfr_1');
+    const call = received(403, html).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
       "api.example.com answered 403 with application/json; expected the platform's Error body.
       The credential may not do this, or a proxy or firewall refused it.
@@ -103,7 +103,7 @@ describe('the message of', () => {
   });
 
   test('NotFoundError', async () => {
-    const call = answered(404, errorBody).counterparties.delete('cpty_1');
+    const call = received(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
       "The platform answered 404 (refused): No.
       Check the id, and that the credential is of the Platform that holds it.
@@ -113,7 +113,7 @@ describe('the message of', () => {
   });
 
   test('ConflictError', async () => {
-    const call = answered(409, errorBody).accounts.update('acc_1', { name: 'x' });
+    const call = received(409, errorBody).accounts.update('acc_1', { name: 'x' });
     expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
       "The platform answered 409 (refused): No.
       Read the current state before you try again.
@@ -124,7 +124,7 @@ describe('the message of', () => {
 
   test('UnprocessableEntityError', async () => {
     const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
-    const call = answered(422, body).transfers.create(newTransfer);
+    const call = received(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
       "The platform answered 422 (insufficient_funds): Insufficient funds.
       Sending it again unchanged will not help; error.details may say why.
@@ -149,7 +149,7 @@ describe('the message of', () => {
   });
 
   test('ServerError: a creation that may have happened', async () => {
-    const error = await failureOf(answered(502, html).transfers.create(newTransfer), ServerError);
+    const error = await failureOf(received(502, html).transfers.create(newTransfer), ServerError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 502 with application/json; expected the platform's Error body.
       A proxy may have replaced the platform's response.
@@ -284,19 +284,19 @@ describe('the message of', () => {
   });
 
   test('InvalidResponseError', async () => {
-    const write = answered(201, html).transfers.create(newTransfer);
+    const write = received(201, html).transfers.create(newTransfer);
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
       "The platform answered 201, but its answer is not JSON.
       The status says that the platform accepted the call.
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
     `);
-    const read = answered(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
+    const read = received(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
     expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
       "The platform answered 200 with an undocumented amount: got a number; expected a string.
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
     `);
-    const root = answered(200, { instructions: [] }).instructions.list({ address });
+    const root = received(200, { instructions: [] }).instructions.list({ address });
     expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
       "The platform answered 200 with an undocumented answer: got an object; expected an array.
       Request: GET https://api.example.com/instructions/all (instructions.list)."
@@ -304,7 +304,7 @@ describe('the message of', () => {
   });
 
   test('PaginationError', async () => {
-    const lost = answered(200, page([transfer], null, true))
+    const lost = received(200, page([transfer], null, true))
       .transfers.list()
       .toArray({ max: 5 });
     expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
@@ -312,7 +312,7 @@ describe('the message of', () => {
       The items so far are valid; error.resume says where the list broke off.
       Request: GET /transfers (transfers.list), items handed out: 1."
     `);
-    const round = answered(200, page([transfer], 'c1'))
+    const round = received(200, page([transfer], 'c1'))
       .transfers.list()
       .toArray({ max: 5 });
     expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
@@ -323,7 +323,7 @@ describe('the message of', () => {
   });
 
   test('WaitError', async () => {
-    const call = answered(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
+    const call = received(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
     expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
       `"The transfer txfr_1 ended as failed; the money did not arrive."`,
     );

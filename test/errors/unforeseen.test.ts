@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { PaymentsClient, PaymentsError, type Clock } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, failureOf } from '../support/clients.ts';
-import { answer } from '../support/loopback.ts';
+import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -17,7 +17,7 @@ const systemClock: Clock = {
     clearTimeout(handle as NodeJS.Timeout);
   },
 };
-const serving = () => rawServer(answer(201, transferCreated));
+const serving = () => rawServer(responseBytes(201, transferCreated));
 
 test('a clock that fails after the request has left: nobody knows, and the error says so', async () => {
   const server = await serving();
@@ -64,7 +64,7 @@ test('a clock whose timers fail during the wait for a retry leaves nothing for t
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
-  const server = await rawServer(answer(503, errorBody));
+  const server = await rawServer(responseBytes(503, errorBody));
   let timers = 0;
   const clock: Clock = {
     ...systemClock,
@@ -96,11 +96,11 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('a fetch that answers %s leaves a creation in doubt', async (_, answered) => {
+])('a fetch that answers %s leaves a creation in doubt', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
-    fetch: () => Promise.resolve(answered as Response),
+    fetch: () => Promise.resolve(received as Response),
   });
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toBeInstanceOf(PaymentsError);

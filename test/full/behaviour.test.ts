@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { behavioursOf, tryOut } from '../wires/behaviour.ts';
-import { waysHere } from '../wires/ways.ts';
+import { behavioursOf, tryOut } from '../transports/behaviour.ts';
+import { waysHere } from '../transports/ways.ts';
 
-// The same list on the other runtimes, with the package as it is installed: test/runtimes/wires.mjs.
+// The same list on the other runtimes, with the package as it is installed: test/runtimes/transports.mjs.
 
 const ways = waysHere();
 

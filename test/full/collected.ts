@@ -3,11 +3,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';
 
 const { gc } = globalThis as { gc?: () => void };
-const [, , wire] = process.argv;
+const [, , transport] = process.argv;
 const { fetch } = globalThis;
 const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
 // Where fetch has been replaced, a GET with a body goes out over node:http.
-if (wire === 'node:http') globalThis.fetch = ownFetch as typeof fetch;
+if (transport === 'node:http') globalThis.fetch = ownFetch as typeof fetch;
 
 interface Seen {
   readonly case: string;
@@ -44,7 +44,7 @@ async function look(stop: string, phase: string): Promise<Seen> {
     apiKey: 'sk_test_1',
     jwt: 'a.b.c',
     maxRetries: 0,
-    ...(wire === 'fetch' ? { fetch: ownFetch } : {}),
+    ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
     timeout: stop === 'timeout' ? 400 : 60_000,
   });
   const controller = new AbortController();
@@ -52,7 +52,7 @@ async function look(stop: string, phase: string): Promise<Seen> {
   const { signal } = controller;
   const address = '0x52908400098527886e0f7030069857d2e4169ee7';
   const call =
-    wire === 'node:http'
+    transport === 'node:http'
       ? payments.instructions.list({ address }, { signal })
       : payments.transfers.get('txfr_1', { signal });
   const error: unknown = await call.catch((thrown: unknown) => thrown);

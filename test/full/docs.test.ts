@@ -190,8 +190,8 @@ test('with --watch the quickstart leaves its page up until it is interrupted', a
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   const page = () => /^Watch it at (\S+)/m.exec(output)?.[1];
   await expect.poll(page, { timeout: 30_000 }).toBeDefined();
-  const answer = await fetch(String(page()));
-  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
+  const response = await fetch(String(page()));
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('<html')]);
   child.kill('SIGINT');
   expect(await once(child, 'close')).toEqual([0, null]);
 });

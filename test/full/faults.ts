@@ -67,7 +67,7 @@ const nothing: Play = () => undefined;
 const html = 'content-type: text/html';
 const json = 'content-type: application/json';
 
-const answerWell: Play = (exchange) => {
+const respondWell: Play = (exchange) => {
   if (exchange.method === 'DELETE') {
     exchange.begin(204);
     exchange.over();
@@ -77,7 +77,7 @@ const answerWell: Play = (exchange) => {
 };
 
 /** What everything gets for which no fault is planned. */
-export const usual: Fault = acted('answered well', 'ok', 'ok', answerWell);
+export const usual: Fault = acted('answered well', 'ok', 'ok', respondWell);
 
 /** Sends part of a success, then does something to the connection. */
 const startedWell =
@@ -347,13 +347,13 @@ const leftovers: Fault[] = [
     exchange.fin();
   }),
   acted('200, then FIN', 'ok', 'ok', (exchange) => {
-    answerWell(exchange);
+    respondWell(exchange);
     exchange.afterwards(2, () => {
       exchange.fin();
     });
   }),
   acted('200, then RST', 'ok', 'ok', (exchange) => {
-    answerWell(exchange);
+    respondWell(exchange);
     exchange.afterwards(2, () => {
       exchange.rst();
     });
@@ -368,7 +368,7 @@ function followedBy(exchange: Exchange, start: string, more: string): string {
   ].join('');
 }
 
-export const wireFaults: readonly Fault[] = [
+export const transportFaults: readonly Fault[] = [
   usual,
   ...connections,
   ...cutBodies,

@@ -24,8 +24,8 @@ async function run(
 
 test.each(['dispatcher', 'fetch', 'node:http'])(
   'over %s deadline and abort hold while garbage is collected, and the connection is closed',
-  async (wire) => {
-    const { seen, collected } = await run('collected.ts', ['--expose-gc'], [wire]);
+  async (transport) => {
+    const { seen, collected } = await run('collected.ts', ['--expose-gc'], [transport]);
     expect(collected).toBe(true);
     const expected = ['timeout', 'abort'].flatMap((stop) =>
       ['headers', 'body'].map((phase) => ({

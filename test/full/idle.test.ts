@@ -26,16 +26,16 @@ const create = (nonce: string): Promise<TransferCreated> =>
     { headers: { [nonceHeader]: nonce } },
   );
 
-const answer = (status: string, body: string): string =>
+const response = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 const happenings: Readonly<Record<string, (door: Door) => number>> = {
   'is reset': (door) => door.toAll((socket) => socket.resetAndDestroy()),
   'is closed': (door) => door.toAll((socket) => socket.end()),
   'holds an answer that nobody asked for': (door) =>
-    door.toAll((socket) => socket.write(answer('200 OK', poison))),
+    door.toAll((socket) => socket.write(response('200 OK', poison))),
   'holds a 408 that nobody caused': (door) =>
-    door.toAll((socket) => socket.end(answer('408 Request Timeout', '{}'))),
+    door.toAll((socket) => socket.end(response('408 Request Timeout', '{}'))),
 };
 
 test.each(Object.entries(happenings))(

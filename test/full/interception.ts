@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import type * as msw_ from 'msw';
 import type * as mswNode from 'msw/node';
 import { successBody } from './bodies.ts';
-import { answer, listen, type RawServer } from '../support/loopback.ts';
-import { nobody } from '../support/nobody.ts';
-import type { Sdk } from '../wires/ways.ts';
+import { responseBytes, listen, type RawServer } from '../support/loopback.ts';
+import { nobody } from '../support/closed-port.ts';
+import type { Sdk } from '../transports/ways.ts';
 
 /*
  * What applications put in the way of requests, on Node: the wire that goes below fetch must run
@@ -51,7 +51,7 @@ const callsOf = (sdk: Sdk, baseUrl: string): Calls => {
 /** Lets every wire do its work once: what it keeps from then on is no way around either. */
 async function warmUp(sdk: Sdk): Promise<void> {
   const server = await listen(({ method, target, reply }) => {
-    reply(answer(200, Buffer.from(body(method, target))));
+    reply(responseBytes(200, Buffer.from(body(method, target))));
   });
   await callsOf(sdk, server.baseUrl)();
   await server.close();
@@ -59,7 +59,7 @@ async function warmUp(sdk: Sdk): Promise<void> {
 
 /** Runs something beside a server that must not hear of it. */
 async function unheard(run: (server: RawServer) => Promise<void>): Promise<void> {
-  const server = await listen(answer(500, { error: 'It went around.' }));
+  const server = await listen(responseBytes(500, { error: 'It went around.' }));
   try {
     await run(server);
     assert.deepEqual(server.arrivals, [], 'it went around');
@@ -180,7 +180,7 @@ const includes =
  */
 export async function proxied(sdkUrl: string): Promise<void> {
   const behind = await listen(({ method, target, reply }) => {
-    reply(answer(200, Buffer.from(body(method, target))));
+    reply(responseBytes(200, Buffer.from(body(method, target))));
   });
   const forwarded: string[] = [];
   const proxy = createServer((incoming, outgoing) => {

@@ -23,8 +23,8 @@ export const elsewhere: readonly (Variant & { readonly on: readonly ('bun' | 'de
     name: 'nothing is sealed',
     on: ['bun', 'deno'],
     changes: [
-      change('wires/fetch.ts', "runtime() === 'deno' ? new Blob([text]) : text", 'text'),
-      change('wires/fetch.ts', "  if (kind === 'safe') return {};", '  if (kind) return {};'),
+      change('transports/fetch.ts', "runtime() === 'deno' ? new Blob([text]) : text", 'text'),
+      change('transports/fetch.ts', "  if (kind === 'safe') return {};", '  if (kind) return {};'),
     ],
   },
   {
@@ -32,9 +32,9 @@ export const elsewhere: readonly (Variant & { readonly on: readonly ('bun' | 'de
     on: ['deno'],
     changes: [
       change(
-        'wires/node-http.ts',
+        'transports/node-http.ts',
         ': webStream(incomingBody),',
-        ": (builtin('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody),",
+        ": (builtinModule('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody),",
       ),
     ],
   },
@@ -45,9 +45,9 @@ export const control: Variant = {
   name: 'control: Node’s fetch instead of its dispatcher',
   changes: [
     change(
-      'wires/dispatcher.ts',
-      'export function dispatcherWire(): Wire | undefined {',
-      'export function dispatcherWire(): Wire | undefined {\n  if (runtime() === "node") return undefined;',
+      'transports/dispatcher.ts',
+      'export function dispatcherTransport(): Transport | undefined {',
+      'export function dispatcherTransport(): Transport | undefined {\n  if (runtime() === "node") return undefined;',
     ),
   ],
   // fetch cannot tell that somebody replayed its request.

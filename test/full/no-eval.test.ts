@@ -14,14 +14,14 @@ const forbidden = '--disallow-code-generation-from-strings';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const parts = [
-  'test/answers/schemas',
+  'test/responses/schemas',
   'test/nouns/endpoints',
-  'test/answers/request.test',
-  'test/answers/answers',
+  'test/responses/request.test',
+  'test/responses/responses',
   'test/lists/cursor',
   'test/sandbox/transfers',
   'test/sandbox/requests',
-  'test/wires/dispatcher',
+  'test/transports/dispatcher',
 ];
 
 const run = (...args: string[]): Promise<{ stdout: string }> => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { usual } from './faults.ts';
 import { FaultPlatform } from './server.ts';
 
@@ -117,7 +117,7 @@ test('a proxy that refuses connections proves that nothing was sent', async () =
   });
 });
 
-const refusals: Readonly<Record<string, Meets>> = {
+const rejections: Readonly<Record<string, Meets>> = {
   'answers 407': says('407 Proxy Authentication Required'),
   'answers 502': says('502 Bad Gateway'),
   'closes the connection': (socket) => socket.end(),
@@ -126,7 +126,7 @@ const refusals: Readonly<Record<string, Meets>> = {
 };
 
 test.each(
-  Object.entries(refusals).flatMap(([name, meets]) => [
+  Object.entries(rejections).flatMap(([name, meets]) => [
     { name, meets, isWarm: true },
     { name, meets, isWarm: false },
   ]),
@@ -137,7 +137,7 @@ test.each(
     const told = await proxied(port, { isWarm });
     const once = { outcome: 'not_sent' };
     // What a proxy refuses with a 4xx, it refuses again.
-    const attempts = meets === refusals['answers 407'] ? [once] : [once, once];
+    const attempts = meets === rejections['answers 407'] ? [once] : [once, once];
     expect(told).toMatchObject({ outcome: 'not_sent', attempts });
     // undici asks a proxy that hangs up again and again; only our timeout ends the call.
     for (const { durationMs } of told.attempts) expect(durationMs).toBeLessThan(1_500);

@@ -65,7 +65,7 @@ function again(
   isDue: () => boolean,
   send: (handler: Handler) => boolean,
 ): Handler {
-  let answered = false;
+  let received = false;
   const watched: Handler = {};
   for (const name of [
     'onRequestStart',
@@ -80,9 +80,9 @@ function again(
     'onError',
   ]) {
     watched[name] = (...args) => {
-      if (name === 'onResponseStart' || name === 'onHeaders') answered = true;
+      if (name === 'onResponseStart' || name === 'onHeaders') received = true;
       const failed = name === 'onResponseError' || name === 'onError';
-      return failed && !answered && isDue() ? send(handler) : handler[name]?.(...args);
+      return failed && !received && isDue() ? send(handler) : handler[name]?.(...args);
     };
   }
   return watched;

@@ -114,8 +114,8 @@ test('--quiet says no line, --failures break the same requests in every run', as
     const headers = { authorization: `Bearer ${key}` };
     const seen: (number | string)[] = [];
     for (let call = 0; call < 40; call += 1) {
-      const answer = await fetch(`${url}/entities`, { headers }).catch(() => undefined);
-      seen.push(answer?.status ?? 'reset');
+      const response = await fetch(`${url}/entities`, { headers }).catch(() => undefined);
+      seen.push(response?.status ?? 'reset');
     }
     const { out } = await sandbox.stop('SIGTERM');
     expect(out).toMatch(/Ctrl\+C\.\n$/);

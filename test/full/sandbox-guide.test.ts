@@ -51,11 +51,11 @@ test('curl alone takes a payment from an entity to its end, and does all the res
   const closed = once(shell, 'close');
   const said = await text(shell.stdout);
   expect([said, await closed]).toEqual([said, [0, null]]);
-  const answers = said
+  const responses = said
     .split('\n')
     .filter((line) => line !== '')
     .map((line): unknown => JSON.parse(line));
-  expect(answers).toMatchObject([
+  expect(responses).toMatchObject([
     { id: 'ent_000001', kycStatus: 'not_started' },
     { id: 'ent_000001', kycStatus: 'approved', tosStatus: 'approved' },
     { id: 'acc_000001' },

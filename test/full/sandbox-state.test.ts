@@ -100,14 +100,14 @@ test('fifty SIGKILLs under load lose nothing that was answered a second before, 
   const ids = new Set<string>();
   const requests = new Set<string>();
   /** What was answered, and when. */
-  let answered: { id: string; at: number }[] = [];
+  let received: { id: string; at: number }[] = [];
   for (let round = 0; round < 50; round += 1) {
     const process = await start('--state', file, '--quiet', '--auto', '100');
     expect(process.output.err).toBe('');
     const there = new Set<string>((await stateOf(process)).entities.map(({ id }) => id));
-    const gone = answered.filter(({ id }) => !there.has(id)).map(({ id }) => id);
+    const gone = received.filter(({ id }) => !there.has(id)).map(({ id }) => id);
     expect([round, gone]).toEqual([round, []]);
-    const heard: typeof answered = [];
+    const heard: typeof received = [];
     const work = async () => {
       for (;;) {
         const { id, requestId } = await create(process);
@@ -124,7 +124,7 @@ test('fifty SIGKILLs under load lose nothing that was answered a second before, 
     for (const { reason } of (await workers) as PromiseRejectedResult[]) {
       expect(reason).toBeInstanceOf(TypeError);
     }
-    answered = [...answered, ...heard].filter(({ at }) => at < killed - 1000);
+    received = [...received, ...heard].filter(({ at }) => at < killed - 1000);
   }
   expect(ids.size).toBeGreaterThan(1000);
 }, 600_000);

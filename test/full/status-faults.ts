@@ -1,5 +1,5 @@
 import { errorBody, page } from './bodies.ts';
-import { either, row, wireFaults, type Fault } from './faults.ts';
+import { either, row, transportFaults, type Fault } from './faults.ts';
 import type { Exchange } from './server.ts';
 
 const html = 'content-type: text/html';
@@ -125,7 +125,7 @@ const redirects: Fault[] = [
 
 /** Every fault of the plan that a plain connection on loopback can show. */
 export const faults: readonly Fault[] = [
-  ...wireFaults,
+  ...transportFaults,
   ...refused,
   ...patience,
   ...doubtful,

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { InvalidResponseError, type ClientOptions } from 'payments-platform-sdk';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { clientAt, failureOf } from '../support/clients.ts';
-import { answer, type Exchange, type RawServer } from '../support/loopback.ts';
+import { responseBytes, type Exchange, type RawServer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { page, transferNumber } from '../support/values.ts';
 import { forbidUnhandledRejections } from '../support/unhandled.ts';
@@ -41,7 +41,7 @@ const platformOf = (
     const cursor = cursorOf(target);
     times.set(cursor, (times.get(cursor) ?? 0) + 1);
     const content = text(cursor, pageText(numberOf(cursor), count), times.get(cursor) ?? 0);
-    if (content !== undefined) write(answer(200, Buffer.from(content), keepAlive));
+    if (content !== undefined) write(responseBytes(200, Buffer.from(content), keepAlive));
   });
 };
 
@@ -126,9 +126,9 @@ test('over connections of others a page is asked for only when the one before wa
 
 test('an answer that is no page leads nowhere, whatever it ends with', async () => {
   const server = await rawServer(
-    ...[0, 1].map((number) => answer(200, Buffer.from(pageText(number, 5)), keepAlive)),
-    answer(503, Buffer.from(pageText(2, 5)), keepAlive),
-    ...[2, 3, 4].map((number) => answer(200, Buffer.from(pageText(number, 5)), keepAlive)),
+    ...[0, 1].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
+    responseBytes(503, Buffer.from(pageText(2, 5)), keepAlive),
+    ...[2, 3, 4].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
   );
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(5));

@@ -19,14 +19,14 @@ interface Body {
 function platformOf(
   count: number,
   most = 3,
-  answer?: (body: Body, request: number) => Response | undefined,
+  response?: (body: Body, request: number) => Response | undefined,
 ): { payments: PaymentsClient; asked: Body[] } {
   const asked: Body[] = [];
   const { payments } = clientOf(
     (_, text, request) => {
       const body = JSON.parse(text) as Body;
       asked.push(body);
-      const given = answer?.(body, request);
+      const given = response?.(body, request);
       if (given !== undefined) return given;
       const start = body.skip ?? 0;
       const size = Math.max(0, Math.min(most, body.take ?? most, count - start));

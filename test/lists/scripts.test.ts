@@ -3,7 +3,7 @@ import { PaginationError, PaymentsClient, PaymentsError } from 'payments-platfor
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { clientAt, clientOf, respond } from '../support/clients.ts';
-import { answer } from '../support/loopback.ts';
+import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, page, transferNumber } from '../support/values.ts';
 
@@ -56,7 +56,7 @@ interface Scene {
 }
 
 /** What a platform answers to a request for a URL. */
-function answerOf(platform: Platform, url: string): readonly [status: number, body: unknown] {
+function responseOf(platform: Platform, url: string): readonly [status: number, body: unknown] {
   const place = new URL(url, 'http://x').searchParams.get('cursor') ?? '0';
   const current = platform[place];
   if (current?.status !== 200) return [current?.status ?? 500, errorBody];
@@ -66,7 +66,7 @@ function answerOf(platform: Platform, url: string): readonly [status: number, bo
 
 /** A client of such a platform, over a fetch of the test. */
 const overFetch = (platform: Platform): Scene =>
-  clientOf((request) => respond(...answerOf(platform, request.url)), { maxRetries: 0 });
+  clientOf((request) => respond(...responseOf(platform, request.url)), { maxRetries: 0 });
 
 /** The same over Node's own connections, where the next page is asked for before one is read. */
 async function overSockets(): Promise<(platform: Platform) => Scene> {
@@ -75,8 +75,8 @@ async function overSockets(): Promise<(platform: Platform) => Scene> {
     // What was called off may still arrive while the next list is under way.
     const { platform, requests } = scenes[Number.parseInt(target.slice(1), 10)] ?? {};
     requests?.push(target);
-    const [status, body] = answerOf(platform ?? {}, target);
-    write(answer(status, Buffer.from(JSON.stringify(body)), { connection: 'keep-alive' }));
+    const [status, body] = responseOf(platform ?? {}, target);
+    write(responseBytes(status, Buffer.from(JSON.stringify(body)), { connection: 'keep-alive' }));
   });
   return (platform) => {
     const requests: string[] = [];

@@ -9,7 +9,7 @@ import { listen } from 'payments-platform-sdk/sandbox/server';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { onTestFinished, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, jwt, respond } from '../support/clients.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { furnishedPlatform } from '../support/platform.ts';
 import { address, html, newInstruction, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -131,7 +131,7 @@ const inputs: readonly Mistake[] = [
   ],
 ];
 
-const answers: readonly Mistake[] = [
+const responses: readonly Mistake[] = [
   ['a wrong key', () => clientAtSandbox({ apiKey: 'sk_other' }).transfers.list()],
   [
     'a wrong key in the environment',
@@ -191,4 +191,4 @@ function clientAtSandbox(options: ClientOptions): PaymentsClient {
   return new PaymentsClient({ ...furnishedPlatform().clientOptions, ...options });
 }
 
-export const mistakes: readonly Mistake[] = [...configuration, ...inputs, ...answers, ...use];
+export const mistakes: readonly Mistake[] = [...configuration, ...inputs, ...responses, ...use];

@@ -10,7 +10,7 @@ import { expect, test, vi } from 'vitest';
 import { retryAfter } from '../../src/calls/retry.ts';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls } from '../support/kinds.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 

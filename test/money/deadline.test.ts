@@ -14,9 +14,9 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
-import { answer, type RawServer } from '../support/loopback.ts';
+import { responseBytes, type RawServer } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
@@ -231,20 +231,20 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   };
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
-  const answered = Promise.withResolvers<Response>();
-  const { payments: waiting } = clientOf(() => answered.promise, far);
+  const received = Promise.withResolvers<Response>();
+  const { payments: waiting } = clientOf(() => received.promise, far);
   const call = waiting.transfers.get('txfr_1');
   // A timer of this process that is due after that millisecond has its turn after it.
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
   });
-  answered.resolve(respond(200, transfer));
+  received.resolve(respond(200, transfer));
   expect(await call).toEqual(transfer);
   expect(warnings).toEqual([]);
 });
 
 test.each(kinds)('a signal that was aborted before sends nothing: %s', async (kind) => {
-  const server = await rawServer(answer(200));
+  const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
     calls[kind].send(clientAt(server), { signal: AbortSignal.abort(reason) }),
@@ -257,13 +257,13 @@ test.each(kinds)('a signal that was aborted before sends nothing: %s', async (ki
 
 test.each(['dispatcher', 'fetch'])(
   'a caller who leaves while the request is being made ready has sent nothing: %s',
-  async (wire) => {
-    const server = await rawServer(answer(200));
+  async (transport) => {
+    const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
     // This one would go ahead, whatever its signal says.
     const ownFetch = vi.fn((request: Request) => fetch(request.url));
     const payments = clientAt(server, {
-      ...(wire === 'fetch' ? { fetch: ownFetch } : {}),
+      ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
       hooks: {
         onRequest: () => {
           controller.abort();
@@ -282,35 +282,38 @@ test.each(['dispatcher', 'fetch'])(
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])('whenever a caller leaves, what is called not_sent never arrives: over %s', async (_, wire) => {
-  const server = await rawServer(() => undefined);
-  const payments = clientAt(server, wire);
-  const unsent: string[] = [];
-  const outcomes = new Set<string>();
-  for (let step = 0; step < 80; step += 1) {
-    const description = `step ${step}`;
-    const caller = new AbortController();
-    const { signal } = caller;
-    const call = failureOf(
-      payments.transfers.create({ ...newTransfer, description }, { signal }),
-      AbortError,
+])(
+  'whenever a caller leaves, what is called not_sent never arrives: over %s',
+  async (_, transport) => {
+    const server = await rawServer(() => undefined);
+    const payments = clientAt(server, transport);
+    const unsent: string[] = [];
+    const outcomes = new Set<string>();
+    for (let step = 0; step < 80; step += 1) {
+      const description = `step ${step}`;
+      const caller = new AbortController();
+      const { signal } = caller;
+      const call = failureOf(
+        payments.transfers.create({ ...newTransfer, description }, { signal }),
+        AbortError,
+      );
+      // Forty promises, one after the other, and then forty turns of the event loop.
+      for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+      if (step > 40) await settle(step - 40);
+      caller.abort();
+      const { outcome } = await call;
+      outcomes.add(outcome);
+      if (outcome === 'not_sent') unsent.push(description);
+    }
+    await settle();
+    const arrived = server.arrivals.map(
+      ({ body }) => (JSON.parse(body) as { description: string }).description,
     );
-    // Forty promises, one after the other, and then forty turns of the event loop.
-    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-    if (step > 40) await settle(step - 40);
-    caller.abort();
-    const { outcome } = await call;
-    outcomes.add(outcome);
-    if (outcome === 'not_sent') unsent.push(description);
-  }
-  await settle();
-  const arrived = server.arrivals.map(
-    ({ body }) => (JSON.parse(body) as { description: string }).description,
-  );
-  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
-  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
-  expect(arrived.length).toBeGreaterThan(0);
-});
+    expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+    expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+    expect(arrived.length).toBeGreaterThan(0);
+  },
+);
 
 test('a body that minds no signal is left when time is up, and told to stop', async () => {
   const clock = new VirtualClock();
@@ -401,13 +404,13 @@ const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fe
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: ownFetch }],
-] as const)('no listener stays after a timeout or an abort, over %s', async (_, wire) => {
+] as const)('no listener stays after a timeout or an abort, over %s', async (_, transport) => {
   for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
     const timedOut = new AbortController();
     const options = { signal: timedOut.signal, maxRetries: 0 };
-    const call = failureOf(send(clientAt(server, { clock, ...wire }), options), TimeoutError);
+    const call = failureOf(send(clientAt(server, { clock, ...transport }), options), TimeoutError);
     await server.arrived(1);
     expect(listeners(timedOut.signal)).toBe(1);
     await clock.advance(30_000);
@@ -415,7 +418,10 @@ test.each([
     expect(listeners(timedOut.signal)).toBe(0);
 
     const aborted = new AbortController();
-    const second = failureOf(send(clientAt(server, wire), { signal: aborted.signal }), AbortError);
+    const second = failureOf(
+      send(clientAt(server, transport), { signal: aborted.signal }),
+      AbortError,
+    );
     await server.arrived(2);
     aborted.abort();
     await second;
@@ -512,16 +518,16 @@ test('nothing is waited for once a deadline is over', async () => {
   deadline.close();
 });
 
-test('an answer that came while the process stood still is read before its deadline is judged', async () => {
+test('an answer that came while the process stood still is read before its deadline is checkBy', async () => {
   const clock = new VirtualClock();
-  const answer = Promise.withResolvers<Response>();
-  const { payments } = clientOf(() => answer.promise, { clock, timeout: 1_000, maxRetries: 0 });
+  const response = Promise.withResolvers<Response>();
+  const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });
   const call = payments.transfers.create(newTransfer);
   await settle();
   clock.jump(60_000);
   const passing = clock.advance(100);
   await settle();
-  answer.resolve(respond(201, transferCreated));
+  response.resolve(respond(201, transferCreated));
   await passing;
   expect(await call).toEqual(transferCreated);
 });

@@ -56,13 +56,13 @@ test('every POST carries a key of its own, and nothing else does', async () => {
 });
 
 test('with a key a creation is sent again after an unknown outcome, always with the same key', async () => {
-  const answers = [
+  const responses = [
     () => Promise.reject(new TypeError('fetch failed')),
     () => respond(503, errorBody),
     () => respond(201, transferCreated),
   ];
   const { payments, requests } = clientOf(
-    (_, __, count) => answers[count - 1]?.() ?? respond(500),
+    (_, __, count) => responses[count - 1]?.() ?? respond(500),
     {
       idempotencyHeader,
       clock: new VirtualClock(),
@@ -75,9 +75,10 @@ test('with a key a creation is sent again after an unknown outcome, always with 
 });
 
 test('the key stays the same across the renewal of a token', async () => {
-  const answers = [401, 503, 201];
+  const responses = [401, 503, 201];
   const { payments, requests } = clientOf(
-    (_, __, count) => respond(answers[count - 1] ?? 500, count === 3 ? transferCreated : errorBody),
+    (_, __, count) =>
+      respond(responses[count - 1] ?? 500, count === 3 ? transferCreated : errorBody),
     { idempotencyHeader, apiKey: () => 'sk_renewed', clock: new VirtualClock() },
   );
   await payments.transfers.create(newTransfer);

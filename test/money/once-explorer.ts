@@ -3,8 +3,8 @@ import { clockFrom } from '../../src/calls/clock.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
-import { Payment, type SendPayment } from '../../src/resources/payment.ts';
-import type { Reconciliation } from '../../src/resources/reconcile.ts';
+import { Payment, type SendPayment } from '../../src/resources/transfers/payment.ts';
+import type { Reconciliation } from '../../src/resources/transfers/reconcile.ts';
 import type {
   OnceInput,
   Transfer,

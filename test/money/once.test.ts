@@ -712,18 +712,18 @@ test('what somebody else has written meanwhile is told', async () => {
 
 test('what another call has made between reading the entry and looking is no matter for a person', async () => {
   let other: Promise<unknown> | undefined;
-  let answer: (() => void) | undefined;
+  let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
     fetch: async (request) => {
       if (request.method === 'POST') {
         const response = await sandbox.fetch(request);
-        await new Promise<void>((resolve) => (answer = resolve));
+        await new Promise<void>((resolve) => (reply = resolve));
         return response;
       }
       // The first look waits until another call has taken over and sent.
       if (other === undefined) {
         other = pay();
-        while (answer === undefined) await drained(1);
+        while (reply === undefined) await drained(1);
       }
       return sandbox.fetch(request);
     },
@@ -732,7 +732,7 @@ test('what another call has made between reading the entry and looking is no mat
   clock.jump(totalTimeout + gracePeriod);
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'in_progress', retryAfterMs: 1_000 });
-  answer?.();
+  reply?.();
   await other;
   expect(await pay()).toEqual(made()[0]);
   expect(made()).toHaveLength(1);

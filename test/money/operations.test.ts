@@ -7,7 +7,7 @@ import {
 import { beforeEach, expect, test, vi } from 'vitest';
 import { clientAt, failureOf } from '../support/clients.ts';
 import { endpoints } from '../support/interface.ts';
-import { answer, type Step } from '../support/loopback.ts';
+import { responseBytes, type Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { account, entity, instruction, settings, transactionNumber } from '../support/records.ts';
 import {
@@ -255,7 +255,8 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-const ok = ({ good }: Operation) => (good === undefined ? answer(204) : answer(200, good));
+const ok = ({ good }: Operation) =>
+  good === undefined ? responseBytes(204) : responseBytes(200, good);
 
 /** A server of these answers, and a client of it whose waits take no time. */
 async function answering(...steps: readonly Step[]) {
@@ -310,7 +311,7 @@ test.each(reads)(
 );
 
 test.each(rows)('$method $path ($operation) is sent again after 425', async (row) => {
-  const { server, payments, drifts } = await answering(answer(425, errorBody), ok(row));
+  const { server, payments, drifts } = await answering(responseBytes(425, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
   expect(drifts).toEqual([]);
@@ -319,14 +320,14 @@ test.each(rows)('$method $path ($operation) is sent again after 425', async (row
 test.each(writes)(
   '$method $path ($operation) is not sent again after 503, and is unknown',
   async (row) => {
-    const { server, payments } = await answering(answer(503, errorBody), ok(row));
+    const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
     expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
     expect(server.arrivals).toHaveLength(1);
   },
 );
 
 test.each(reads)('$method $path ($operation) is sent again after 503', async (row) => {
-  const { server, payments } = await answering(answer(503, errorBody), ok(row));
+  const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
 });
@@ -340,7 +341,10 @@ test.each(withId)(
     const bodies = [...objects, { ...Object(good), id: usable }, [], null, 'accepted', [good]];
     const wrong: unknown[] = [];
     for (const body of bodies) {
-      const json = answer(200, body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
+      const json = responseBytes(
+        200,
+        body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      );
       const { server, payments } = await answering(json);
       const told = await call(payments).then(
         (data) => data,
@@ -361,7 +365,7 @@ test.each(withId)(
   async ({ usable, call }) => {
     for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
       const body = { id: `${usable}9`, ...rest };
-      const { server, payments, drifts } = await answering(answer(200, body));
+      const { server, payments, drifts } = await answering(responseBytes(200, body));
       expect(await call(payments)).toEqual(body);
       expect(drifts).toHaveLength(1);
       expect(server.arrivals).toHaveLength(1);
@@ -372,12 +376,12 @@ test.each(withId)(
 test('settings that were accepted are returned if they are an object, and unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
-    const { payments, drifts } = await answering(answer(200, body));
+    const { payments, drifts } = await answering(responseBytes(200, body));
     expect(await update?.call(payments)).toEqual(body);
     expect(drifts).toHaveLength(1);
   }
   for (const body of ['null', '7', '"saved"', '<p>']) {
-    const { server, payments } = await answering(answer(200, Buffer.from(body)));
+    const { server, payments } = await answering(responseBytes(200, Buffer.from(body)));
     const told = update === undefined ? Promise.resolve() : update.call(payments);
     expect((await failureOf(told, InvalidResponseError)).outcome).toBe('unknown');
     expect(server.arrivals).toHaveLength(1);
@@ -387,7 +391,7 @@ test('settings that were accepted are returned if they are an object, and unknow
 test('a deletion that was accepted has succeeded, whatever is in the answer', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
-      const { server, payments } = await answering(answer(200, body));
+      const { server, payments } = await answering(responseBytes(200, body));
       expect(await call(payments)).toBeUndefined();
       expect(server.arrivals).toHaveLength(1);
     }
@@ -397,7 +401,7 @@ test('a deletion that was accepted has succeeded, whatever is in the answer', as
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
   '$operation is refused, and not asked for again, when its answer has another shape',
   async ({ call }) => {
-    const { server, payments } = await answering(answer(200, { id: 7 }));
+    const { server, payments } = await answering(responseBytes(200, { id: 7 }));
     expect(await failureOf(call(payments), InvalidResponseError)).toMatchObject({
       reason: 'shape',
     });

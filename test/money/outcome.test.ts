@@ -8,7 +8,7 @@ import {
   statusOutcome,
   worstOutcome,
   type Kind,
-  type WireFacts,
+  type TransportFacts,
 } from '../../src/errors/outcome.ts';
 import { mayResend } from '../../src/calls/retry.ts';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
@@ -158,7 +158,7 @@ const connect = (code: string): Error =>
 const coded = (code: string, message = code): Error => failure({ code, message });
 const wrapped = (cause: Error): Error => new TypeError('fetch failed', { cause });
 
-const departure = (runtime: WireFacts['runtime'], sealed = true): WireFacts => ({
+const departure = (runtime: TransportFacts['runtime'], sealed = true): TransportFacts => ({
   runtime,
   sendsOnce: sealed,
 });
@@ -181,7 +181,7 @@ const certificates = [
 ];
 const reset = failure({ code: 'ECONNRESET', syscall: 'read', message: 'read ECONNRESET' });
 
-const proofs: readonly [WireFacts['runtime'], string, Error][] = [
+const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
   ...[
     'ECONNREFUSED',
     'EHOSTUNREACH',
@@ -192,7 +192,8 @@ const proofs: readonly [WireFacts['runtime'], string, Error][] = [
     'EADDRNOTAVAIL',
     'ECONNRESET',
   ].map(
-    (code) => ['node', `connect ${code}`, connect(code)] as [WireFacts['runtime'], string, Error],
+    (code) =>
+      ['node', `connect ${code}`, connect(code)] as [TransportFacts['runtime'], string, Error],
   ),
   ['node', 'no such host', failure({ code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
   ['node', 'no answer to the lookup', failure({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
@@ -290,7 +291,7 @@ test('deno: a refused certificate proves that nothing was sent, and is final', (
   });
 });
 
-const doubts: readonly [WireFacts['runtime'], string, unknown][] = [
+const doubts: readonly [TransportFacts['runtime'], string, unknown][] = [
   ['node', 'a reset', reset],
   ['node', 'a reset while writing', failure({ code: 'ECONNRESET', syscall: 'write' })],
   ['node', 'a reset without a system call', coded('ECONNRESET')],
@@ -428,7 +429,7 @@ test('one more cause never makes certain what was not', () => {
   );
 });
 
-test('whatever is thrown is judged, not thrown again', () => {
+test('whatever is thrown is checkBy, not thrown again', () => {
   const circular = new Error('round');
   circular.cause = circular;
   const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });

@@ -68,8 +68,8 @@ test.each(['after_commit', 'before_commit'] as const)(
     const error = await failureOf(payments.transfers.create(input));
     expect(isOutcomeUnknown(error)).toBe(true);
     const { startedAt = '' } = error;
-    const answer = await payments.transfers.reconcile(input, { since: startedAt });
-    expect(answer).toEqual(
+    const response = await payments.transfers.reconcile(input, { since: startedAt });
+    expect(response).toEqual(
       when === 'after_commit'
         ? { result: 'found', transfer: sandbox.transfers.list().at(-1) }
         : { result: 'not_found', scanned: before },
@@ -82,9 +82,9 @@ test.each(['after_commit', 'before_commit'] as const)(
 test('two matches are ambiguous: a person has to look', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
-  const answer = await look();
-  expect(answer).toMatchObject({ result: 'ambiguous' });
-  expect(answer).toHaveProperty('candidates', [match, twin]);
+  const response = await look();
+  expect(response).toMatchObject({ result: 'ambiguous' });
+  expect(response).toHaveProperty('candidates', [match, twin]);
 });
 
 test('two certain matches and a doubtful one are three candidates', async () => {
@@ -170,12 +170,12 @@ test.each(['America/New_York', 'Asia/Tokyo'])(
     vi.stubEnv('TZ', zone);
     const clock = new VirtualClock(Date.parse('2026-01-01T00:10:00Z'));
     const older = { ...match, description: 'Invoice 7', createdAt: minutes(-9) };
-    const answer = (date: string) =>
+    const response = (date: string) =>
       observed(() => Response.json(page([older]), { headers: { date } }), { clock }).payments;
     const wanted = { ...newTransfer, description: 'Invoice 7' };
-    const ahead = answer('Thu Jan  1 00:00:00 2026').transfers;
+    const ahead = response('Thu Jan  1 00:00:00 2026').transfers;
     expect(await ahead.reconcile(wanted, { since })).toMatchObject({ result: 'found' });
-    const right = answer('Thu Jan  1 00:10:00 2026').transfers;
+    const right = response('Thu Jan  1 00:10:00 2026').transfers;
     expect(await right.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
   },
 );
@@ -220,9 +220,9 @@ test.each<[string, string, string]>([
     { ...match, id: 'txfr_2', description: shown, amount: '99' },
   );
   const begun = performance.now();
-  const answer = await look({ ...newTransfer, description: asked });
+  const response = await look({ ...newTransfer, description: asked });
   expect(performance.now() - begun).toBeLessThan(5_000);
-  expect(answer.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
+  expect(response.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
 test('an amount of very many zeros is compared in no time', async () => {
@@ -547,8 +547,8 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
       const { payments } = observed(() => Response.json(page([{ ...match, [field]: odd }])), {
         validation: 'report',
       });
-      const answer = await payments.transfers.reconcile(newTransfer, { since });
-      expect(answer.result).toBe('ambiguous');
+      const response = await payments.transfers.reconcile(newTransfer, { since });
+      expect(response.result).toBe('ambiguous');
     }
   },
 );
@@ -694,8 +694,8 @@ test.each([
   ['12.5', '125', false],
 ])('whether an amount of %s, listed as %s, is the same money: %s', async (asked, listed, same) => {
   const { look } = listing({ ...match, amount: listed });
-  const answer = await look({ ...newTransfer, amount: asked });
-  expect(answer.result).toBe(same ? 'found' : 'not_found');
+  const response = await look({ ...newTransfer, amount: asked });
+  expect(response.result).toBe(same ? 'found' : 'not_found');
 });
 
 const toCounterparty: TransferCreateInput = {

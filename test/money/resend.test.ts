@@ -18,9 +18,9 @@ import {
 import { expect, test, vi } from 'vitest';
 import { clientAt, failureOf } from '../support/clients.ts';
 import { calls, kinds, type KindName } from '../support/kinds.ts';
-import { answer, type Exchange } from '../support/loopback.ts';
+import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -57,10 +57,13 @@ const statuses: readonly [number, ErrorClass, Outcome, Resend][] = [
 
 /** Every status with the documented body, a proxy's page, nothing, and a body that breaks off. */
 const bodies = [
-  ['an Error body', (status: number) => answer(status, errorBody)],
-  ['a page', (status: number) => answer(status, html)],
-  ['no body', (status: number) => answer(status)],
-  ['half a body', (status: number) => answer(status, '{"error":', { 'content-length': '99' })],
+  ['an Error body', (status: number) => responseBytes(status, errorBody)],
+  ['a page', (status: number) => responseBytes(status, html)],
+  ['no body', (status: number) => responseBytes(status)],
+  [
+    'half a body',
+    (status: number) => responseBytes(status, '{"error":', { 'content-length': '99' }),
+  ],
 ] as const;
 
 /** Those that reject a write only with an Error body. */
@@ -98,7 +101,7 @@ test.each(statusRows)(
 
 test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kind) => {
   for (const status of [429, 503]) {
-    const server = await rawServer(answer(status, errorBody, { 'x-should-retry': 'false' }));
+    const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
     const payments = clientAt(server, { clock: new VirtualClock() });
     expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
       status,
@@ -109,7 +112,7 @@ test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kin
 });
 
 test('a platform that asks to repeat a creation is not heeded', async () => {
-  const server = await rawServer(answer(503, errorBody, { 'x-should-retry': 'true' }));
+  const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
 });
@@ -226,7 +229,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a page with status 200',
     step: ({ reply }) => {
-      reply(answer(200, html));
+      reply(responseBytes(200, html));
     },
     error: InvalidResponseError,
     facts: { reason: 'not_json' },
@@ -236,7 +239,7 @@ const faults: readonly Fault[] = [
   {
     name: 'nothing with status 200',
     step: ({ reply }) => {
-      reply(answer(200));
+      reply(responseBytes(200));
     },
     error: InvalidResponseError,
     facts: { reason: 'empty' },
@@ -248,8 +251,8 @@ const faults: readonly Fault[] = [
 const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
 const faultRows = faults.flatMap((fault) =>
   kinds.flatMap((kind) => [
-    { ...fault, kind, wire: 'the dispatcher', options: {} },
-    { ...fault, kind, wire: 'fetch', options: { fetch: ownFetch } },
+    { ...fault, kind, transport: 'the dispatcher', options: {} },
+    { ...fault, kind, transport: 'fetch', options: { fetch: ownFetch } },
   ]),
 );
 
@@ -298,9 +301,9 @@ test.each(kinds)('a refused connection proves that a %s was not sent', async (ki
 type Lookup = (error: Error | null, addresses?: { address: string; family: number }[]) => void;
 
 /** The name service says this of every name. */
-const namesAre = (answer: (host: string, done: Lookup) => void) =>
+const namesAre = (response: (host: string, done: Lookup) => void) =>
   vi.spyOn(dns, 'lookup').mockImplementation(((host: string, _: object, done: Lookup) => {
-    setImmediate(answer, host, done);
+    setImmediate(response, host, done);
   }) as typeof dns.lookup);
 
 const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
@@ -342,7 +345,7 @@ test.each(kinds)('a platform that comes back gets a %s exactly once', async (kin
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { good, status, send } = calls[kind];
-  const server = await rawServer(answer(status, good));
+  const server = await rawServer(responseBytes(status, good));
   // Where the name leads at first nobody listens.
   const hosts = ['127.0.0.2', '127.0.0.1'];
   namesAre((_, done) => {
@@ -360,9 +363,9 @@ test.each(kinds)('a platform that comes back gets a %s exactly once', async (kin
 test('an unknown attempt ends the tries of a creation, although the one before was harmless', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
-    answer(429, errorBody),
-    answer(502, html),
-    answer(201, transferCreated),
+    responseBytes(429, errorBody),
+    responseBytes(502, html),
+    responseBytes(201, transferCreated),
   );
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({
@@ -379,7 +382,7 @@ test('an unknown attempt ends the tries of a creation, although the one before w
 
 test('a refusal after an unknown attempt leaves the whole unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const server = await rawServer(answer(502, html), answer(404, errorBody));
+  const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);
   expect(error.outcome).toBe('unknown');
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
@@ -395,7 +398,7 @@ test('maxRetries counts retries, so 0 means one attempt', async () => {
     [undefined, 4, 5],
     [undefined, undefined, 3],
   ] as const) {
-    const server = await rawServer(answer(503));
+    const server = await rawServer(responseBytes(503));
     const payments = clientAt(server, { maxRetries: client });
     await failureOf(payments.transfers.get('txfr_1', { maxRetries: call }), ServerError);
     expect([client, call, server.arrivals.length]).toEqual([client, call, arrivals]);

@@ -47,18 +47,18 @@ function start() {
 }
 
 /** A platform that gives these answers one after the other, the last one for ever. */
-function scripted(answers: readonly (string | number)[], options: ClientOptions = {}) {
+function scripted(responses: readonly (string | number)[], options: ClientOptions = {}) {
   const clock = new VirtualClock();
   const times: number[] = [];
   let at = 0;
   const { payments, sent } = observed(
     () => {
       times.push(clock.passed);
-      const answer = answers[Math.min(at, answers.length - 1)];
+      const response = responses[Math.min(at, responses.length - 1)];
       at += 1;
-      return typeof answer === 'number'
-        ? Response.json({ error: 'No', code: 'no' }, { status: answer })
-        : Response.json({ ...transfer, status: answer });
+      return typeof response === 'number'
+        ? Response.json({ error: 'No', code: 'no' }, { status: response })
+        : Response.json({ ...transfer, status: response });
     },
     { clock, maxRetries: 0, ...options },
   );
@@ -197,15 +197,18 @@ test.each(['settled', 'returned'])(
 test('an error holds the transfer as it came, but no more of it than a person reads', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
-  const answer = { ...transfer, status: 'failed', metadata };
+  const response = { ...transfer, status: 'failed', metadata };
   const failing = (body: object) =>
     failureOf(
       observed(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
       WaitError,
     );
-  expect((await failing(answer)).last).toEqual(answer);
-  const { last } = await failing({ ...answer, extra: Array.from({ length: 500_000 }, () => 'x') });
-  expect(last).toMatchObject(answer);
+  expect((await failing(response)).last).toEqual(response);
+  const { last } = await failing({
+    ...response,
+    extra: Array.from({ length: 500_000 }, () => 'x'),
+  });
+  expect(last).toMatchObject(response);
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 

@@ -70,7 +70,7 @@ function verdictOf(path: string, expected: boolean): Verdict {
   }
 }
 
-async function judged(mutant: Mutant): Promise<Verdict> {
+async function checkBy(mutant: Mutant): Promise<Verdict> {
   try {
     changedFiles(mutant);
   } catch (error) {
@@ -125,7 +125,7 @@ const queue = all.length === 0 ? [] : [{ name: 'nothing', changes: [], tests: se
 const wrong: string[] = [];
 const lane = async (): Promise<void> => {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-    const verdict = await judged(mutant);
+    const verdict = await checkBy(mutant);
     const should = mutant.changes.length === 0 ? 'alive' : 'dead';
     if (verdict.is !== should) wrong.push(`${mutant.name}: ${verdict.is}`);
     const how = verdict.is === 'dead' ? verdict.by : verdict.is === 'broken' ? verdict.why : '';

@@ -176,11 +176,11 @@ describe('the sandbox', () => {
     ).withResponse();
     expect(sandbox.log).toHaveLength(1);
     expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
-    if (endpoint.answer === undefined) {
+    if (endpoint.response === undefined) {
       expect(data).toBeUndefined();
     } else {
       const raw: unknown = await response.json();
-      expect(z.safeParse(endpoint.answer, raw).error?.issues).toBeUndefined();
+      expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
     }
   });
 

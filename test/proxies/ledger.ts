@@ -33,14 +33,14 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
     for await (const chunk of request) text += String(chunk);
     if (request.method !== 'POST') {
       const found = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
-      answer(response, 200, found ?? { data: transfers, hasMore: false, nextCursor: null });
+      reply(response, 200, found ?? { data: transfers, hasMore: false, nextCursor: null });
       return;
     }
     const input = JSON.parse(text) as { description: string };
     const { description } = input;
     const [manner = ''] = description.split(' ');
     if (manner.startsWith('refuses-')) {
-      answer(response, Number(manner.slice(8)), { error: 'No.', code: 'refused', details: null });
+      reply(response, Number(manner.slice(8)), { error: 'No.', code: 'refused', details: null });
       return;
     }
     payments.push(description);
@@ -53,7 +53,7 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
     transfers.push({ ...input, ...created, direction: 'outgoing', currency: 'USDC' });
     if (manner === 'hangs') return;
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-    answer(response, 201, created);
+    reply(response, 201, created);
   };
   const server = createServer((request, response) => {
     void handle(request, response);
@@ -82,7 +82,7 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
   };
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
+function reply(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length });
   response.end(text);

@@ -15,11 +15,11 @@ function passOn(incoming, outgoing, base, path) {
   const upstream = ask(
     base + path,
     { method: incoming.method, headers, agent: false },
-    (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
+    (response) => {
+      outgoing.writeHead(response.statusCode, response.headers);
       outgoing.flushHeaders();
-      answer.pipe(outgoing);
-      answer.on('error', () => outgoing.destroy());
+      response.pipe(outgoing);
+      response.on('error', () => outgoing.destroy());
     },
   );
   upstream.on('error', () => outgoing.socket?.resetAndDestroy());

@@ -5,7 +5,7 @@ import { lend, modules, redisServer, root, run, startPlatform } from './setup.mj
 import { binaries } from './runtimes.mjs';
 
 /** What the service answers, a line each: a status and what the caller is told. */
-const answers = [
+const responses = [
   /^201 .*"id":"txfr_/,
   /^400 .*ValidationError.*not_sent/,
   /^422 .*UnprocessableEntityError.*rejected/,
@@ -70,7 +70,8 @@ async function compiled(folder) {
 async function fastify(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['fastify.ts'], { cwd: folder });
   const lines = stdout.trim().split('\n');
-  const told = lines.length === answers.length && answers.every((each, at) => each.test(lines[at]));
+  const told =
+    lines.length === responses.length && responses.every((each, at) => each.test(lines[at]));
   const name = 'examples/services/fastify.ts answers for every outcome';
   return { name, ok: code === 0 && told, detail: stdout + stderr };
 }
@@ -110,8 +111,8 @@ async function worker(folder) {
   try {
     const told = [];
     for (const path of [world.sourceAccountId, 'acc_nowhere', 'nonsense']) {
-      const answer = await deployed.dispatchFetch(`http://worker/${path}`);
-      told.push(`${answer.status} ${await answer.text()}`);
+      const response = await deployed.dispatchFetch(`http://worker/${path}`);
+      told.push(`${response.status} ${await response.text()}`);
     }
     const ok =
       /^200 .*"available":"\d+\.?\d*"/.test(told[0]) &&

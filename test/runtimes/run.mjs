@@ -26,14 +26,14 @@ for (const name of Object.keys(process.env)) {
   }
 }
 
-const all = ['matrix', 'sealing', 'wires', 'bundles', 'modules', 'types', 'examples'];
+const all = ['matrix', 'sealing', 'transports', 'bundles', 'modules', 'types', 'examples'];
 const wanted = flags.only?.split(',') ?? all;
 const unknown = wanted.filter((part) => !all.includes(part));
 if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}`);
 
 await installTools();
 // These need what has just been installed.
-const { copyStory, processRows, sealing, wires, workerRow } = await import('./runtimes.mjs');
+const { copyStory, processRows, sealing, transports, workerRow } = await import('./runtimes.mjs');
 const { bundleRows } = await import('./bundles.mjs');
 const { tellInBrowser } = await import('./browser.mjs');
 const { asNewUser, bothCopies, contents, jestRow, packageTools } = await import('./modules.mjs');
@@ -67,7 +67,7 @@ const parts = {
     checks.push(...(await packageTools(tarball)), ...(await asNewUser(place)));
   },
   sealing: async () => checks.push(...(await sealing(consumer))),
-  wires: async () => checks.push(...(await wires(consumer))),
+  transports: async () => checks.push(...(await transports(consumer))),
   types: async () => {
     checks.push(...(await compilerRows(consumer)));
     checks.push(...declarations(installed), ...(await hovers(consumer)));

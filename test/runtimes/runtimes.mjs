@@ -158,7 +158,7 @@ export async function sealing(consumer) {
 }
 
 /** Every way out of the package on every runtime, and what stands in its way on Node. */
-export async function wires(consumer) {
+export async function transports(consumer) {
   const url = entryOf(consumer);
   const told = [];
   const tell = async (runtime, script, what, wanted) => {

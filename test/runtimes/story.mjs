@@ -165,10 +165,10 @@ const features = {
   },
 
   'big integers': async ({ sdk, world, options }) => {
-    const answer = await echo(sdk, world, options);
-    return typeof answer.big === 'bigint' && String(answer.big) === world.big
+    const response = await echo(sdk, world, options);
+    return typeof response.big === 'bigint' && String(response.big) === world.big
       ? 'yes'
-      : `no: ${typeof answer.big}`;
+      : `no: ${typeof response.big}`;
   },
 
   'User-Agent': async ({ sdk, world, options }) => {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
-import { parseJson, stringifyJson } from '../../src/wires/json.ts';
+import { parseJson, stringifyJson } from '../../src/internal/json.ts';
 
-export interface Answer {
+export interface ReceivedResponse {
   status: number;
   headers: Headers;
   body: unknown;
@@ -22,7 +22,7 @@ export async function call(
   method: string,
   path: string,
   body?: unknown,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const url = `https://api.example.com${rootPaths.test(path) ? '' : '/v0'}${path}`;
   const headers = authorised(sandbox, path);
   const text = body === undefined ? undefined : stringifyJson(body);
@@ -34,10 +34,10 @@ export async function call(
           headers,
           ...(text === undefined ? {} : { body: text }),
         });
-  return answerOf(response);
+  return responseOf(response);
 }
 
-export async function answerOf(response: Response): Promise<Answer> {
+export async function responseOf(response: Response): Promise<ReceivedResponse> {
   const text = await response.text();
   return {
     status: response.status,

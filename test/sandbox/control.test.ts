@@ -6,7 +6,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { pageReply } from '../../src/sandbox/control/page-reply.ts';
-import { parseJson } from '../../src/wires/json.ts';
+import { parseJson } from '../../src/internal/json.ts';
 import { aString, containing, furnished, having } from './calls.ts';
 
 // What drives a sandbox from outside: any language, no key, and nobody else's page.
@@ -22,12 +22,12 @@ async function world(options?: ListenOptions) {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     }).end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const answer = await text(response);
+    const reply = await text(response);
     const isJson = response.headers['content-type'] === 'application/json';
     return {
       status: response.statusCode,
       headers: response.headers,
-      body: isJson ? parseJson(answer) : answer,
+      body: isJson ? parseJson(reply) : reply,
     };
   };
   return { sandbox, server, ask, key: { authorization: `Bearer ${sandbox.apiKey}` } };
@@ -260,9 +260,9 @@ test.each([
 ])('under the name %j every path answers %i', async (host, status) => {
   const { ask, key } = await world();
   for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
-    const answer = await ask('GET', path, undefined, { ...key, host });
-    expect(answer.status).toBe(status);
-    if (status === 403) expect(answer.body).toMatchObject({ code: 'host_refused' });
+    const reply = await ask('GET', path, undefined, { ...key, host });
+    expect(reply.status).toBe(status);
+    if (status === 403) expect(reply.body).toMatchObject({ code: 'host_refused' });
   }
 });
 
@@ -316,9 +316,9 @@ test('a page of another port of this machine may read the API', async () => {
     },
   });
   for (const path of ['/v0/entities', '/v0/entities/ent_9', '/wrong/v0/entities']) {
-    const answer = await ask('GET', path, undefined, { ...key, origin });
-    expect(answer.headers['access-control-allow-origin']).toBe(origin);
-    expect(answer.headers['access-control-expose-headers']).toContain('x-request-id');
+    const reply = await ask('GET', path, undefined, { ...key, origin });
+    expect(reply.headers['access-control-allow-origin']).toBe(origin);
+    expect(reply.headers['access-control-expose-headers']).toContain('x-request-id');
   }
   const foreign = { ...key, origin: 'https://evil.example' };
   const read = await ask('GET', '/v0/entities', undefined, foreign);

@@ -2,7 +2,7 @@ import { AuthenticationError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { answerOf } from './calls.ts';
+import { responseOf } from './calls.ts';
 
 const versioned = 'https://h/v0/entities';
 const root = 'https://h/instruction/build';
@@ -10,7 +10,7 @@ const root = 'https://h/instruction/build';
 async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   const method = url === root ? 'POST' : 'GET';
   const headers = authorization === undefined ? {} : { authorization };
-  const { status, body } = await answerOf(await sandbox.fetch(url, { method, headers }));
+  const { status, body } = await responseOf(await sandbox.fetch(url, { method, headers }));
   return { status, ...(body as { error: string; code: string }), body };
 }
 
@@ -30,12 +30,12 @@ test.each([
   [root, 'Bearer a.b.c', 'is not known'],
   [root, '', 'No credential arrived'],
 ])('%s with %o is unauthorised', async (url, authorization, words) => {
-  const answer = await ask(new Sandbox(), url, authorization);
-  expect(answer).toMatchObject({ status: 401, code: 'unauthorized' });
-  expect(answer.error).toContain(words);
-  expect(answer.error).not.toContain('sk_other');
-  expect(answer.body).toMatchObject({ details: null });
-  expect(ErrorBodySchema.safeParse(answer.body).success).toBe(true);
+  const response = await ask(new Sandbox(), url, authorization);
+  expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
+  expect(response.error).toContain(words);
+  expect(response.error).not.toContain('sk_other');
+  expect(response.body).toMatchObject({ details: null });
+  expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
 });
 
 test('the right credential in the wrong place is told where it belongs', async () => {

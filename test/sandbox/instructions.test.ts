@@ -1,7 +1,7 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { BuiltInstructionSchema, InstructionSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../src/wires/json.ts';
+import { parseJson } from '../../src/internal/json.ts';
 import { call, matching } from './calls.ts';
 
 const owner = '0x00000000000000000000000000000000000000Aa';
@@ -39,11 +39,11 @@ test('builds an instruction whose arguments can be read back, digit by digit', a
 
 test('the action has one address for each kind', async () => {
   const actionOf = async (actionArguments: unknown) => {
-    const answer = await call(new Sandbox(), 'POST', '/instruction/build', {
+    const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
       actionArguments,
     });
-    return (answer.body as { action: string }).action;
+    return (response.body as { action: string }).action;
   };
   const refuel = await actionOf(input.actionArguments);
   expect(refuel).not.toMatch(/^0x(.{8})\1/);
@@ -60,10 +60,10 @@ test.each([
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
 ])('building refuses what does not fit (%#)', async (body, field) => {
-  const answer = await call(new Sandbox(), 'POST', '/instruction/build', body);
-  expect(answer.status).toBe(422);
-  expect(answer.body).toMatchObject({ code: 'validation_failed' });
-  expect(Object.keys((answer.body as { details: { fields: object } }).details.fields)).toContain(
+  const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
+  expect(response.status).toBe(422);
+  expect(response.body).toMatchObject({ code: 'validation_failed' });
+  expect(Object.keys((response.body as { details: { fields: object } }).details.fields)).toContain(
     field,
   );
 });

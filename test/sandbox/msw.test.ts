@@ -5,7 +5,7 @@ import { setupServer } from 'msw/node';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { handlers, type HandlersOptions } from 'payments-platform-sdk/sandbox/msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { answerOf } from './calls.ts';
+import { responseOf } from './calls.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 function world(options?: HandlersOptions) {
@@ -32,7 +32,7 @@ test('answers the calls of a client that knows nothing of the sandbox', async ()
   });
   expect(created.status).toBe(201);
   expect(await created.json()).toMatchObject({ id: 'ent_000001' });
-  const listed = await answerOf(await fetch(`${baseUrl}/entities?limit=1`, { headers: key }));
+  const listed = await responseOf(await fetch(`${baseUrl}/entities?limit=1`, { headers: key }));
   expect(listed.body).toMatchObject({ data: [{ id: 'ent_000001', status: 'active' }] });
   expect(listed.headers.get('x-request-id')).toBe('req_000002');
   const built = await fetch(`${rootUrl}/instruction/build`, {
@@ -45,7 +45,7 @@ test('answers the calls of a client that knows nothing of the sandbox', async ()
   const init = { method: 'DELETE', headers: key };
   const deleted = await fetch(`${baseUrl}/counterparties/cpty_000001`, init);
   expect([deleted.status, await deleted.text()]).toEqual([204, '']);
-  const unknown = await answerOf(await fetch(`${baseUrl}/nothing`, { headers: key }));
+  const unknown = await responseOf(await fetch(`${baseUrl}/nothing`, { headers: key }));
   expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
@@ -72,20 +72,20 @@ test.each(['/instructions/all', '/transactions'])(
     const request = http.request(`http://api.example.com${path}`, {
       headers: { authorization: `Bearer ${sandbox.jwt}`, 'content-length': body.length },
     });
-    const answered = new Promise<{ status: number | undefined; body: string }>(
+    const received = new Promise<{ status: number | undefined; body: string }>(
       (resolve, reject) => {
         request.on('error', reject).on('response', (response) => {
-          text(response).then((answer) => {
-            resolve({ status: response.statusCode, body: answer });
+          text(response).then((reply) => {
+            resolve({ status: response.statusCode, body: reply });
           }, reject);
         });
       },
     );
     request.end(body);
-    const { status, body: answer } = await answered;
+    const { status, body: reply } = await received;
     expect(status).toBe(400);
-    expect(JSON.parse(answer)).toMatchObject({ code: 'body_required' });
-    expect(answer).toMatch(/neither can msw.*sandbox\.getWithBody/);
+    expect(JSON.parse(reply)).toMatchObject({ code: 'body_required' });
+    expect(reply).toMatch(/neither can msw.*sandbox\.getWithBody/);
   },
 );
 

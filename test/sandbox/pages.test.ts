@@ -16,7 +16,7 @@ async function page(sandbox: Sandbox, path: string): Promise<Page> {
   return body as Page;
 }
 
-async function refusal(sandbox: Sandbox, path: string): Promise<unknown[]> {
+async function rejection(sandbox: Sandbox, path: string): Promise<unknown[]> {
   const { status, body } = await call(sandbox, 'GET', path);
   const { code, error } = body as { code: string; error: string };
   return [status, code, error];
@@ -77,7 +77,7 @@ test('a page that ends exactly at the last item says so', async () => {
 test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '1000000000000'])(
   'refuses the limit %o',
   async (limit) => {
-    const [status, code, error] = await refusal(entities(1), `/entities?limit=${limit}`);
+    const [status, code, error] = await rejection(entities(1), `/entities?limit=${limit}`);
     expect([status, code]).toEqual([400, 'invalid_query']);
     expect(error).toContain('limit: expected a whole number from 1 to 100');
   },
@@ -85,27 +85,27 @@ test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '100000000
 
 test('refuses query parameters that are unknown, malformed or given twice', async () => {
   const sandbox = entities(1);
-  expect(await refusal(sandbox, '/entities?page=2')).toEqual([
+  expect(await rejection(sandbox, '/entities?page=2')).toEqual([
     400,
     'invalid_query',
     'The query parameters are not valid. page: this field is not known.',
   ]);
-  expect(await refusal(sandbox, '/transfers?accountId=ent_1')).toEqual([
+  expect(await rejection(sandbox, '/transfers?accountId=ent_1')).toEqual([
     400,
     'invalid_query',
     containing('accountId: "ent_1" is the id of an Entity; expected an Account'),
   ]);
-  expect(await refusal(sandbox, '/entities?limit=1&limit=1')).toEqual([
+  expect(await rejection(sandbox, '/entities?limit=1&limit=1')).toEqual([
     400,
     'invalid_query',
     containing('limit: expected once'),
   ]);
-  expect(await refusal(sandbox, '/entities?cursor=')).toEqual([
+  expect(await rejection(sandbox, '/entities?cursor=')).toEqual([
     400,
     'invalid_query',
     containing('cursor: expected'),
   ]);
-  expect(await refusal(sandbox, '/entities/ent_000001?limit=1')).toEqual([
+  expect(await rejection(sandbox, '/entities/ent_000001?limit=1')).toEqual([
     400,
     'invalid_query',
     containing('limit: this operation takes no query parameters'),
@@ -122,7 +122,7 @@ test('a cursor belongs to its list, its filters and its limit', async () => {
     sandbox.accounts.create({ entityId });
   }
   const { nextCursor } = await page(sandbox, `/counterparties?limit=2&entityId=${entityId}`);
-  const asking = (path: string) => refusal(sandbox, `${path}cursor=${nextCursor}`);
+  const asking = (path: string) => rejection(sandbox, `${path}cursor=${nextCursor}`);
   const otherScope = [400, 'invalid_cursor', containing('another list')];
   expect(await asking('/accounts?limit=2&')).toEqual(otherScope);
   expect(await asking('/counterparties?limit=2&')).toEqual(otherScope);
@@ -161,7 +161,7 @@ test('a cursor is opaque, and any change to it is refused', async () => {
       async (altered) => {
         fc.pre(altered !== cursor);
         const path = `/entities?limit=2&cursor=${encodeURIComponent(altered)}`;
-        expect((await refusal(sandbox, path)).slice(0, 2)).toEqual([400, 'invalid_cursor']);
+        expect((await rejection(sandbox, path)).slice(0, 2)).toEqual([400, 'invalid_cursor']);
       },
     ),
     { numRuns: 200 },
@@ -205,11 +205,11 @@ test('whatever comes or goes meanwhile, every item that stays is seen exactly on
         const seen: string[] = [];
         let cursor: string | null = '';
         for (let turn = 0; cursor !== null; turn += 1) {
-          const answer: Page = await page(sandbox, query + (cursor && `&cursor=${cursor}`));
-          expect(answer.data.length).toBeLessThanOrEqual(limit);
-          expect(answer.nextCursor !== null).toBe(answer.hasMore);
-          seen.push(...idsOf(answer));
-          cursor = answer.nextCursor;
+          const response: Page = await page(sandbox, query + (cursor && `&cursor=${cursor}`));
+          expect(response.data.length).toBeLessThanOrEqual(limit);
+          expect(response.nextCursor !== null).toBe(response.hasMore);
+          seen.push(...idsOf(response));
+          cursor = response.nextCursor;
           const { added, removed } = steps[turn] ?? { added: 0, removed: [] };
           for (let made = 0; made < added; made += 1) add('ent_000002');
           for (const at of removed) {

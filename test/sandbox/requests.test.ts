@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { answerOf, aString, authorised, call, furnished, matching } from './calls.ts';
+import { responseOf, aString, authorised, call, furnished, matching } from './calls.ts';
 
 const key = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.apiKey}` });
 const jwt = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.jwt}` });
@@ -47,7 +47,7 @@ test.each([
   'https://h/instructions/all/more',
 ])('has nothing at %s, and says what it has', async (url) => {
   const sandbox = new Sandbox();
-  const { status, body, headers } = await answerOf(
+  const { status, body, headers } = await responseOf(
     await sandbox.fetch(url, { headers: key(sandbox) }),
   );
   expect(status).toBe(404);
@@ -97,12 +97,12 @@ test('an id is decoded once', async () => {
 test('every answer has a request id and a date, both the same in every run', async () => {
   const ids = async () => {
     const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
-    const answers = [
+    const responses = [
       await call(sandbox, 'GET', '/entities'),
       await call(sandbox, 'GET', '/nothing'),
       await call(sandbox, 'GET', '/entities/ent_9'),
     ];
-    return answers.map(({ headers }) => [headers.get('x-request-id'), headers.get('date')]);
+    return responses.map(({ headers }) => [headers.get('x-request-id'), headers.get('date')]);
   };
   const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
   expect(await ids()).toEqual([
@@ -118,11 +118,11 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
   async (body) => {
     const sandbox = new Sandbox();
     const headers = key(sandbox);
-    const answer = await answerOf(
+    const response = await responseOf(
       await sandbox.fetch('https://h/v0/entities', { method: 'POST', headers, body }),
     );
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({
       code: body === '' ? 'body_required' : 'invalid_json',
       error: matching(/^(The body is not JSON: .|entities.create needs a JSON body)/),
     });
@@ -130,9 +130,9 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
 );
 
 test.each([null, [], 'text', 7])('a body that is no object is 422: %o', async (body) => {
-  const answer = await call(new Sandbox(), 'POST', '/entities', body);
-  expect(answer.status).toBe(422);
-  expect(answer.body).toMatchObject({
+  const response = await call(new Sandbox(), 'POST', '/entities', body);
+  expect(response.status).toBe(422);
+  expect(response.body).toMatchObject({
     code: 'validation_failed',
     error: 'The body of entities.create is not valid. expected an object.',
   });
@@ -214,11 +214,11 @@ test('whatever JSON arrives, the answer is well formed and says more than "Inval
   furnished(sandbox);
   await fc.assert(
     fc.asyncProperty(operation, body, async ([method = '', path = ''], sent) => {
-      const answer = await call(sandbox, method, path, sent);
-      expect([200, 201, 422]).toContain(answer.status);
-      if (answer.status !== 422) return;
-      expect(ErrorBodySchema.safeParse(answer.body).success).toBe(true);
-      expect((answer.body as { error: string }).error).not.toMatch(/Invalid|undefined|\[object/);
+      const response = await call(sandbox, method, path, sent);
+      expect([200, 201, 422]).toContain(response.status);
+      if (response.status !== 422) return;
+      expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
+      expect((response.body as { error: string }).error).not.toMatch(/Invalid|undefined|\[object/);
     }),
     { numRuns: 400 },
   );
@@ -228,7 +228,7 @@ test('the two GETs with a body say why none arrived', async () => {
   const sandbox = new Sandbox();
   for (const path of ['/instructions/all', '/transactions']) {
     const response = await sandbox.fetch(`https://h${path}`, { headers: jwt(sandbox) });
-    const { status, body } = await answerOf(response);
+    const { status, body } = await responseOf(response);
     expect(status).toBe(400);
     expect(body).toMatchObject({
       code: 'body_required',
@@ -318,12 +318,12 @@ test('two fresh sandboxes that are told the same answer the same', async () => {
     const sandbox = new Sandbox({ clock: () => 0 });
     const { source, destination } = furnished(sandbox);
     const terms = { sourceAccountId: source.id, amount: '1' };
-    const answers = [
+    const responses = [
       await call(sandbox, 'POST', '/transfers', { ...terms, destinationAccountId: destination.id }),
       await call(sandbox, 'POST', '/transfers', { ...terms, amount: 'x' }),
       await call(sandbox, 'GET', '/accounts?limit=1'),
     ];
-    return answers.map(({ status, headers, body }) => ({ status, headers: [...headers], body }));
+    return responses.map(({ status, headers, body }) => ({ status, headers: [...headers], body }));
   };
   expect(await story()).toEqual(await story());
 });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Sandbox, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { listen, type SandboxServer } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerOf, furnished, matching } from './calls.ts';
+import { responseOf, furnished, matching } from './calls.ts';
 import { settle } from '../support/virtual-clock.ts';
 
 async function world() {
@@ -46,7 +46,7 @@ test('listens on a free port of the loopback interface and says how to reach it'
     jwt: sandbox.jwt,
   });
   expect((await create()).status).toBe(201);
-  const { status, headers, body } = await answerOf(await list());
+  const { status, headers, body } = await responseOf(await list());
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('application/json');
   expect(headers.get('x-request-id')).toBe('req_000002');
@@ -69,22 +69,22 @@ test('carries a GET with a body', async () => {
     headers: { authorization: `Bearer ${sandbox.jwt}`, 'content-length': body.length },
   }).end(body);
   const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
-  const answer = await text(response);
-  expect(answer).toContain(`"salt":${2n ** 80n},`);
-  expect(answer).toContain(created.instructionId);
+  const reply = await text(response);
+  expect(reply).toContain(`"salt":${2n ** 80n},`);
+  expect(reply).toContain(created.instructionId);
 });
 
 test('answers 204 without a body and without a content type', async () => {
   const { sandbox, server, headers } = await world();
   const { entity } = furnished(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
-  const answer = await byHand(
+  const reply = await byHand(
     server,
     `DELETE /v0/counterparties/${id} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
   );
-  expect(answer).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
-  expect(answer).not.toMatch(/content-type|content-length|transfer-encoding/i);
-  expect(answer).toMatch(/\r\n\r\n$/);
+  expect(reply).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
+  expect(reply).not.toMatch(/content-type|content-length|transfer-encoding/i);
+  expect(reply).toMatch(/\r\n\r\n$/);
 });
 
 test.each([
@@ -93,11 +93,11 @@ test.each([
   ['no path at all', '*', 404],
 ])('takes a request line with %s', async (_name, target, status) => {
   const { server, headers } = await world();
-  const answer = await byHand(
+  const reply = await byHand(
     server,
     `GET ${target} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
   );
-  expect(answer).toContain(`HTTP/1.1 ${status} `);
+  expect(reply).toContain(`HTTP/1.1 ${status} `);
 });
 
 test('refuses a body of more than 1 MiB, and takes one of exactly that', async () => {
@@ -105,7 +105,7 @@ test('refuses a body of more than 1 MiB, and takes one of exactly that', async (
   const email = '{"email":"a@b.example"}';
   const large = await create(email + ' '.repeat(1024 * 1024 - email.length));
   expect(large.status).toBe(201);
-  const { status, body } = await answerOf(await create(email + ' '.repeat(5 * 1024 * 1024)));
+  const { status, body } = await responseOf(await create(email + ' '.repeat(5 * 1024 * 1024)));
   expect(status).toBe(413);
   expect(body).toEqual({
     error: 'The body is larger than 1 MiB.',
@@ -120,12 +120,12 @@ test('a body that is too large is read to its end, so its connection stays of us
   const { server, headers } = await world();
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
-  const answers = text(socket);
+  const replies = text(socket);
   const half = 'x'.repeat(1_500_000);
   socket.write(`POST /v0/entities HTTP/1.1\r\n${head}content-length: 3000000\r\n\r\n${half}`);
   await settle();
   socket.write(`${half}GET /v0/entities HTTP/1.1\r\n${head}connection: close\r\n\r\n`);
-  expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
 test('puts the parts of a split character together again', async () => {
@@ -275,7 +275,7 @@ test('a defect of the sandbox is an answer of its own', async () => {
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
   now = Number.NaN;
-  const { status, body } = await answerOf(await fetch(`${server.baseUrl}/entities`));
+  const { status, body } = await responseOf(await fetch(`${server.baseUrl}/entities`));
   expect(status).toBe(500);
   expect(body).toMatchObject({ code: 'sandbox_defect', details: null });
   expect((body as { error: string }).error).toContain('must return a valid Date');
@@ -355,7 +355,7 @@ test('two requests on one connection are two requests', async () => {
   socket.write(
     `GET /v0/entities HTTP/1.1\r\n${head}\r\nGET /v0/accounts HTTP/1.1\r\n${head}connection: close\r\n\r\n`,
   );
-  const answers = await text(socket);
-  expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  const replies = await text(socket);
+  expect(replies.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   expect(sandbox.log.map(({ operation }) => operation)).toEqual(['entities.list', 'accounts.list']);
 });

@@ -1,6 +1,6 @@
 import { Sandbox, seedDemo, type SandboxState } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../../src/wires/json.ts';
+import { parseJson, stringifyJson } from '../../src/internal/json.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { call, containing } from './calls.ts';
 

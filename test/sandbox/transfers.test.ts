@@ -211,14 +211,14 @@ test('names the Account or Counterparty that does not fit', async () => {
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });
   sandbox.accounts.update(closed.id, { status: 'inactive' });
-  const refusal = async (terms: Record<string, string>) => {
-    const answer = await call(sandbox, 'POST', '/transfers', {
+  const rejection = async (terms: Record<string, string>) => {
+    const response = await call(sandbox, 'POST', '/transfers', {
       sourceAccountId: source.id,
       amount: '1',
       ...terms,
     });
-    expect(answer.status).toBe(422);
-    const { code, error, details } = answer.body as {
+    expect(response.status).toBe(422);
+    const { code, error, details } = response.body as {
       code: string;
       error: string;
       details: { fields: Record<string, string> };
@@ -228,39 +228,39 @@ test('names the Account or Counterparty that does not fit', async () => {
     return [code, field];
   };
   const to = { destinationAccountId: destination.id };
-  expect(await refusal({ ...to, sourceAccountId: 'acc_9' })).toEqual([
+  expect(await rejection({ ...to, sourceAccountId: 'acc_9' })).toEqual([
     'unknown_account',
     'sourceAccountId',
   ]);
-  expect(await refusal({ destinationAccountId: 'acc_9' })).toEqual([
+  expect(await rejection({ destinationAccountId: 'acc_9' })).toEqual([
     'unknown_account',
     'destinationAccountId',
   ]);
-  expect(await refusal({ counterpartyId: 'cpty_9' })).toEqual([
+  expect(await rejection({ counterpartyId: 'cpty_9' })).toEqual([
     'unknown_counterparty',
     'counterpartyId',
   ]);
-  expect(await refusal({ destinationAccountId: source.id })).toEqual([
+  expect(await rejection({ destinationAccountId: source.id })).toEqual([
     'same_account',
     'destinationAccountId',
   ]);
-  expect(await refusal({ ...to, sourceAccountId: closed.id })).toEqual([
+  expect(await rejection({ ...to, sourceAccountId: closed.id })).toEqual([
     'inactive_account',
     'sourceAccountId',
   ]);
-  expect(await refusal({ destinationAccountId: closed.id })).toEqual([
+  expect(await rejection({ destinationAccountId: closed.id })).toEqual([
     'inactive_account',
     'destinationAccountId',
   ]);
-  expect(await refusal({ ...to, sourceAccountId: euros.id })).toEqual([
+  expect(await rejection({ ...to, sourceAccountId: euros.id })).toEqual([
     'currency_mismatch',
     'sourceAccountId',
   ]);
-  expect(await refusal({ destinationAccountId: euros.id })).toEqual([
+  expect(await rejection({ destinationAccountId: euros.id })).toEqual([
     'currency_mismatch',
     'destinationAccountId',
   ]);
-  expect(await refusal({ ...to, currency: 'EUR' })).toEqual([
+  expect(await rejection({ ...to, currency: 'EUR' })).toEqual([
     'currency_mismatch',
     'sourceAccountId',
   ]);

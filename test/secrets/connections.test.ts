@@ -10,7 +10,7 @@ import {
 import { clientAt, clientOf, failureOf } from '../support/clients.ts';
 import type { Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/nobody.ts';
+import { nobody } from '../support/closed-port.ts';
 import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';

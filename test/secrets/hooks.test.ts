@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnswerSchema, ClientOptions, Hooks, PaymentsClient } from 'payments-platform-sdk';
+import type { ResponseSchema, ClientOptions, Hooks, PaymentsClient } from 'payments-platform-sdk';
 import { clientOf } from '../support/clients.ts';
 import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -24,13 +24,13 @@ function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unkn
 
 /** What all hooks were told while a client did something, failures included. */
 async function told(
-  answer: () => Response | Promise<Response>,
+  response: () => Response | Promise<Response>,
   act: (payments: PaymentsClient) => PromiseLike<unknown>,
   options: ClientOptions = {},
 ): Promise<Record<keyof Hooks, unknown[]>> {
   const { hooks, events } = listening();
   const clock = new VirtualClock();
-  const { payments } = clientOf(answer, { apiKey, jwt, hooks, clock, ...options });
+  const { payments } = clientOf(response, { apiKey, jwt, hooks, clock, ...options });
   const done = Promise.resolve(act(payments)).then(
     () => undefined,
     () => undefined,
@@ -113,7 +113,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(events)).toEqual([]);
   });
 
-  const quoting: AnswerSchema<unknown> = {
+  const quoting: ResponseSchema<unknown> = {
     '~standard': {
       version: 1,
       vendor: 'canary',

@@ -18,14 +18,14 @@ export interface Sent {
 }
 
 /** Answers a request; the body is handed over as well, because a GET cannot carry it. */
-export type Answer = (request: Request, body: string) => Response | Promise<Response>;
+export type ReceivedResponse = (request: Request, body: string) => Response | Promise<Response>;
 
 /** Credentials that belong to nobody. */
 export const apiKey = 'sk_test_recorder_0001';
 export const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJyZWNvcmRlciJ9.c2lnbmF0dXJl';
 
 /** A fetch and its sibling that note what they are asked and let `answer` reply. */
-export function recorder(answer: Answer): {
+export function recorder(response: ReceivedResponse): {
   readonly sent: Sent[];
   readonly fetch: Fetch;
   readonly getWithBody: GetWithBody;
@@ -34,7 +34,7 @@ export function recorder(answer: Answer): {
   const receive = (request: Request, body: string): Promise<Response> => {
     const { method, url } = request;
     sent.push({ method, url, headers: Object.fromEntries(request.headers), body });
-    return Promise.resolve(answer(request, body));
+    return Promise.resolve(response(request, body));
   };
   return {
     sent,
@@ -46,10 +46,10 @@ export function recorder(answer: Answer): {
 
 /** A client whose every request is noted, and answered by `answer`. */
 export function observed(
-  answer: Answer = () => Response.json({}),
+  response: ReceivedResponse = () => Response.json({}),
   options: ClientOptions = {},
 ): { readonly payments: PaymentsClient; readonly sent: Sent[] } {
-  const { sent, fetch, getWithBody } = recorder(answer);
+  const { sent, fetch, getWithBody } = recorder(response);
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,

@@ -48,7 +48,7 @@ export interface Endpoint {
   /** Every body field that the document names. */
   readonly body: readonly string[];
   /** The shape of a success; undefined where the document shows none. */
-  readonly answer: z.core.$ZodType | undefined;
+  readonly response: z.core.$ZodType | undefined;
   readonly examples: readonly [Example, ...Example[]];
 }
 
@@ -68,7 +68,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: ['email', 'fullName', 'businessName'],
-    answer: EntityCreatedSchema,
+    response: EntityCreatedSchema,
     examples: [
       { body: { email: 'ada@example.com', fullName: 'Ada Märsh 🦊' } },
       { body: { email: 'till@example.com', businessName: 'Corner Shop Ltd' } },
@@ -82,7 +82,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: paging,
     body: [],
-    answer: pageSchema(EntitySchema),
+    response: pageSchema(EntitySchema),
     examples: [
       { query: { cursor, limit: 7 }, search: `?${cursorSent}&limit=7` },
       { query: { limit: 1 }, search: '?limit=1' },
@@ -96,7 +96,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: EntitySchema,
+    response: EntitySchema,
     examples: [{ id: 'ent_000001' }],
   },
   {
@@ -106,7 +106,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: ['entityId', 'name', 'metadata'],
-    answer: AccountCreatedSchema,
+    response: AccountCreatedSchema,
     examples: [
       {
         body: {
@@ -125,7 +125,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: paging,
     body: [],
-    answer: pageSchema(AccountSchema),
+    response: pageSchema(AccountSchema),
     examples: [
       { query: { cursor, limit: 100 }, search: `?${cursorSent}&limit=100` },
       { query: { limit: 1 }, search: '?limit=1' },
@@ -139,7 +139,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: AccountSchema,
+    response: AccountSchema,
     examples: [{ id: 'acc_000001' }],
   },
   {
@@ -149,7 +149,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: ['name', 'metadata'],
-    answer: AccountSchema,
+    response: AccountSchema,
     examples: [
       { id: 'acc_000001', body: { name: 'Renamed' } },
       { id: 'acc_000001', body: { metadata: { colour: 'blue' } } },
@@ -169,7 +169,7 @@ export const endpoints: readonly Endpoint[] = [
       'currency',
       'description',
     ],
-    answer: TransferCreatedSchema,
+    response: TransferCreatedSchema,
     examples: [
       {
         body: {
@@ -196,7 +196,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [...paging, 'accountId'],
     body: [],
-    answer: pageSchema(TransferSchema),
+    response: pageSchema(TransferSchema),
     examples: [
       {
         query: { cursor, limit: 50, accountId: 'acc_000001' },
@@ -216,7 +216,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: TransferSchema,
+    response: TransferSchema,
     examples: [{ id: 'txfr_000001' }],
   },
   {
@@ -226,7 +226,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [...paging, 'entityId'],
     body: [],
-    answer: pageSchema(CounterpartySchema),
+    response: pageSchema(CounterpartySchema),
     examples: [
       {
         query: { cursor, limit: 2, entityId: 'ent_000001' },
@@ -246,7 +246,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: CounterpartySchema,
+    response: CounterpartySchema,
     examples: [{ id: 'cpty_000001' }],
   },
   {
@@ -256,7 +256,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: undefined,
+    response: undefined,
     examples: [{ id: 'cpty_000001' }],
   },
   {
@@ -266,7 +266,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [...paging, 'entityId', 'accountId'],
     body: [],
-    answer: pageSchema(IbanSchema),
+    response: pageSchema(IbanSchema),
     examples: [
       {
         query: { cursor, limit: 3, entityId: 'ent_000001', accountId: 'acc_000001' },
@@ -286,7 +286,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: IbanSchema,
+    response: IbanSchema,
     examples: [{ id: 'iban_000001' }],
   },
   {
@@ -296,7 +296,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: [],
-    answer: undefined,
+    response: undefined,
     examples: [{ id: 'iban_000001' }],
   },
   {
@@ -306,7 +306,7 @@ export const endpoints: readonly Endpoint[] = [
     ...versioned,
     query: [],
     body: ['autoEarnEnabled', 'autoEarnVault', 'defaultChain', 'webhookUrl'],
-    answer: SettingsSchema,
+    response: SettingsSchema,
     examples: [
       {
         body: {
@@ -326,7 +326,7 @@ export const endpoints: readonly Endpoint[] = [
     ...root,
     query: [],
     body: ['address', 'chainId', 'salt', 'maxExecutions', 'actionArguments'],
-    answer: BuiltInstructionSchema,
+    response: BuiltInstructionSchema,
     examples: [{ body: buildInput }],
   },
   {
@@ -336,7 +336,7 @@ export const endpoints: readonly Endpoint[] = [
     ...root,
     query: [],
     body: ['address'],
-    answer: z.array(InstructionSchema),
+    response: z.array(InstructionSchema),
     examples: [{ body: { address: owner } }],
   },
   {
@@ -346,7 +346,7 @@ export const endpoints: readonly Endpoint[] = [
     ...root,
     query: [],
     body: ['address', 'instructionIds', 'from', 'to', 'skip', 'take', 'sort'],
-    answer: z.array(TransactionSchema),
+    response: z.array(TransactionSchema),
     examples: [
       { body: { address: owner } },
       {

@@ -120,7 +120,7 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
 }
 
 /** The bytes of an answer; the connection is closed behind it unless the headers say otherwise. */
-export function answer(
+export function responseBytes(
   status: number,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 import type { ClientOptions, InstructionBuildInput, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { observed, type Answer, type Sent } from './clients.ts';
+import { observed, type ReceivedResponse, type Sent } from './clients.ts';
 
 export const owner = '0x00000000000000000000000000000000000000aa';
 const token = '0x00000000000000000000000000000000000000Bb';
@@ -29,7 +29,7 @@ export const observedSandbox = (
 
 /** Lets a sandbox answer. */
 const through =
-  (sandbox: Sandbox): Answer =>
+  (sandbox: Sandbox): ReceivedResponse =>
   (request, body) =>
     request.method === 'GET' && body !== ''
       ? sandbox.getWithBody(request, body)

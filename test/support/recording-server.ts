@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer, Sent } from './clients.ts';
+import type { ReceivedResponse, Sent } from './clients.ts';
 
 /** A server on this machine that notes what arrives as bytes, and lets `answer` reply. */
-export async function recordingServer(answer: Answer): Promise<{
+export async function recordingServer(reply: ReceivedResponse): Promise<{
   readonly origin: string;
   readonly sent: Sent[];
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export async function recordingServer(answer: Answer): Promise<{
       sent.push({ method, url, headers, body });
       const carriesBody = body !== '' && method !== 'GET';
       const request = new Request(url, { method, headers, ...(carriesBody ? { body } : {}) });
-      const response = await answer(request, body);
+      const response = await reply(request, body);
       outgoing.writeHead(response.status, Object.fromEntries(response.headers));
       outgoing.end(await response.text());
     });

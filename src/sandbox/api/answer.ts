@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../wires/json.ts';
+import { stringifyJson } from '../../internal/json.ts';
 import { errorBody, type SandboxError } from '../platform/problem.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** What a door has to show to the caller. */
-export type SandboxAnswer =
+export type SandboxReply =
   | ({
       /**
        * The whole reply; its headers and half of its body and then an end; the same and then
@@ -47,7 +47,7 @@ export const problemReply = (problem: SandboxError): Reply => ({
   body: stringifyJson(errorBody(problem)),
 });
 
-type StatusAnswer = Extract<SandboxAnswer, { status: number }>;
+type StatusReply = Extract<SandboxReply, { status: number }>;
 
 /**
  * Who waits for an answer. A Request that nobody holds is collected, and its signal then never
@@ -65,13 +65,13 @@ export interface Caller {
  * @throws TypeError `fetch failed` for a reset, in the words of Node.js; the signal's reason when it
  *   aborts while nothing is answered.
  */
-export async function toResponse(answer: SandboxAnswer, caller: Caller): Promise<Response> {
-  if (answer.kind === 'hang') return hang(caller);
-  if (answer.kind === 'reset') throw connectionReset();
-  return respond(answer, caller);
+export async function toResponse(response: SandboxReply, caller: Caller): Promise<Response> {
+  if (response.kind === 'hang') return hang(caller);
+  if (response.kind === 'reset') throw connectionReset();
+  return respond(response, caller);
 }
 
-function respond({ kind, status, headers, body }: StatusAnswer, caller: Caller): Response {
+function respond({ kind, status, headers, body }: StatusReply, caller: Caller): Response {
   if (body === null) return new Response(null, { status, headers });
   const bytes = new TextEncoder().encode(body);
   const half = bytes.subarray(0, bytes.length >> 1);

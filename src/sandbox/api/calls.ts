@@ -1,5 +1,5 @@
 import type { PageQuery, Schema } from '../../schemas/primitives.ts';
-import { parseJson } from '../../wires/json.ts';
+import { parseJson } from '../../internal/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import { SandboxError, wordsOf } from '../platform/problem.ts';
 import type { Table } from '../platform/table.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { parseJson, stringifyJson } from '../../internal/json.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
 import { wordsOf } from '../platform/problem.ts';
 import type { Keeper, Sandbox } from '../sandbox.ts';

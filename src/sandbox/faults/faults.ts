@@ -1,4 +1,4 @@
-import { problemReply, type Reply, type SandboxAnswer } from '../api/answer.ts';
+import { problemReply, type Reply, type SandboxReply } from '../api/answer.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
@@ -97,7 +97,7 @@ function isStruck(pending: Pending): boolean {
 }
 
 /**
- * Rules that let so many in a hundred requests fail, in the same order in every run: refused or lost,
+ * OptionChecks that let so many in a hundred requests fail, in the same order in every run: refused or lost,
  * before the commit and after it alike.
  */
 export function failureRules(percent: number, seed: number): SandboxFaultRule[] {
@@ -140,7 +140,7 @@ export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefi
 }
 
 /** What the caller gets to see. `act` is called if the platform does what was asked. */
-export function applyFault(fault: SandboxFault, act: () => Reply): SandboxAnswer {
+export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply {
   const truth = commits(fault) ? act() : undefined;
   const reply = truth ?? injected(500);
   switch (fault.kind) {

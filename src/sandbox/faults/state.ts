@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { narrowed, type Schema } from '../../schemas/primitives.ts';
-import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { asSchema, type Schema } from '../../schemas/primitives.ts';
+import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { wordsOf } from '../platform/problem.ts';
 import {
   asState,
@@ -21,7 +21,7 @@ const stateSchema = (): Schema<SandboxState> =>
   z.strictObject(
     {
       ...platformStateShape(),
-      faults: z.prefault(z.array(narrowed<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
+      faults: z.prefault(z.array(asSchema<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
     },
     'expected an object',
   );

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../wires/json.ts';
+import { stringifyJson } from '../../internal/json.ts';
 import type { SandboxLogEntry } from '../faults/log.ts';
 
 /** What became of an attempt: an answer, a refusal, or no whole answer at all. */

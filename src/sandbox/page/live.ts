@@ -1,4 +1,4 @@
-import { parseJson } from '../../wires/json.ts';
+import { parseJson } from '../../internal/json.ts';
 import type { SandboxLogEntry } from '../faults/log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
 import type { SandboxState } from '../faults/state.ts';

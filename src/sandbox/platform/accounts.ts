@@ -12,7 +12,7 @@ import {
   type KnownAccountType,
 } from '../../schemas/account.ts';
 import { filledText, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
-import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { knownEntity } from './entities.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
@@ -48,7 +48,7 @@ const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject(
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
   knownEntity(platform, input.entityId);
   const createdAt = platform.clock.iso();
-  const own = copied(input.metadata ?? {});
+  const own = cloneInput(input.metadata ?? {});
   return platform.accounts.add((id) => ({
     id,
     entityId: input.entityId,
@@ -74,7 +74,7 @@ export function updateAccount(
   { name, metadata: own }: AccountUpdateInput,
 ): AccountRow {
   const row = platform.accounts.get(id);
-  row.metadata = own === undefined ? row.metadata : copied(own);
+  row.metadata = own === undefined ? row.metadata : cloneInput(own);
   row.name = name ?? row.name;
   row.updatedAt = platform.clock.iso();
   return row;
@@ -100,12 +100,12 @@ export const accountView = (row: AccountRow): Account => ({
   lockedBalance: formatDecimal(row.locked),
   // The document does not say what is held; nothing in the sandbox is.
   holdingBalance: formatDecimal(0n),
-  metadata: copied(row.metadata),
+  metadata: cloneInput(row.metadata),
   updatedAt: row.updatedAt,
 });
 
 /** Metadata that shares nothing with the caller's object, made the way the wire would make it. */
-const copied = (original: Metadata): Metadata =>
+const cloneInput = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 
 /** The Accounts of a sandbox, and what only the platform itself can do with them. */

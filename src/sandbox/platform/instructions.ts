@@ -9,14 +9,14 @@ import {
 import {
   address,
   filledText,
-  narrowed,
+  asSchema,
   wholeNumber,
   type Hex,
   type Integer,
   type Schema,
 } from '../../schemas/primitives.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
-import { parseJson, stringifyJson } from '../../wires/json.ts';
+import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { conflict, SandboxError } from './problem.ts';
@@ -54,7 +54,7 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   maxExecutions: wholeNumber(),
   action: address(),
   // Not the hexadecimal text of the schemas, which is short: this one holds a whole object.
-  arguments: narrowed<Hex>(z.string(blobRule).check(z.regex(/^0x[0-9a-fA-F]+$/, blobRule))),
+  arguments: asSchema<Hex>(z.string(blobRule).check(z.regex(/^0x[0-9a-fA-F]+$/, blobRule))),
 });
 
 /** What `sandbox.instructions.execute` may be told. */

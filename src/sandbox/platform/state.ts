@@ -18,7 +18,7 @@ import { instructionSchema, type Instruction } from '../../schemas/instruction.t
 import {
   address,
   integer,
-  narrowed,
+  asSchema,
   type Hex,
   type Integer,
   type Schema,
@@ -73,7 +73,7 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /** The id of a row, which ends in its position. */
 const numbered = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
   const rule = `expected "${prefix}" and digits`;
-  return narrowed(z.string(rule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), rule)));
+  return asSchema(z.string(rule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), rule)));
 };
 
 const amountRule = 'expected a decimal amount as a string, such as "12.50"';
@@ -143,23 +143,23 @@ export const platformStateShape = () => ({
   ),
 });
 
-/** A snapshot: rows change in place, so they are copied; what is inside of them is replaced whole. */
+/** A snapshot: rows change in place, so they are cloneInput; what is inside of them is replaced whole. */
 export const platformState = (platform: Platform): SandboxRecords => ({
   version: 1,
-  entities: platform.entities.all().map(copied),
+  entities: platform.entities.all().map(cloneInput),
   accounts: platform.accounts.all().map(accountView),
-  transfers: platform.transfers.all().map(copied),
-  counterparties: platform.counterparties.all().map(copied),
-  ibans: platform.ibans.all().map(copied),
+  transfers: platform.transfers.all().map(cloneInput),
+  counterparties: platform.counterparties.all().map(cloneInput),
+  ibans: platform.ibans.all().map(cloneInput),
   closedIbans: [...platform.closedIbans.values()],
-  instructions: [...platform.instructions.values()].map(copied),
+  instructions: [...platform.instructions.values()].map(cloneInput),
   transactions: [...platform.transactions],
   settings: platform.settings,
   clockOffsetMs: platform.clock.offset,
   ids: platform.ids.counts,
 });
 
-const copied = <Row extends object>(row: Row): Row => ({ ...row });
+const cloneInput = <Row extends object>(row: Row): Row => ({ ...row });
 
 export const asState = asInput('The state is');
 

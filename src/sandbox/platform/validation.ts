@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { join } from '../../schemas/issue-path.ts';
-import { unworded, type Schema } from '../../schemas/primitives.ts';
+import { join } from '../../internal/issues.ts';
+import { withoutMessage, type Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './problem.ts';
 
 /** How a value that does not fit is reported. */
@@ -19,7 +19,7 @@ export const asInput = (what: string): Report => ({ what, code: 'validation_fail
  * @throws SandboxError that names every field that does not fit, in its message and its details.
  */
 export function checked<T>(schema: Schema<T>, value: unknown, report: Report): T {
-  const result = schema.safeParse(value, unworded);
+  const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
   throw validationError(fieldsOf(result.error.issues, value), report);
 }

@@ -43,9 +43,9 @@ export function open({ ky, z }, origin) {
       let cursor;
       do {
         const searchParams = cursor === undefined ? { limit } : { limit, cursor };
-        const answer = page.parse(await api.get('transfers', { searchParams }).json());
-        yield* answer.data;
-        cursor = answer.hasMore ? answer.nextCursor : undefined;
+        const response = page.parse(await api.get('transfers', { searchParams }).json());
+        yield* response.data;
+        cursor = response.hasMore ? response.nextCursor : undefined;
       } while (cursor !== undefined);
     },
   };

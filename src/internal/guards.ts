@@ -1,0 +1,18 @@
+/** Whether a value is an object and not an array. */
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether all that an object holds is in its own fields, as it is not in a Map or an instance of a class. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether a whole number is so large that it may stand for another one. */
+export const isUnsafe = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
+export const unsafeRule =
+  'got a number beyond 2^53 - 1; expected a bigint. It has lost digits: write it as 9007199254740993n';
+
+export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';

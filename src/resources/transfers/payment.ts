@@ -1,0 +1,453 @@
+import { invalidArguments } from '../../calls/arguments.ts';
+import {
+  isPaymentsError,
+  NotFoundError,
+  reattribute,
+  type PaymentInDoubtError,
+} from '../../errors/errors.ts';
+import type {
+  AmbiguousEntry,
+  JournalEntry,
+  NotPaidEntry,
+  PaidEntry,
+  SendingEntry,
+} from '../../journals/journal.ts';
+import {
+  isTransferId,
+  type OnceInput,
+  type Transfer,
+  type TransferCreated,
+  type TransferId,
+} from '../../schemas/transfer.ts';
+import { isAnother, sameAmount } from './compare-transfer.ts';
+import { GuardedJournal, inProgressRetryMs, type OnceSettings } from './guarded-journal.ts';
+import { hostName } from '../../internal/host-name.ts';
+import { maxCandidates, type Reconciliation } from './reconcile.ts';
+import { isReference } from './reference.ts';
+
+/*
+ * A payment made once. The journal is written before the first byte, and the platform's own list is the
+ * memory that outlives every process: a caller that reads a claim searches the list first, and sends
+ * again only when no earlier request can still take effect.
+ *
+ *   absent    -> sending -> paid         a certain rejection removes the claim
+ *   sending   -> ambiguous               the list shows what may be the payment
+ *   ambiguous -> sending, paid           a later search is clear
+ *   sending, ambiguous -> not_paid, paid by an operator; after not_paid the next call sends
+ */
+
+/** What a payment needs of the platform. */
+export interface PaymentApi {
+  /** Searches the whole list of the source account. */
+  search(input: OnceInput, signal: AbortSignal): Promise<Reconciliation>;
+  get(id: TransferId): Promise<Transfer>;
+}
+
+/** Sends the payment; nothing leaves after `notAfter` of the wall clock. */
+export type SendPayment = (totalTimeout: number, notAfter: number) => Promise<TransferCreated>;
+
+/** An entry that is not decided. */
+type OpenEntry = SendingEntry | AmbiguousEntry;
+
+/** The shortest time after which an undecided payment is worth another call. */
+const minRetryMs = 5_000;
+/** The longest one when no request can still take effect. */
+const maxExpiredRetryMs = 60_000;
+const maxShownCandidates = 10;
+/** Another caller may mark the entry ambiguous while this one records the payment. */
+const maxRecordTries = 3;
+
+/** One call of createOnce or resolveOnce. */
+export class Payment {
+  readonly #api: PaymentApi;
+  readonly #reference: string;
+  readonly #settings: OnceSettings;
+  readonly #journal: GuardedJournal;
+
+  constructor(api: PaymentApi, reference: string, settings: OnceSettings) {
+    this.#api = api;
+    this.#reference = reference;
+    this.#settings = settings;
+    this.#journal = new GuardedJournal(reference, settings);
+  }
+
+  /** Makes the payment, or finds that it was made. */
+  async make(input: OnceInput, send: SendPayment): Promise<TransferCreated> {
+    try {
+      const entry = await this.#journal.read();
+      if (entry !== undefined) this.#rejectOtherTerms(entry, input);
+      if (entry?.state === 'paid') return await this.#readPaid(entry);
+      const found = await this.#searchBeforeSending(entry, input);
+      return found ?? (await this.#send(entry, input, send));
+    } finally {
+      this.#journal.close();
+    }
+  }
+
+  /** Records an operator's decision. */
+  async resolve(
+    verdict: TransferId | 'not_paid',
+    { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
+  ): Promise<void> {
+    try {
+      const before = await this.#journal.read();
+      if (before === undefined) throw this.#unknownReference();
+      if (before.state === 'paid') {
+        if (before.transferId === verdict) return;
+        throw this.#conflict(`The payment was made (${before.transferId})`);
+      }
+      if (before.state === verdict) return;
+      if (!force) this.#rejectOtherPlatform(before);
+      // Read before the search: the transfer may appear during the search.
+      const resolvedAt = await this.#journal.now();
+      const { input } = before;
+      const common = { input, platform: this.#settings.baseUrl };
+      const resolvedBy = by === undefined ? {} : { resolvedBy: by };
+      let after: JournalEntry;
+      if (verdict === 'not_paid') {
+        if (!force && isOpen(before)) await this.#rejectIfMaybePaid(before, resolvedAt);
+        const { firstClaimedAt } = before;
+        after = { state: verdict, ...common, ...resolvedBy, resolvedAt, firstClaimedAt };
+      } else {
+        await this.#rejectOtherPayment(verdict, input);
+        after = {
+          state: 'paid',
+          ...common,
+          ...resolvedBy,
+          transferId: verdict,
+          paidAt: resolvedAt,
+        };
+      }
+      if (!(await this.#journal.swap(before, after))) throw this.#inProgress();
+    } finally {
+      this.#journal.close();
+    }
+  }
+
+  /** Resolves to the transfer if an earlier call has made it, and to undefined if this call may send. */
+  async #searchBeforeSending(
+    entry: OpenEntry | NotPaidEntry | undefined,
+    input: OnceInput,
+  ): Promise<Transfer | undefined> {
+    if (entry === undefined) {
+      if (!this.#journal.forgets()) return undefined;
+      return await this.#findAndRecord(undefined, input);
+    }
+    if (!isOpen(entry)) return undefined;
+    this.#rejectOtherPlatform(entry);
+    // Read before the search: the transfer may appear during the search.
+    const timeLeft = entry.expiresAt - (await this.#journal.now());
+    const found = await this.#findAndRecord(entry, input);
+    if (found !== undefined) return found;
+    if (timeLeft > 0) {
+      const isRunning = timeLeft > this.#settings.gracePeriod;
+      throw isRunning ? this.#inProgress(entry) : this.#inDoubt(entry);
+    }
+    // One scan can miss a transfer that moves in the list while it is read.
+    return await this.#findAndRecord(entry, input);
+  }
+
+  async #findAndRecord(
+    before: OpenEntry | undefined,
+    input: OnceInput,
+    cause?: unknown,
+  ): Promise<Transfer | undefined> {
+    const found = await this.#search(before, input, cause);
+    if (found.candidates.length > 0) throw await this.#ambiguous(before, input, found);
+    return found.transfer && (await this.#recordPaid(before, input, found.transfer, true));
+  }
+
+  /** Claims the payment and sends it. `before` is an expired claim, or an operator's decision. */
+  async #send(
+    before: OpenEntry | NotPaidEntry | undefined,
+    input: OnceInput,
+    send: SendPayment,
+  ): Promise<TransferCreated> {
+    const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#settings;
+    this.#journal.extend(signal);
+    // Taken before the journal's time, so that nothing leaves after the claim's own deadline.
+    const startedAt = clock.elapsed();
+    const notAfter = clock.now() + totalTimeout;
+    const claimedAt = await this.#journal.now();
+    const claim: SendingEntry = {
+      state: 'sending',
+      claimId: crypto.randomUUID(),
+      host: hostName(),
+      claimedAt,
+      expiresAt: claimedAt + totalTimeout + gracePeriod,
+      firstClaimedAt: before?.firstClaimedAt ?? claimedAt,
+      platform: baseUrl,
+      input,
+    };
+    if (!(await this.#journal.swap(before, claim))) throw this.#inProgress();
+    let created: TransferCreated;
+    try {
+      created = await send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
+    } catch (error) {
+      this.#journal.extend();
+      return await this.#handleFailure(error, claim, before);
+    }
+    this.#journal.extend();
+    return await this.#recordPaid(claim, input, created);
+  }
+
+  /** The request was rejected, never left, or its outcome is unknown. */
+  async #handleFailure(
+    error: unknown,
+    claim: SendingEntry,
+    before: OpenEntry | NotPaidEntry | undefined,
+  ): Promise<TransferCreated> {
+    const { input } = claim;
+    const isCertain = isPaymentsError(error) && error.outcome !== 'unknown';
+    if (!isCertain) {
+      const found = await this.#findAndRecord(claim, input, error);
+      if (found !== undefined) return found;
+      throw this.#inDoubt(claim, error);
+    }
+    if ((await this.#journal.tryToSwap(claim, before)) === false) {
+      const entry = await this.#journal.tryToRead();
+      if (entry?.state === 'paid') return await this.#readPaid(entry);
+    }
+    if (before === undefined || !isOpen(before)) throw error;
+    // The rejection may come from an earlier call having taken the money, so it proves nothing about that call.
+    const found = await this.#findAndRecord(before, input, error);
+    if (found !== undefined) return found;
+    throw this.#inDoubt(before, error);
+  }
+
+  /** What the list shows of this payment, without what the journal has as another payment. */
+  async #search(
+    claim: OpenEntry | undefined,
+    input: OnceInput,
+    cause?: unknown,
+  ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
+    const { signal, totalTimeout } = this.#settings;
+    this.#journal.extend(signal);
+    const late = `the list took more than ${totalTimeout} ms (totalTimeout)`;
+    const result = await this.#journal.inTime(
+      (deadline) => this.#api.search(input, deadline.signal),
+      () => this.#inDoubt(claim, cause, late),
+      (error) => this.#inDoubt(claim, cause ?? error),
+    );
+    if (result.result === 'found') return { transfer: result.transfer, candidates: [] };
+    if (result.result === 'not_found') return { candidates: [] };
+    // The search ended there: the payment may be a transfer that it did not read.
+    if (result.candidates.length >= maxCandidates) return { candidates: result.candidates };
+    const candidates: Transfer[] = [];
+    for (const transfer of result.candidates) {
+      if (!(await this.#isPaidOtherwise(transfer))) candidates.push(transfer);
+    }
+    return { candidates };
+  }
+
+  /** Whether the journal has a transfer as the payment of its own description. */
+  async #isPaidOtherwise({ id, description }: Transfer): Promise<boolean> {
+    // A description that is no reference is in no journal, and a store may not take it.
+    if (!isReference(description) || description === this.#reference) return false;
+    const entry = await this.#journal.read(description);
+    return entry?.state === 'paid' && entry.transferId === id;
+  }
+
+  /** Writes the entry that an operator can see and resolve, and makes the error. */
+  async #ambiguous(
+    before: OpenEntry | undefined,
+    input: OnceInput,
+    { candidates }: { candidates: readonly Transfer[] },
+  ): Promise<PaymentInDoubtError> {
+    // A transfer without an id counts, though it cannot be named.
+    const ids = candidates.map(({ id }) => id).filter(isTransferId);
+    const shown = ids.slice(0, maxShownCandidates);
+    const now = before?.claimedAt ?? (await this.#journal.now());
+    const unclaimed = {
+      claimId: crypto.randomUUID(),
+      host: hostName(),
+      claimedAt: now,
+      expiresAt: now,
+      firstClaimedAt: now,
+      platform: this.#settings.baseUrl,
+      input,
+    };
+    const after: AmbiguousEntry = {
+      ...(before ?? unclaimed),
+      state: 'ambiguous',
+      candidates: shown,
+    };
+    const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shown.join();
+    if (!isWritten) await this.#journal.tryToSwap(before, after);
+    const rest = candidates.length - shown.length;
+    const names = shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+    return this.#journal.inDoubtError(
+      'ambiguous',
+      `The list shows ${candidates.length} that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
+      { candidates: shown, claimedAt: before?.claimedAt },
+    );
+  }
+
+  async #readPaid({ transferId, input, paidAt }: PaidEntry): Promise<Transfer> {
+    let transfer: Transfer;
+    try {
+      transfer = await this.#api.get(transferId);
+    } catch (error) {
+      if (!isPaymentsError(error)) throw error;
+      // A replica may not show a transfer that was made a moment ago.
+      const isYoung = async (): Promise<boolean> =>
+        (await this.#journal.now()) - paidAt < this.#settings.gracePeriod;
+      const retryable = !(error instanceof NotFoundError) || (await isYoung());
+      const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
+      throw reattribute(error, {
+        ...this.#journal.facts,
+        retryable,
+        message: `The payment was made (${transferId}), but could not be read.\n${hint}\n${error.message}`,
+      });
+    }
+    // The ids of a sandbox that was reset begin again, and its journal may be older.
+    if (!isAnother(transfer, input)) return transfer;
+    throw this.#conflict(
+      `The journal names ${transferId} for this payment, and that is another one.\n${checkJournal}`,
+    );
+  }
+
+  /** Writes that it is paid. If the journal fails, the platform's list remembers it. */
+  async #recordPaid<T extends TransferCreated>(
+    before: OpenEntry | undefined,
+    input: OnceInput,
+    transfer: T,
+    isFound = false,
+  ): Promise<T> {
+    const { id } = transfer;
+    const paid: PaidEntry = {
+      state: 'paid',
+      transferId: id,
+      paidAt: await this.#journal.time(),
+      platform: this.#settings.baseUrl,
+      input,
+    };
+    let current: JournalEntry | undefined = before;
+    for (let tries = 1; tries <= maxRecordTries; tries += 1) {
+      if ((await this.#journal.tryToSwap(current, paid)) !== false) return transfer;
+      current = await this.#journal.read().catch(() => paid);
+      if (current?.state === 'paid') break;
+      // Another claim: that call has made, or sees, the payment, too.
+      if (current && isOpen(current) && current.claimId !== before?.claimId) break;
+    }
+    if (current?.state === 'paid' && current.transferId === id) return transfer;
+    if (isFound && current?.state !== 'paid') throw this.#inProgress();
+    const others = await this.#otherIds(current, input);
+    throw this.#journal.inDoubtError(
+      'ambiguous',
+      `The payment was made (${id}), and another call has changed the entry: it may have been made twice, and an operator decides`,
+      { candidates: [...new Set([id, ...others])].slice(0, maxShownCandidates) },
+    );
+  }
+
+  /** Ids under which the payment may have been made by another call. */
+  async #otherIds(
+    entry: JournalEntry | undefined,
+    input: OnceInput,
+  ): Promise<readonly TransferId[]> {
+    if (entry?.state === 'paid') return [entry.transferId];
+    const { transfer, candidates } = await this.#search(undefined, input);
+    return [...candidates, ...(transfer ? [transfer] : [])]
+      .map(({ id }) => id)
+      .filter(isTransferId);
+  }
+
+  #rejectOtherTerms({ input: recorded }: JournalEntry, input: OnceInput): void {
+    const differing = terms.filter((name) =>
+      name === 'amount'
+        ? !sameAmount(recorded.amount, input.amount)
+        : (recorded[name] ?? 'USDC') !== (input[name] ?? 'USDC'),
+    );
+    if (differing.length === 0) return;
+    throw this.#conflict(
+      `The journal has this reference with other terms: ${differing.join(', ')}.\nIf it is the same payment, pass the terms of its first call`,
+    );
+  }
+
+  #rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
+    if (!isOpen(entry) || entry.platform === this.#settings.baseUrl) return;
+    throw this.#conflict(
+      `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.resolveOnce and force`,
+    );
+  }
+
+  async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
+    const transfer = await this.#api.get(id);
+    if (isAnother(transfer, input)) {
+      throw this.#conflict(`${id} is another payment, by its terms and description`);
+    }
+    if (await this.#isPaidOtherwise(transfer)) {
+      throw this.#conflict(`${id} was made for another reference (${transfer.description})`);
+    }
+  }
+
+  async #rejectIfMaybePaid(entry: OpenEntry, now: number): Promise<void> {
+    // Twice, as before a takeover.
+    const search = () => this.#search(entry, entry.input);
+    const transfer = (await search()).transfer ?? (await search()).transfer;
+    if (transfer !== undefined) {
+      throw this.#conflict(`The list shows the payment (${transfer.id})`);
+    }
+    const retryAfterMs = entry.expiresAt - now;
+    if (retryAfterMs > 0) throw this.#inDoubt(entry, undefined, '', retryAfterMs);
+  }
+
+  #unknownReference(): Error {
+    const message = 'the journal has no entry for it. Check its spelling and the journal';
+    const { call, api } = this.#settings;
+    return invalidArguments(call, [{ path: 'reference', message }], api.redact);
+  }
+
+  #conflict(description: string): PaymentInDoubtError {
+    return this.#journal.inDoubtError('conflict', description);
+  }
+
+  /** Another call has the claim, as far as `claim` is known. */
+  #inProgress(claim?: OpenEntry): PaymentInDoubtError {
+    const description = 'Another call is making this payment, or was interrupted';
+    return this.#journal.inDoubtError('in_progress', description, {
+      retryAfterMs: claim === undefined ? inProgressRetryMs : this.#retryAfter(claim),
+      claimedAt: claim?.claimedAt,
+      expiresAt: claim?.expiresAt,
+    });
+  }
+
+  #inDoubt(
+    claim: OpenEntry | undefined,
+    cause?: unknown,
+    detail = '',
+    retryAfterMs = this.#retryAfter(claim),
+  ): PaymentInDoubtError {
+    const reason = isPaymentsError(cause) ? (cause.attempts.at(-1)?.reason ?? cause.name) : detail;
+    const because = reason === '' ? '' : `.\nThe cause: ${reason}`;
+    return this.#journal.inDoubtError(
+      'in_doubt',
+      `Whether the payment was made is not known yet${because}`,
+      { retryAfterMs, cause, claimedAt: claim?.claimedAt, expiresAt: claim?.expiresAt },
+    );
+  }
+
+  /** Waits grow with the age of a claim, so that many payments in doubt do not flood the platform. */
+  #retryAfter(claim: OpenEntry | undefined): number {
+    const now = this.#journal.estimatedTime();
+    if (claim === undefined || now === undefined) return minRetryMs;
+    const timeLeft = claim.expiresAt - now;
+    const growing = Math.max(minRetryMs, now - claim.claimedAt);
+    return Math.min(growing, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
+  }
+}
+
+const isOpen = (entry: JournalEntry): entry is OpenEntry =>
+  entry.state === 'sending' || entry.state === 'ambiguous';
+
+const checkJournal =
+  'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';
+
+/** What makes a payment another one. The default of the currency stands for a missing one. */
+const terms = [
+  'sourceAccountId',
+  'destinationAccountId',
+  'counterpartyId',
+  'amount',
+  'currency',
+] as const;

@@ -1,0 +1,356 @@
+import fc from 'fast-check';
+import {
+  AbortError,
+  RateLimitError,
+  type ClientOptions,
+  type PaymentsClient,
+  type WaitEvent,
+} from 'payments-platform-sdk';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+
+// What a 429 does to the other calls of the client. Time is virtual: `clock.passed` counts from 0.
+
+const throttled = (retryAfter?: string): Response =>
+  respond(429, errorBody, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+const good = (request: Request): Response =>
+  request.method === 'POST' ? respond(201, transferCreated) : respond(200, transfer);
+
+interface Platform {
+  readonly clock: VirtualClock;
+  readonly payments: PaymentsClient;
+  /** When each request arrived. */
+  readonly arrivals: number[];
+}
+
+/** A client whose n-th request, from 1, is answered by `answer`, or well if that gives nothing. */
+function platform(
+  response: (count: number, now: number) => Response | undefined,
+  options: ClientOptions = {},
+): Platform {
+  const clock = new VirtualClock();
+  const arrivals: number[] = [];
+  const { payments } = clientOf(
+    (request) => {
+      arrivals.push(clock.passed);
+      return response(arrivals.length, clock.passed) ?? good(request);
+    },
+    { clock, ...options },
+  );
+  return { clock, payments, arrivals };
+}
+const once = (response: Response) => (count: number) => (count === 1 ? response : undefined);
+const read = (payments: PaymentsClient) => payments.transfers.get('txfr_1');
+
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+
+describe('a 429 with Retry-After', () => {
+  test('holds every later call back until then', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')));
+    const first = read(payments);
+    await settle();
+    const others = Array.from({ length: 20 }, () => read(payments));
+    await clock.advance(4_999);
+    expect(arrivals).toEqual([0]);
+    await clock.advance(5_000);
+    await Promise.all([first, ...others]);
+    expect(arrivals).toHaveLength(22);
+    expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
+  });
+
+  test('lets calls go one after the other behind the pause', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('1')), { maxRetries: 0 });
+    void read(payments).catch(() => undefined);
+    await settle();
+    const others = Array.from({ length: 5 }, () => read(payments));
+    await clock.advance(2_000);
+    await Promise.all(others);
+    const gaps = arrivals.slice(2).map((at, index) => at - (arrivals[index + 1] ?? 0));
+    expect(gaps).toHaveLength(4);
+    for (const gap of gaps) expect(gap).toBeGreaterThan(2);
+  });
+
+  test('counts if it is the longer of two, whichever comes last', async () => {
+    for (const waits of [
+      ['3', '1'],
+      ['1', '3'],
+    ]) {
+      const { clock, payments, arrivals } = platform((count) => {
+        const wait = waits[count - 1];
+        return wait === undefined ? undefined : throttled(wait);
+      });
+      const calls = [read(payments), read(payments)];
+      await settle();
+      const third = read(payments);
+      await clock.advance(2_999);
+      // The one that was told to wait for one second is held back, too.
+      expect(arrivals).toEqual([0, 0]);
+      await clock.advance(3_000);
+      await Promise.all([...calls, third]);
+    }
+  });
+
+  test('holds back for a minute at most', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('3600')), {
+      timeout: 90_000,
+    });
+    await failureOf(read(payments), RateLimitError);
+    const next = read(payments);
+    await clock.advance(60_000);
+    await next;
+    expect(arrivals).toEqual([0, 60_000]);
+  });
+});
+
+describe('a call that is held back', () => {
+  test('ends at once as a RateLimitError if its time is too short', async () => {
+    const { payments, arrivals } = platform(once(throttled('30')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const error = await failureOf(
+      payments.transfers.create(newTransfer, { totalTimeout: 10_000 }),
+      RateLimitError,
+    );
+    expect(error).toMatchObject({
+      outcome: 'not_sent',
+      retryable: true,
+      retryAfterMs: 30_000,
+      status: 429,
+      code: errorBody.code,
+      operation: 'transfers.create',
+      attempts: [],
+    });
+    expect(error.message).toBe(
+      [
+        'The platform asked this client to slow down (429); this call may not wait.',
+        'Call again in 30000 ms (retryAfterMs).',
+        'Nothing was sent.',
+        'Request: POST https://api.example.com/v0/transfers (transfers.create).',
+      ].join('\n'),
+    );
+    expect(arrivals).toHaveLength(1);
+  });
+
+  test('never waits for longer than its own timeout', async () => {
+    const { payments } = platform(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
+    await failureOf(read(payments), RateLimitError);
+    await failureOf(read(payments), RateLimitError);
+  });
+
+  test('ends when a further 429 makes its wait too long', async () => {
+    const held = Promise.withResolvers<Response>();
+    const clock = new VirtualClock();
+    let count = 0;
+    const { payments } = clientOf(
+      (request) => {
+        count += 1;
+        return count === 1 ? held.promise : count === 2 ? throttled('2') : good(request);
+      },
+      { clock, maxRetries: 0 },
+    );
+    const slow = failureOf(read(payments), RateLimitError);
+    await settle();
+    await failureOf(read(payments), RateLimitError);
+    const waiting = failureOf(
+      payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
+      RateLimitError,
+    );
+    await settle();
+    held.resolve(throttled('20'));
+    expect(await waiting).toMatchObject({ outcome: 'not_sent', retryAfterMs: 20_000 });
+    await slow;
+  });
+
+  test('is told of through onWait, with how long and why', async () => {
+    const events: WaitEvent[] = [];
+    const { clock, payments } = platform(once(throttled('5')), {
+      maxRetries: 0,
+      hooks: { onWait: (event) => events.push(event) },
+    });
+    await failureOf(read(payments), RateLimitError);
+    const next = read(payments);
+    await clock.advance(5_000);
+    await next;
+    expect(events).toEqual([
+      {
+        operation: 'transfers.get',
+        method: 'GET',
+        path: '/transfers/{id}',
+        call: expect.any(Number),
+        attempt: 1,
+        delayMs: 5_000,
+        reason: 'the platform answered 429',
+      },
+    ]);
+  });
+
+  test('can be aborted, leaves no timer, and was not sent', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const caller = new AbortController();
+    const waiting = failureOf(
+      payments.transfers.create(newTransfer, { signal: caller.signal }),
+      AbortError,
+    );
+    await settle();
+    caller.abort();
+    expect(await waiting).toMatchObject({ outcome: 'not_sent' });
+    expect(clock.pending).toBe(0);
+    expect(arrivals).toHaveLength(1);
+  });
+
+  test('is not sent by a machine that slept past its deadline', async () => {
+    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    await failureOf(read(payments), RateLimitError);
+    const waiting = failureOf(payments.transfers.create(newTransfer));
+    await settle();
+    clock.jump(200_000);
+    await clock.advance(1_000);
+    expect(await waiting).toMatchObject({ outcome: 'not_sent' });
+    expect(arrivals).toHaveLength(1);
+  });
+});
+
+test('a call that has left the line leaves its turn to the next', async () => {
+  const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  await failureOf(read(payments), RateLimitError);
+  const caller = new AbortController();
+  const first = failureOf(payments.transfers.get('txfr_1', { signal: caller.signal }), AbortError);
+  const second = read(payments);
+  await settle();
+  caller.abort();
+  await first;
+  await clock.advance(5_000);
+  await second;
+  expect(arrivals).toEqual([0, 5_000]);
+});
+
+test('other failures hold nobody back', async () => {
+  const { payments, arrivals } = platform(once(respond(503, errorBody)), { maxRetries: 0 });
+  await failureOf(read(payments));
+  await read(payments);
+  expect(arrivals).toEqual([0, 0]);
+});
+
+test('the pause belongs to the credential and the address it was told to', async () => {
+  const { payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  await failureOf(read(payments), RateLimitError);
+  await read(payments.withOptions({ apiKey: 'sk_another' }));
+  await read(payments.withOptions({ baseUrl: 'https://elsewhere.example.com/v0' }));
+  expect(arrivals).toEqual([0, 0, 0]);
+  const same = payments.withOptions({ timeout: 1_000 });
+  await failureOf(read(same), RateLimitError);
+  expect(arrivals).toEqual([0, 0, 0]);
+});
+
+test('a refused creation is sent again behind the pause, once', async () => {
+  const { clock, payments, arrivals } = platform(once(throttled('5')));
+  const created = payments.transfers.create(newTransfer);
+  await clock.advance(6_000);
+  expect(await created).toEqual(transferCreated);
+  expect(arrivals).toEqual([0, 5_000]);
+});
+
+test('the pace is forgotten while no 429 comes', async () => {
+  const { clock, payments, arrivals } = platform(
+    (count) => (count <= 3 ? throttled() : undefined),
+    {
+      maxRetries: 0,
+    },
+  );
+  for (let call = 0; call < 3; call += 1) {
+    const refused = failureOf(read(payments), RateLimitError);
+    await clock.advance(100);
+    await refused;
+  }
+  await clock.advance(60_000);
+  await Promise.all(Array.from({ length: 50 }, () => read(payments)));
+  expect(new Set(arrivals.slice(3)).size).toBe(1);
+});
+
+// nginx limit_req without burst: what comes sooner than its rate allows after the last that was let
+// through is refused, without a word on when to come again.
+test.each([
+  [20, 16],
+  [20, 64],
+  [5, 16],
+  [100, 16],
+])(
+  'behind a limiter of %d a second, %d workers get half of it, with little in vain',
+  async (rate, workers) => {
+    vi.mocked(Math.random).mockRestore();
+    let accepted = 0;
+    let last = Number.NEGATIVE_INFINITY;
+    const { clock, payments, arrivals } = platform((_, now) => {
+      if (now - last < 1_000 / rate) return throttled();
+      last = now;
+      accepted += 1;
+      return undefined;
+    });
+    let isOver = false;
+    const work = async (): Promise<void> => {
+      while (!isOver) {
+        // A round trip takes time, too.
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 4));
+        await payments.transfers.create(newTransfer).catch(() => undefined);
+      }
+    };
+    const working = Array.from({ length: workers }, work);
+    await clock.advance(10_000);
+    isOver = true;
+    expect(accepted / 10).toBeGreaterThanOrEqual(rate / 2);
+    expect(arrivals.length / accepted).toBeLessThan(2);
+    await clock.advance(60_000);
+    await Promise.all(working);
+  },
+);
+
+test('whatever calls come to, none is let out in a pause, and every one comes to an end', async () => {
+  const plan = fc.record({
+    comes: fc.nat(400),
+    // A 429 that asks to wait for so many seconds, one that does not say, or success.
+    ends: fc.oneof(fc.constantFrom('0', '1', '2'), fc.constant(undefined), fc.constant('ok')),
+    totalTimeout: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.constant(100_000)),
+    leaves: fc.option(fc.nat(1_500), { nil: undefined, freq: 4 }),
+  });
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 10 }), async (plans) => {
+      let closedUntil = 0;
+      const early: number[] = [];
+      const ends = [...plans];
+      const { clock, payments } = platform((_, now) => {
+        if (now < closedUntil) early.push(now);
+        const { ends: end = '' } = ends.shift() ?? {};
+        if (end === 'ok') return undefined;
+        if (end !== '') closedUntil = Math.max(closedUntil, now + Number(end) * 1_000);
+        return throttled(end === '' ? undefined : end);
+      });
+      let open = plans.length;
+      for (const { comes, totalTimeout, leaves } of plans) {
+        clock.setTimeout(() => {
+          const caller = new AbortController();
+          if (leaves !== undefined) clock.setTimeout(() => caller.abort(), leaves);
+          void payments.transfers
+            .get('txfr_1', { totalTimeout, signal: caller.signal })
+            .then(
+              () => 'ok',
+              (error: unknown) => (error as Error).name,
+            )
+            .then((end) => {
+              seen.add(end);
+              open -= 1;
+            });
+        }, comes);
+      }
+      await clock.advance(200_000);
+      expect([open, early, clock.pending]).toEqual([0, [], 0]);
+    }),
+    { numRuns: 60 },
+  );
+  // A run in which nobody is held back would prove nothing.
+  expect([...seen]).toEqual(expect.arrayContaining(['AbortError', 'RateLimitError', 'ok']));
+});

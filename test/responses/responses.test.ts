@@ -1,0 +1,449 @@
+import { gzipSync } from 'node:zlib';
+import {
+  ApiError,
+  InvalidResponseError,
+  type ClientOptions,
+  type DriftEvent,
+  type PaymentsClient,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { responseBytes, type Exchange, type RawServer } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { account, instruction, settings, transactionNumber } from '../support/records.ts';
+import { address, html, newTransfer, page, transfer, transferCreated } from '../support/values.ts';
+
+const bytes = (...parts: (string | number[])[]): Buffer =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+const good = JSON.stringify(transfer);
+/** A body of a success, and why it cannot be used. */
+const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
+  ['nothing', 'empty', responseBytes(200)],
+  [
+    'nothing, with status 204',
+    'empty',
+    bytes('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'),
+  ],
+  ['white space', 'empty', responseBytes(200, ' \r\n\t ')],
+  ['a page', 'not_json', responseBytes(200, html)],
+  ['a word', 'not_json', responseBytes(200, 'OK')],
+  [
+    'bytes that are not UTF-8',
+    'not_json',
+    responseBytes(200, bytes('{"id":"', [0xff, 0xfe], '"}')),
+  ],
+  ['JSON with something behind it', 'not_json', responseBytes(200, `${good}}`)],
+  ['a cut object', 'truncated', responseBytes(200, good.slice(0, -1))],
+  ['a cut text', 'truncated', responseBytes(200, good.slice(0, 9))],
+  ['less than announced', 'truncated', responseBytes(200, good, { 'content-length': '999' })],
+  ['null', 'shape', responseBytes(200, null)],
+  ['an array', 'shape', responseBytes(200, [transfer])],
+  ['a text', 'shape', responseBytes(200, '"txfr_1"')],
+  ['a number', 'shape', responseBytes(200, 7)],
+  ['an object without an id', 'shape', responseBytes(200, { ...transfer, id: undefined })],
+  ['an object whose id is a number', 'shape', responseBytes(200, { ...transfer, id: 1 })],
+  [
+    'a hundred thousand levels',
+    'too_large',
+    responseBytes(200, `{"id":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+  ],
+];
+
+test.each(unusable)(
+  'a read that is answered with %s is an InvalidResponseError that says why',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const error = await failureOf(
+      clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
+      InvalidResponseError,
+    );
+    expect(error).toMatchObject({
+      reason,
+      status: Number(sent.subarray(9, 12).toString()),
+      outcome: 'unknown',
+      retryable: reason === 'truncated',
+    });
+    if (reason === 'shape') expect(error.issues.length).toBeGreaterThan(0);
+    else expect(error.issues).toEqual([]);
+  },
+);
+
+test.each(unusable)(
+  'an accepted creation that is answered with %s is unknown, and not sent again',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const drifts: DriftEvent[] = [];
+    const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
+    const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
+    expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
+    expect(error.message).toContain('The status says that the platform accepted the call.');
+    expect(error.message).toContain('payments.transfers.reconcile');
+    expect(server.arrivals).toHaveLength(1);
+    expect(drifts).toEqual([]);
+  },
+);
+
+test('an accepted write never fails over its shape, as long as it names what was written', async () => {
+  const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
+  const drifts: DriftEvent[] = [];
+  const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
+  const server = await rawServer(responseBytes(202, drifted, { 'x-request-id': 'req_1' }));
+  const created = await clientAt(server, { hooks }).transfers.create(newTransfer);
+  expect(created).toEqual(drifted);
+  expect(drifts).toMatchObject([
+    { operation: 'transfers.create', status: 202, requestId: 'req_1' },
+  ]);
+  expect(drifts[0]?.issues.map(({ path }) => path).toSorted()).toEqual([
+    'createdAt',
+    'status',
+    'type',
+  ]);
+});
+
+test.each<[string, unknown]>([
+  ['of another kind', 'acc_1'],
+  ['without a suffix', 'txfr_'],
+  ['with a slash', 'txfr_1/2'],
+  ['that is empty', ''],
+])('a write is not usable with an id %s', async (_, id) => {
+  const { payments } = clientOf(() => respond(201, { ...transferCreated, id }));
+  const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
+  expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', issues: [{ path: 'id' }] });
+});
+
+test('the answer to settings.update may be any object, and nothing else', async () => {
+  const drifts: DriftEvent[] = [];
+  const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
+  const { payments } = clientOf(() => respond(200, { ...settings, updatedAt: 5 }), { hooks });
+  expect(await payments.settings.update({ defaultChain: 'base' })).toMatchObject({ updatedAt: 5 });
+  expect(drifts).toHaveLength(1);
+  const empty = clientOf(() => respond(200, '[]')).payments;
+  const error = await failureOf(empty.settings.update({ defaultChain: 'base' }));
+  expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
+});
+
+test('a read of another shape is refused, and handed out where drift is only reported', async () => {
+  const cases: readonly [unknown, (payments: PaymentsClient) => PromiseLike<unknown>][] = [
+    [{ ...transfer, amount: 12.5 }, (payments) => payments.transfers.get('txfr_1')],
+    [{ ...account, metadata: 'none' }, (payments) => payments.accounts.get('acc_1')],
+    [[{ ...instruction, salt: '7' }], (payments) => payments.instructions.list({ address })],
+  ];
+  for (const [body, send] of cases) {
+    const strict = clientOf(() => respond(200, body)).payments;
+    const error = await failureOf(send(strict), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'shape', retryable: false });
+    expect(error.issues).toHaveLength(1);
+
+    const drifts: DriftEvent[] = [];
+    const options: ClientOptions = {
+      validation: 'report',
+      hooks: { onDrift: (event) => drifts.push(event) },
+    };
+    const reporting = clientOf(() => respond(200, body), options).payments;
+    expect(await send(reporting)).toEqual(body);
+    expect(drifts.map(({ issues }) => issues)).toEqual([error.issues]);
+  }
+  const listed = page([{ ...transfer, amount: 12.5 }]);
+  const reporting = clientOf(() => respond(200, listed), { validation: 'report' }).payments;
+  expect(await reporting.transfers.list()).toEqual(listed);
+});
+
+test.each([{ hasMore: false }, { data: {}, hasMore: false }, null, []])(
+  'a page of %j is handed out where drift is only reported, and no loop goes through it',
+  async (body) => {
+    const drifts: unknown[] = [];
+    const { payments } = clientOf(() => respond(200, body), {
+      validation: 'report',
+      hooks: { onDrift: ({ operation }) => drifts.push(operation) },
+    });
+    const page: unknown = await payments.transfers.list();
+    expect(page).toEqual(body);
+    expect(drifts).toEqual(['transfers.list']);
+    await failureOf(payments.transfers.list().toArray({ max: 9 }), InvalidResponseError);
+    const { payments: strict } = clientOf(() => respond(200, body));
+    await failureOf(strict.transfers.list(), InvalidResponseError);
+  },
+);
+
+test('transactions that are no list are handed out where drift is only reported, and no loop goes through them', async () => {
+  const { payments } = clientOf(() => respond(200, { data: [] }), { validation: 'report' });
+  const list = payments.transactions.list({ address });
+  expect(await list).toEqual({ data: { data: [] }, nextSkip: null });
+  await failureOf(list.toArray({ max: 9 }), InvalidResponseError);
+});
+
+test('a read that is no list of pages comes back whatever its shape, when drift is only reported', async () => {
+  const drifts: unknown[] = [];
+  const { payments } = clientOf(() => respond(200, { data: [] }), {
+    validation: 'report',
+    hooks: { onDrift: ({ operation }) => drifts.push(operation) },
+  });
+  expect(await payments.instructions.list({ address })).toEqual({ data: [] });
+  expect(drifts).toEqual(['instructions.list']);
+});
+
+test('unknown fields and unknown values of an enum are kept', async () => {
+  const newer = { ...transfer, status: 'on_hold', type: 'pigeon', fee: { amount: '1' }, tags: [] };
+  const { payments } = clientOf(() => respond(200, newer));
+  expect(await payments.transfers.get('txfr_1')).toEqual(newer);
+});
+
+test('a BOM is passed over, and of a repeated key the last counts', async () => {
+  const repeated = good.replace('{', '{"id":"txfr_0",');
+  const server = await rawServer(responseBytes(200, bytes([0xef, 0xbb, 0xbf], repeated)));
+  expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
+});
+
+test('a __proto__ key reaches neither the answer nor anybody’s prototype', async () => {
+  const proto = '"__proto__":{"polluted":1}';
+  const evil = good.replace('{', `{${proto},"metadata":{${proto}},`);
+  const { payments } = clientOf(() => respond(200, evil));
+  const got = await payments.transfers.get('txfr_1');
+  expect(Object.getPrototypeOf(got)).toBe(Object.prototype);
+  expect(Object.assign({}, got)).not.toHaveProperty('polluted');
+  expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
+});
+
+test.each([200, 201, 202, 204, 299])('a deletion is done with any 2xx: %i', async (status) => {
+  for (const body of [undefined, html, '{"cut":', null]) {
+    if (status === 204 && body !== undefined) continue;
+    const server = await rawServer(responseBytes(status, body));
+    expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
+  }
+});
+
+test('an error about an answer holds its request id, and its body cut to a length that can be logged', async () => {
+  const long = `<p>${'x'.repeat(50_000)}</p>`;
+  const { payments } = clientOf(() => respond(200, long, { 'request-id': 'req_9' }));
+  const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
+  expect(error.requestId).toBe('req_9');
+  expect(error.message).toContain('request req_9');
+  expect(error.body).toBe(`${long.slice(0, 2_048)}… [cut]`);
+  expect(error.message.length).toBeLessThan(500);
+});
+
+const mebibyte = 2 ** 20;
+
+/** Writes for ever; tells how much the client took. */
+function endless(
+  head: string,
+  chunk: Buffer,
+): { step: (exchange: Exchange) => void; sent: () => number } {
+  let sent = 0;
+  const step = ({ socket }: Exchange): void => {
+    const more = (): void => {
+      while (!socket.destroyed) {
+        sent += chunk.length;
+        if (!socket.write(chunk)) return;
+      }
+    };
+    socket.on('drain', more);
+    socket.write(head);
+    more();
+  };
+  return { step, sent: () => sent };
+}
+
+/** Memory that a call takes while it runs, in MiB. */
+async function growth(call: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage().rss;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 2);
+  await call();
+  clearInterval(watch);
+  return (Math.max(most, process.memoryUsage().rss) - before) / mebibyte;
+}
+
+const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
+const get = (payments: PaymentsClient): PromiseLike<unknown> => payments.transfers.get('txfr_1');
+const list = (payments: PaymentsClient): PromiseLike<unknown> =>
+  payments.instructions.list({ address });
+const transports = [
+  ['the dispatcher', {}, get],
+  ['the dispatcher, with a body', {}, list],
+  ['fetch', { fetch: ownFetch }, get],
+  // Where fetch was replaced, this is the way of a GET with a body.
+  ['node:http', 'replace', list],
+] as const;
+function clientOver(server: RawServer, options: ClientOptions | 'replace'): PaymentsClient {
+  if (options === 'replace') vi.stubGlobal('fetch', vi.fn<typeof fetch>());
+  return clientAt(server, options === 'replace' ? {} : options);
+}
+
+test.each(transports)(
+  'an endless answer over %s is read to 16 MiB and no further',
+  async (_, way, send) => {
+    const { step, sent } = endless('HTTP/1.1 200 OK\r\n\r\n["', Buffer.alloc(mebibyte, 'a'));
+    const server = await rawServer(step);
+    let error: InvalidResponseError | undefined;
+    const grown = await growth(async () => {
+      error = await failureOf(send(clientOver(server, way)), InvalidResponseError);
+    });
+    expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown', retryable: false });
+    expect(server.arrivals).toHaveLength(1);
+    await server.closed(0);
+    // Beyond the limit there is only what the sockets hold.
+    expect(sent() / mebibyte).toBeLessThan(28);
+    expect(grown).toBeLessThan(160);
+  },
+);
+
+/** 256 MiB in a quarter of one. */
+const bomb = (): Buffer => {
+  const member = gzipSync(Buffer.alloc(mebibyte, 'a'));
+  return Buffer.concat([gzipSync('["'), ...Array<Buffer>(256).fill(member)]);
+};
+
+test.each(transports)('a gzip bomb over %s does not go off', async (_, way, send) => {
+  const packed = bomb();
+  expect(packed.length).toBeLessThan(mebibyte);
+  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'gzip' }));
+  let error: InvalidResponseError | undefined;
+  const grown = await growth(async () => {
+    error = await failureOf(send(clientOver(server, way)), InvalidResponseError);
+  });
+  expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
+  expect(grown).toBeLessThan(160);
+});
+
+test('a compressed answer that unpacks to nothing for ever is read to 1 MiB and no further', async () => {
+  // The head of a zlib stream, then blocks of no bytes.
+  const { step, sent } = endless(
+    'HTTP/1.1 422 No\r\ncontent-encoding: deflate\r\n\r\nx\x01',
+    Buffer.alloc(5 * 2 ** 16, '\0\0\0\xff\xff', 'latin1'),
+  );
+  const server = await rawServer(step);
+  const payments = clientAt(server, { timeout: 10_000 });
+  await failureOf(payments.transfers.create(newTransfer), ApiError);
+  await server.closed(0);
+  expect(sent() / mebibyte).toBeLessThan(12);
+});
+
+test('an answer just below 16 MiB is read', async () => {
+  const description = 'x'.repeat(16 * mebibyte - good.length - 20);
+  const server = await rawServer(responseBytes(200, { ...transfer, description }));
+  const got = await clientAt(server).transfers.get('txfr_1');
+  expect(got.description).toHaveLength(description.length);
+});
+
+test('an endless error body is read to 1 MiB, and the status stands', async () => {
+  const { step, sent } = endless('HTTP/1.1 422 No\r\n\r\n', Buffer.alloc(mebibyte / 4, 'a'));
+  const server = await rawServer(step);
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer));
+  expect(error).toMatchObject({ status: 422, outcome: 'unknown' });
+  await server.closed(0);
+  expect(sent() / mebibyte).toBeLessThan(12);
+});
+
+test('withResponse hands out the answer with its body unread', async () => {
+  const headers = { 'x-request-id': 'req_1', 'x-more': 'yes' };
+  const { payments, requests } = clientOf(() => respond(200, transfer, headers));
+  const call = payments.transfers.get('txfr_1');
+  const { data, response } = await call.withResponse();
+  expect(data).toEqual(transfer);
+  expect(data).toBe(await call);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-more')).toBe('yes');
+  expect(response.bodyUsed).toBe(false);
+  expect(await response.json()).toEqual(transfer);
+  expect(requests).toHaveLength(1);
+  const deletion = clientOf(() => new Response(null, { status: 204 })).payments;
+  const gone = await deletion.counterparties.delete('cpty_1').withResponse();
+  expect([gone.data, gone.response.status]).toEqual([undefined, 204]);
+});
+
+test('a reason phrase that no Response can carry does not hide that a write was accepted', async () => {
+  const body = JSON.stringify(transferCreated);
+  const server = await rawServer(
+    Buffer.from(`HTTP/1.1 201 创建\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+  );
+  const { data, response } = await clientAt(server).transfers.create(newTransfer).withResponse();
+  expect(data).toEqual(transferCreated);
+  expect(response.status).toBe(201);
+});
+
+test.each([300, 304, 399])('a %i is no success, whatever comes with it', async (status) => {
+  const received = (body: unknown) => () =>
+    new Response(status === 304 ? null : JSON.stringify(body), { status });
+  const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
+  expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
+  const write = clientOf(received(transferCreated)).payments.transfers.create(newTransfer);
+  expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
+});
+
+const lists: readonly {
+  readonly of: string;
+  readonly item: unknown;
+  /** Where the items are in an answer. */
+  readonly at: string;
+  readonly list: (payments: PaymentsClient) => PromiseLike<unknown>;
+}[] = [
+  { of: 'transfers', item: transfer, at: 'data', list: ({ transfers }) => transfers.list() },
+  {
+    of: 'transactions',
+    item: transactionNumber(1),
+    at: '',
+    list: ({ transactions }) => transactions.list({ address }),
+  },
+  {
+    of: 'instructions',
+    item: instruction,
+    at: '',
+    list: ({ instructions }) => instructions.list({ address }),
+  },
+];
+const respondWith = (items: readonly unknown[], at: string): Response =>
+  respond(200, at === 'data' ? page(items) : items);
+
+test.each(lists)(
+  'of a list of $of with hundreds of thousands of mistakes only the first are told',
+  async ({ at, list }) => {
+    const items = Array.from({ length: 300_000 }, () => ({}));
+    const { payments } = clientOf(() => respondWith(items, at));
+    // The first answer is checked in another way than the ones after it.
+    for (const turn of [1, 2]) {
+      const { issues } = await failureOf(list(payments), InvalidResponseError);
+      expect(issues.length, `turn ${turn}`).toBeGreaterThanOrEqual(100);
+      expect(issues.length, `turn ${turn}`).toBeLessThan(2_000);
+    }
+  },
+);
+
+test.each(lists)(
+  'the issue of a mistake in a long list of $of names its place',
+  async ({ item, at, list }) => {
+    const items = Array.from({ length: 450 }, () => item);
+    const { payments } = clientOf(() => respondWith(items, at));
+    await list(payments);
+    items[333] = 'not an object';
+    const { issues } = await failureOf(list(payments), InvalidResponseError);
+    expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
+  },
+);
+
+test('a mistake beside the items of a long page is found', async () => {
+  const items = Array.from({ length: 450 }, () => transfer);
+  const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { issues } = await failureOf(payments.transfers.list(), InvalidResponseError);
+    expect(issues).toEqual([{ path: 'hasMore', message: 'got a string; expected a boolean' }]);
+  }
+});
+
+test('the time of a check follows the size of an answer, not fields times items', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
+  const data = Array.from({ length: 50_000 }, () => 1);
+  const { payments } = clientOf((request) =>
+    respond(200, {
+      ...fields,
+      ...(request.method === 'PATCH' ? { ...settings, data } : page(data.map(() => transfer))),
+    }),
+  );
+  for (let turn = 0; turn < 2; turn += 1) {
+    await payments.settings.update({ defaultChain: 'base' });
+    await payments.transfers.list();
+  }
+}, 30_000);

@@ -1,0 +1,144 @@
+import { ConfigurationError, PaymentsClient } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test, vi } from 'vitest';
+import { apiKey, clientAt, failureOf } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { responseBytes } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { newTransfer, transferCreated } from '../support/values.ts';
+
+// A browser sends a POST again whose connection was reset: test/runtimes saw Chromium do it. What a
+// browser is, is told here by the globals that it has; the real one is in test/runtimes.
+
+const { process } = globalThis;
+const withoutNode = () => vi.stubGlobal('process', { env: {} });
+const browsers: [string, () => void][] = [
+  [
+    'a page',
+    () => {
+      withoutNode();
+      vi.stubGlobal('document', {});
+    },
+  ],
+  [
+    'a worker of a browser',
+    () => {
+      withoutNode();
+      vi.stubGlobal('WorkerNavigator', {});
+    },
+  ],
+  [
+    'a page whose bundler has put a process there',
+    () => {
+      vi.stubGlobal('process', { env: {}, versions: {}, browser: true });
+      vi.stubGlobal('document', {});
+    },
+  ],
+  [
+    'a window of Electron',
+    () => {
+      vi.stubGlobal('process', { versions: process.versions, type: 'renderer', env: {} });
+      vi.stubGlobal('document', {});
+    },
+  ],
+];
+const writes = kinds.filter((kind) => !kind.startsWith('safe'));
+
+test.each(browsers)('in %s every write is refused, and nothing is sent', async (_, pretend) => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const payments = clientAt(server);
+  pretend();
+  expect(writes).toHaveLength(3);
+  for (const kind of writes) {
+    const error = await failureOf(calls[kind].send(payments), ConfigurationError);
+    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [], retryable: false });
+    expect(error.message).toContain('browser');
+  }
+  expect(server.connections).toHaveLength(0);
+});
+
+test.each(browsers)('in %s a read is sent', async (_, pretend) => {
+  const server = await rawServer(
+    responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
+  );
+  const payments = clientAt(server);
+  pretend();
+  expect((await payments.transfers.list()).data).toEqual([]);
+});
+
+test('the refusal of a write in a browser says why, and names the ways out', async () => {
+  browsers[0]?.[1]();
+  const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
+  const messages: string[] = [];
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.counterparties.delete('cpty_1'),
+  ]) {
+    messages.push((await failureOf(call(), ConfigurationError)).message);
+  }
+  expect(messages).toMatchInlineSnapshot(`
+    [
+      "transfers.create is not sent from a browser, which may send it twice.
+    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own, or the option idempotencyHeader if the platform honours such a header.
+    Nothing was sent.",
+      "counterparties.delete is not sent from a browser, which may send it twice.
+    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own.
+    Nothing was sent.",
+    ]
+  `);
+});
+
+test.each<[string, () => void]>([
+  ['jsdom in Node', () => vi.stubGlobal('document', {}).stubGlobal('window', globalThis)],
+  ['a worker polyfill in Node', () => vi.stubGlobal('WorkerNavigator', {})],
+  [
+    'Cloudflare Workers',
+    () => {
+      withoutNode();
+      vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+      vi.stubGlobal('WorkerGlobalScope', {});
+    },
+  ],
+  [
+    'Workers of a date before navigator',
+    () => {
+      withoutNode();
+      vi.stubGlobal('navigator', undefined);
+      vi.stubGlobal('WorkerGlobalScope', {});
+    },
+  ],
+  ['Bun with happy-dom', () => vi.stubGlobal('Bun', {}).stubGlobal('document', {})],
+  ['Deno', () => vi.stubGlobal('Deno', {}).stubGlobal('WorkerNavigator', {})],
+])('%s is no browser', async (_, pretend) => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const payments = clientAt(server);
+  pretend();
+  expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
+});
+
+test('over a fetch of the user’s a write is sent in a browser, over the global one by its own name it is not', async () => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  browsers[0]?.[1]();
+  const own = clientAt(server, { fetch: (request, init) => fetch(request, init) });
+  expect((await own.transfers.create(newTransfer)).id).toBe(transferCreated.id);
+  await failureOf(clientAt(server, { fetch }).transfers.create(newTransfer), ConfigurationError);
+  // A framework that wraps the global fetch still sends through the browser.
+  const { fetch: original } = globalThis;
+  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) => original(input, init));
+  await failureOf(clientAt(server).transfers.create(newTransfer), ConfigurationError);
+});
+
+test('with idempotencyHeader a write is sent in a browser', async () => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  browsers[0]?.[1]();
+  const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
+  expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
+  // Only a POST carries the key.
+  await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
+});
+
+test('a write to the sandbox is sent in a browser', async () => {
+  browsers[0]?.[1]();
+  const payments = new PaymentsClient(new Sandbox().clientOptions);
+  expect((await payments.entities.create({ email: 'ada@example.com' })).id).toMatch(/^ent_/);
+});

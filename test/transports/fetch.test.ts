@@ -1,0 +1,499 @@
+import { Readable } from 'node:stream';
+import { deflateSync, gzipSync } from 'node:zlib';
+import {
+  AbortError,
+  ApiError,
+  BadRequestError,
+  ConfigurationError,
+  ConnectionError,
+  PaymentsClient,
+  RateLimitError,
+  ServerError,
+  type PaymentsError,
+} from 'payments-platform-sdk';
+import { expect, test, vi } from 'vitest';
+import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { calls, kinds } from '../support/kinds.ts';
+import { responseBytes } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/closed-port.ts';
+import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
+import { version } from '../../src/version.ts';
+
+const ways = [
+  {
+    way: 'the dispatcher',
+    options: {},
+    post: ['connection: keep-alive', 'accept-encoding: gzip, br', 'accept: application/json'],
+    afterPost: [
+      `user-agent: payments-platform-sdk/${version}`,
+      'content-type: application/json',
+      `authorization: Bearer ${apiKey}`,
+    ],
+    afterGet: [`user-agent: payments-platform-sdk/${version}`, `authorization: Bearer ${apiKey}`],
+  },
+  {
+    way: 'fetch',
+    options: { fetch: (request: Request, init?: RequestInit) => fetch(request, init) },
+    post: ['connection: keep-alive', 'accept: application/json'],
+    afterPost: [
+      `authorization: Bearer ${apiKey}`,
+      'content-type: application/json',
+      `user-agent: payments-platform-sdk/${version}`,
+      'accept-language: *',
+      'sec-fetch-mode: cors',
+      'pragma: no-cache',
+      'cache-control: no-cache',
+      'accept-encoding: gzip, deflate',
+    ],
+    afterGet: [
+      `authorization: Bearer ${apiKey}`,
+      `user-agent: payments-platform-sdk/${version}`,
+      'accept-language: *',
+      'sec-fetch-mode: cors',
+      'pragma: no-cache',
+      'cache-control: no-cache',
+      'accept-encoding: gzip, deflate',
+    ],
+  },
+];
+
+test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const description = 'Grüße, 5 €, 🧾';
+  await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
+  const body = `{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2","description":"${description}"}`;
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'POST /v0/transfers HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      ...way.post,
+      ...way.afterPost,
+      `content-length: ${new TextEncoder().encode(body).length}`,
+      '',
+      body,
+    ].join('\r\n'),
+  ]);
+});
+
+test.each(ways)(
+  'over $way a GET goes out byte for byte, without a word about a body',
+  async (way) => {
+    const server = await rawServer(
+      responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
+    );
+    await clientAt(server, way.options).transfers.list({
+      accountId: 'acc_1',
+      limit: 7,
+      cursor: 'a b&c=d/é',
+    });
+    expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+      [
+        'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+        `host: 127.0.0.1:${server.port}`,
+        ...way.post,
+        ...way.afterGet,
+        '',
+        '',
+      ].join('\r\n'),
+    ]);
+  },
+);
+
+test('a fetch of one’s own gets every request, ready to go', async () => {
+  const server = await rawServer(responseBytes(500));
+  const stub = vi.fn<typeof fetch>();
+  vi.stubGlobal('fetch', stub);
+  const seen: unknown[] = [];
+  const payments = clientAt(server, {
+    fetch: async (request, init) => {
+      const { method, url, headers, redirect } = request;
+      seen.push({ method, url, redirect, body: await request.text() });
+      expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`);
+      expect(headers.get('content-type')).toBe('application/json');
+      // A signal inside a Request can be lost to the garbage collector; one beside it cannot.
+      expect(init?.signal).toBeInstanceOf(AbortSignal);
+      expect(init?.cache).toBe('no-store');
+      return respond(201, transferCreated);
+    },
+  });
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(seen).toEqual([
+    {
+      method: 'POST',
+      url: `${server.baseUrl}/transfers`,
+      redirect: 'manual',
+      body: '{"sourceAccountId":"acc_1","amount":"12.50","destinationAccountId":"acc_2"}',
+    },
+  ]);
+  expect(stub).not.toHaveBeenCalled();
+  expect(server.connections).toHaveLength(0);
+});
+
+test('a global fetch that is put in place after the client was made is used', async () => {
+  const server = await rawServer(responseBytes(500));
+  const payments = clientAt(server);
+  const stub = vi
+    .fn<typeof fetch>()
+    .mockImplementation(() => Promise.resolve(respond(200, transfer)));
+  vi.stubGlobal('fetch', stub);
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect(stub).toHaveBeenCalledTimes(1);
+  expect(server.connections).toHaveLength(0);
+});
+
+const refused = (): Promise<never> => {
+  const cause = Object.assign(new Error('connect ECONNREFUSED'), {
+    code: 'ECONNREFUSED',
+    syscall: 'connect',
+  });
+  return Promise.reject(new TypeError('fetch failed', { cause }));
+};
+
+test.each(['option', 'global'])('a fetch given as %s proves nothing by failing', async (how) => {
+  const send = vi.fn<typeof fetch>().mockImplementation(refused);
+  if (how === 'global') vi.stubGlobal('fetch', send);
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    ...(how === 'option' ? { fetch: send } : {}),
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  // It may be a wrapper that sent the request twice and reports the second.
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
+  expect(send).toHaveBeenCalledTimes(1);
+});
+
+test.each<[string, () => Promise<Response>]>([
+  ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
+  ['rejects with a text', () => Promise.reject('no' as unknown as Error)],
+  [
+    'rejects with an error in an odd shape',
+    () =>
+      Promise.reject(
+        Object.assign(new Error(), { message: { no: 1 }, stack: ['no'], name: 7, code: 404 }),
+      ),
+  ],
+  ['resolves to nothing', () => Promise.resolve(undefined as unknown as Response)],
+  [
+    'throws at once',
+    () => {
+      throw new Error('no');
+    },
+  ],
+])('a fetch that %s ends in a typed error', async (_, fetch) => {
+  const { payments } = clientOf(fetch);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+});
+
+test.each(ways)(
+  'over $way no redirect is followed: the target hears nothing, the credential stays',
+  async ({ options }) => {
+    const elsewhere = await rawServer(responseBytes(200, transfer));
+    for (const kind of kinds) {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const location = `${elsewhere.origin}/v0/here`;
+        const server = await rawServer(responseBytes(status, undefined, { location }));
+        const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
+        const write = kind !== 'safe GET' && kind !== 'safe POST';
+        const outcome = write ? 'unknown' : 'rejected';
+        expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
+        expect(error.retryable).toBe(false);
+        expect(error.headers['location']).toBe(location);
+        expect(server.arrivals).toHaveLength(1);
+      }
+    }
+    expect(elsewhere.connections).toHaveLength(0);
+  },
+);
+
+test.each([
+  ['gzip', gzipSync],
+  ['GZip', gzipSync],
+  ['deflate', deflateSync],
+] as const)('an answer in %s is read', async (coding, compress) => {
+  const content = compress(JSON.stringify(transfer));
+  const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
+  expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
+});
+
+test('a status beyond all classes is an error, not a crash', async () => {
+  const server = await rawServer(responseBytes(999, 'What?'));
+  const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
+  expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
+});
+
+test('an informational answer before the real one is passed over', async () => {
+  const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+  const server = await rawServer(
+    Buffer.concat([Buffer.from(hint), responseBytes(201, transferCreated)]),
+  );
+  expect(await clientAt(server).transfers.create(newTransfer)).toEqual(transferCreated);
+});
+
+/** Calls under another runtime's name, over this one's fetch. */
+const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
+  const payments = clientAt(nobody, { maxRetries: 0 });
+  const outcomes: Record<string, PaymentsError['outcome']> = {};
+  for (const kind of kinds) outcomes[kind] = (await failureOf(calls[kind].send(payments))).outcome;
+  return outcomes;
+};
+
+test('Node sends a request once, so a refused connection proves that nothing was sent', async () => {
+  expect(await refusedEverywhere()).toEqual({
+    'safe GET': 'not_sent',
+    'safe POST': 'not_sent',
+    PATCH: 'not_sent',
+    DELETE: 'not_sent',
+    'once POST': 'not_sent',
+  });
+});
+
+/** Lets the global fetch look like that of another runtime. */
+function disguise(source: string): void {
+  const toString: (this: unknown) => string = Function.prototype.toString;
+  vi.spyOn(Function.prototype, 'toString').mockImplementation(function (this: unknown) {
+    return this === globalThis.fetch ? source : toString.call(this);
+  });
+}
+
+test.each([
+  ['Bun', 'function fetch() { [native code] }'],
+  ['Deno', 'function fetch(...e){return lazyFetch().fetch(...new n(e))}'],
+])('%s may repeat what is not sealed, so a read proves nothing', async (name, source) => {
+  vi.stubGlobal(name, {});
+  disguise(source);
+  expect(await refusedEverywhere()).toEqual({
+    'safe GET': 'unknown',
+    'safe POST': 'unknown',
+    PATCH: 'not_sent',
+    DELETE: 'not_sent',
+    'once POST': 'not_sent',
+  });
+});
+
+test.each(['Bun', 'Deno'])(
+  'on %s a fetch that was replaced before this package was loaded proves nothing',
+  async (name) => {
+    vi.stubGlobal(name, {});
+    disguise(
+      'async (input, init) => { try { return await own(input, init) } catch { return again() } }',
+    );
+    expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['unknown']));
+  },
+);
+
+test('a runtime that is not known proves nothing', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  const outcomes = await refusedEverywhere();
+  expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
+});
+
+test.each([
+  ['Node', undefined, undefined],
+  ['Bun', {}, { keepalive: false }],
+  ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
+])('on %s a write is sent in the form that is not repeated', async (name, runtime, sealed) => {
+  const inits: (RequestInit | undefined)[] = [];
+  const types: (string | null)[] = [];
+  const bodies: string[] = [];
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  if (runtime !== undefined) vi.stubGlobal(name, runtime);
+  let blobs = 0;
+  class CountedBlob extends Blob {
+    constructor(...given: ConstructorParameters<typeof Blob>) {
+      super(...given);
+      blobs += 1;
+    }
+  }
+  vi.stubGlobal('Blob', CountedBlob);
+  const payments = new Fresh({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: async (request, init) => {
+      inits.push(init);
+      types.push(request.headers.get('content-type'));
+      bodies.push(await request.text());
+      return respond(201, request.method === 'GET' ? transfer : transferCreated);
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  await payments.transfers.get('txfr_1');
+  const added = inits.map((init) => {
+    const { signal: _, cache: __, ...rest } = init ?? {};
+    return rest;
+  });
+  const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
+  expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
+  // Deno gets a Blob, which must not bring a type of its own.
+  expect(blobs).toBe(name === 'Deno' ? 1 : 0);
+  expect(types).toEqual(['application/json', null]);
+  expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
+});
+
+test('a runtime that refuses the cache option is not given it', async () => {
+  const seen: (RequestInit | undefined)[] = [];
+  class Refusing extends Request {
+    constructor(input: string | URL | Request, init?: RequestInit) {
+      if (init?.cache !== undefined) throw new Error('The cache field is not implemented.');
+      super(input, init);
+    }
+  }
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  vi.stubGlobal('Request', Refusing);
+  const payments = new Fresh({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: (_, init) => {
+      seen.push(init);
+      return Promise.resolve(respond(200, transfer));
+    },
+  });
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
+});
+
+test('where there is no fetch at all, nothing is sent, and the error says so', async () => {
+  const { payments: sandboxed } = clientOf(() => respond(200, transfer));
+  const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
+  vi.stubGlobal('fetch', undefined);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
+  expect(error.message).toContain('there is no global fetch');
+  expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.create' });
+  expect(await sandboxed.transfers.get('txfr_1')).toEqual(transfer);
+});
+
+test('an abort reaches the connection', async () => {
+  const server = await rawServer(() => undefined);
+  const controller = new AbortController();
+  const call = clientAt(server).transfers.get('txfr_1', { signal: controller.signal });
+  await server.arrived(1);
+  controller.abort();
+  await failureOf(call, AbortError);
+  await server.closed(0);
+});
+
+test('a DELETE lets go of a body that it does not read', async () => {
+  const cancel = vi.fn();
+  const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
+  await payments.ibans.delete('iban_1');
+  expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+test.each<[string, object]>([
+  ['of a network error', Response.error()],
+  ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
+])('a status %s is no success', async (_, given) => {
+  const { payments } = clientOf(() => given as Response);
+  for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
+    const error = await failureOf(call, ApiError);
+    expect(error).toMatchObject({ status: Reflect.get(given, 'status'), outcome: 'unknown' });
+  }
+});
+
+test('the message of a failure without a code tells its words', async () => {
+  const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
+  expect(error.message).toContain('The connection to api.example.com failed: no way out.');
+});
+
+test.each<[string, unknown, RegExp]>([
+  ['gives nothing', undefined, /not a Response/],
+  ['gives text', '{"id":"txfr_1"}', /not a Response/],
+  ['gives an object without headers', { ok: true, status: 200 }, /not a Response/],
+  [
+    'has followed a redirect',
+    Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
+    /followed a redirect/,
+  ],
+])('a fetch that %s proves nothing', async (_, given, says) => {
+  let calls = 0;
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => {
+      calls += 1;
+      return Promise.resolve(given as Response);
+    },
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error.outcome).toBe('unknown');
+  expect(error.message).toMatch(says);
+  expect(calls).toBe(1);
+});
+
+const fromNodeFetch = (status: number, text: string) => ({
+  ok: status < 300,
+  status,
+  statusText: '',
+  headers: new Map([['x-request-id', 'req_1']]),
+  body: Readable.from([text]),
+  arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
+});
+
+test('an answer of another kind than Response is read all the same', async () => {
+  const responses: unknown[] = [
+    fromNodeFetch(201, JSON.stringify(transferCreated)),
+    {
+      ok: true,
+      status: 201,
+      headers: { get: () => null },
+      text: () => Promise.resolve(JSON.stringify(transferCreated)),
+    },
+    fromNodeFetch(400, JSON.stringify(errorBody)),
+    { ...fromNodeFetch(400, ''), arrayBuffer: () => Promise.reject(new Error('cut')) },
+  ];
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => Promise.resolve(responses.shift() as Response),
+  });
+  const { data, response } = await payments.transfers.create(newTransfer).withResponse();
+  expect(data).toEqual(transferCreated);
+  expect(response.headers.get('x-request-id')).toBe('req_1');
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
+    outcome: 'rejected',
+    requestId: 'req_1',
+    body: JSON.stringify(errorBody),
+  });
+  // Without its body, a 400 may be a proxy's.
+  expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
+    outcome: 'unknown',
+    body: '',
+  });
+});
+
+test('a body that nobody wants is not waited for, and headers need no more than get', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
+  const held = {
+    status: 429,
+    headers: { get: (name: string) => (name === 'retry-after' ? '30' : null) },
+    body: Response.json({}).body,
+  };
+  const responses: unknown[] = [deleted, held];
+  const { payments } = clientOf(() => respond(200), {
+    fetch: () => Promise.resolve(responses.shift() as Response),
+    maxRetries: 0,
+  });
+  await payments.counterparties.delete('cpty_1');
+  const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
+  expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
+});
+
+test('what fails before fetch is asked was not sent, and is not tried again', async () => {
+  const asked = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey,
+    fetch: asked,
+  });
+  vi.stubGlobal('Request', () => {
+    throw new TypeError('no request');
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer));
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+  expect(error.attempts).toHaveLength(1);
+  expect(asked).not.toHaveBeenCalled();
+});

@@ -1,0 +1,428 @@
+import { inspect } from 'node:util';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  AbortError,
+  ApiError,
+  ConfigurationError,
+  ConnectionError,
+  InvalidResponseError,
+  NotFoundError,
+  PaymentsError,
+  TimeoutError,
+  type PaymentsClient,
+  type RequestOptions,
+} from 'payments-platform-sdk';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { clientAt, failureOf, jwt, respond } from '../support/clients.ts';
+import { responseBytes, type Exchange } from '../support/loopback.ts';
+import { headersReceived, rawServer } from '../support/raw-server.ts';
+import { nobody } from '../support/closed-port.ts';
+import { instruction, transactionNumber } from '../support/records.ts';
+import { address } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { version } from '../../src/version.ts';
+
+const text = 'Grüße, 5 €, 日本, 🧾';
+const both = [
+  {
+    operation: 'instructions.list',
+    target: '/instructions/all',
+    sent: `{"address":"${address}","note":"${text}"}`,
+    good: [instruction],
+    send: (payments: PaymentsClient, options: RequestOptions = {}) =>
+      payments.instructions.list({ address }, { body: { note: text }, ...options }),
+  },
+  {
+    operation: 'transactions.list',
+    target: '/transactions',
+    sent: `{"address":"${address}","take":2,"note":"${text}"}`,
+    good: [transactionNumber(1)],
+    send: async (payments: PaymentsClient, options: RequestOptions = {}) => {
+      const pager = payments.transactions.list(
+        { address, take: 2 },
+        { body: { note: text }, ...options },
+      );
+      return (await pager).data;
+    },
+  },
+] as const;
+
+const headers = (body: string): string[] => [
+  'accept: application/json',
+  `user-agent: payments-platform-sdk/${version}`,
+  'content-type: application/json',
+  `authorization: Bearer ${jwt}`,
+  `content-length: ${new TextEncoder().encode(body).length}`,
+];
+
+const transports = [
+  {
+    transport: 'the dispatcher',
+    choose: () => undefined,
+    wanted: (port: number, target: string, body: string) =>
+      [
+        `GET ${target} HTTP/1.1`,
+        `host: 127.0.0.1:${port}`,
+        'connection: keep-alive',
+        'accept-encoding: gzip, br',
+        ...headers(body),
+        '',
+        body,
+      ].join('\r\n'),
+  },
+  {
+    transport: 'node:http',
+    // Somebody's fetch in the place of Node's own: what it does about connections is not known.
+    choose: () => vi.stubGlobal('fetch', vi.fn<typeof fetch>()),
+    wanted: (port: number, target: string, body: string) =>
+      [
+        `GET ${target} HTTP/1.1`,
+        ...headers(body),
+        'accept-encoding: gzip, deflate, br',
+        `Host: 127.0.0.1:${port}`,
+        'Connection: close',
+        '',
+        body,
+      ].join('\r\n'),
+  },
+] as const;
+
+describe.each(transports)('over $wire', (transport) => {
+  beforeEach(() => {
+    transport.choose();
+  });
+
+  test.each(both)('$operation sends a GET with its body, byte for byte', async (call) => {
+    const server = await rawServer(responseBytes(200, call.good));
+    expect(await call.send(clientAt(server))).toEqual(call.good);
+    expect(server.connections).toHaveLength(1);
+    const [connection] = server.connections;
+    // Every byte of the connection: a body without a length would show up as a second request.
+    expect(connection?.bytes.toString()).toBe(
+      transport.wanted(server.port, call.target, call.sent),
+    );
+    expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
+  });
+
+  test.each(both)('$operation is sent again with the same bytes', async (call) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const onRetry = vi.fn<(event: object) => void>();
+    const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
+    expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
+    const bytes = server.connections.map((connection) => connection.bytes.toString());
+    expect(bytes).toEqual(Array(2).fill(transport.wanted(server.port, call.target, call.sent)));
+    expect(onRetry).toHaveBeenCalledExactlyOnceWith({
+      operation: call.operation,
+      method: 'GET',
+      call: expect.any(Number) as number,
+      path: call.target,
+      attempt: 2,
+      delayMs: 0,
+      reason: 'status 503',
+    });
+  });
+
+  test('each call has a connection of its own, although the server would keep it', async () => {
+    const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
+    const server = await rawServer(({ write }) => {
+      write(kept);
+    });
+    const payments = clientAt(server);
+    for (const call of [both[0], both[0], both[0]]) await call.send(payments);
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1, 2]);
+    await Promise.all([0, 1, 2].map((connection) => server.closed(connection)));
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ] as const)('an answer in %s is read', async (coding, compress) => {
+    const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
+    const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
+    const [first] = await both[0].send(clientAt(server));
+    expect(first).toMatchObject({ nickname: text });
+  });
+
+  test.each(['gzip', 'br', 'deflate'])(
+    'garbage instead of %s is an unusable answer',
+    async (coding) => {
+      const server = await rawServer(
+        responseBytes(200, 'not compressed', { 'content-encoding': coding }),
+      );
+      const error = await failureOf(
+        both[0].send(clientAt(server), { maxRetries: 0 }),
+        InvalidResponseError,
+      );
+      expect(error).toMatchObject({ reason: 'truncated', status: 200, outcome: 'unknown' });
+    },
+  );
+
+  test('an answer in chunks is read', async () => {
+    const content = JSON.stringify([instruction]);
+    const cut = [content.slice(0, 10), content.slice(10)];
+    const chunks = cut.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
+    const server = await rawServer(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
+    );
+    expect(await both[0].send(clientAt(server))).toEqual([instruction]);
+  });
+
+  test('an abort in flight closes the connection', async () => {
+    const server = await rawServer(() => undefined);
+    const controller = new AbortController();
+    const reason = new Error('changed my mind');
+    const call = both[0].send(clientAt(server), { signal: controller.signal });
+    await server.arrived(1);
+    controller.abort(reason);
+    const error = await failureOf(call, AbortError);
+    expect(error.cause).toBe(reason);
+    expect(error.outcome).toBe('unknown');
+    await server.closed(0);
+  });
+
+  test('an abort in the body closes the connection', async () => {
+    const server = await rawServer(({ write }) => {
+      write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
+    });
+    const controller = new AbortController();
+    const begun = headersReceived();
+    const call = both[0].send(clientAt(server), { signal: controller.signal });
+    await begun;
+    controller.abort();
+    const error = await failureOf(call, AbortError);
+    expect(error.attempts).toMatchObject([{ status: 200, reason: 'aborted by the caller' }]);
+    await server.closed(0);
+  });
+
+  test('a signal that was aborted before sends nothing', async () => {
+    const server = await rawServer(responseBytes(200, [instruction]));
+    const error = await failureOf(
+      both[0].send(clientAt(server), { signal: AbortSignal.abort() }),
+      AbortError,
+    );
+    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [] });
+    expect(server.connections).toHaveLength(0);
+  });
+
+  test('headers that never come end in a timeout, and the connection is closed', async () => {
+    const clock = new VirtualClock();
+    const server = await rawServer(() => undefined);
+    const call = both[0].send(clientAt(server, { clock, maxRetries: 0 }));
+    const failed = failureOf(call, TimeoutError);
+    await server.arrived(1);
+    await clock.advance(30_000);
+    expect(await failed).toMatchObject({ phase: 'headers', outcome: 'unknown', retryable: true });
+    await server.closed(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a body that stalls ends in a timeout, and the connection is closed', async () => {
+    const clock = new VirtualClock();
+    const server = await rawServer(({ write }) => {
+      write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
+    });
+    const begun = headersReceived();
+    const failed = failureOf(
+      both[0].send(clientAt(server, { clock, maxRetries: 0 })),
+      TimeoutError,
+    );
+    await begun;
+    await clock.advance(30_000);
+    expect(await failed).toMatchObject({ phase: 'body', outcome: 'unknown' });
+    await server.closed(0);
+  });
+
+  test.each<[string, (exchange: Exchange) => void]>([
+    [
+      'a body that ends early',
+      ({ reply }) => reply('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n['),
+    ],
+    [
+      'a chunked body that ends early',
+      ({ reply }) => reply('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[{"ac'),
+    ],
+    [
+      'a body without a length that ends early',
+      ({ reply }) => reply('HTTP/1.1 200 OK\r\n\r\n[{"ac'),
+    ],
+    [
+      'gzip that ends early',
+      ({ reply }) => {
+        const whole = gzipSync(JSON.stringify([instruction]));
+        reply(responseBytes(200, whole.subarray(0, 60), { 'content-encoding': 'gzip' }));
+      },
+    ],
+  ])('%s is a truncated answer, and asked for again', async (_, step) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const server = await rawServer(step);
+    const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown', retryable: true });
+    expect(server.arrivals).toHaveLength(3);
+    const healed = await rawServer(step, responseBytes(200, [instruction]));
+    expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
+  });
+
+  test('a status that no Response can have is an error, not a crash', async () => {
+    const server = await rawServer(responseBytes(999, 'What?'));
+    const error = await failureOf(both[0].send(clientAt(server), { maxRetries: 0 }), PaymentsError);
+    expect(error.outcome).toBe('unknown');
+    await server.closed(0);
+  });
+
+  test.each([
+    ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+  ])('%s is a connection error', async (_, bytes) => {
+    const server = await rawServer(bytes);
+    const error = await failureOf(
+      both[0].send(clientAt(server), { maxRetries: 0 }),
+      ConnectionError,
+    );
+    expect(error.outcome).toBe('unknown');
+  });
+
+  test('a 204 to a GET with a body is an empty answer', async () => {
+    const server = await rawServer('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
+    const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'empty', status: 204 });
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('a redirect is not followed, so the JWT does not travel', async () => {
+    const elsewhere = await rawServer(responseBytes(200, [instruction]));
+    for (const status of [301, 302, 303, 307, 308]) {
+      const location = `${elsewhere.origin}/instructions/all`;
+      const server = await rawServer(responseBytes(status, undefined, { location }));
+      const error = await failureOf(both[0].send(clientAt(server)), ApiError);
+      expect(error).toMatchObject({ status, outcome: 'rejected', retryable: false });
+      expect(server.arrivals).toHaveLength(1);
+    }
+    expect(elsewhere.connections).toHaveLength(0);
+  });
+
+  test('a refused connection proves that nothing was sent', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const error = await failureOf(both[0].send(clientAt(nobody)), ConnectionError);
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
+    expect(error.attempts).toHaveLength(3);
+  });
+
+  test.each<[string, () => void]>([
+    [
+      'Cloudflare Workers, whose node:http drops the body',
+      () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' }),
+    ],
+    [
+      'a runtime without node:http',
+      () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined),
+    ],
+  ])('on %s a GET with a body is refused, and nothing is sent', async (_, pretend) => {
+    const server = await rawServer(responseBytes(200, [instruction]));
+    const payments = clientAt(server);
+    pretend();
+    for (const call of both) {
+      const error = await failureOf(call.send(payments), ConfigurationError);
+      expect(error).toMatchObject({ operation: call.operation, outcome: 'not_sent' });
+      expect(error.message).toContain('getWithBody');
+    }
+    expect(server.connections).toHaveLength(0);
+    // The way out that the message names works there, too.
+    const getWithBody = () => Promise.resolve(respond(200, [instruction]));
+    const helped = clientAt(server, { getWithBody });
+    expect(await both[0].send(helped)).toEqual([instruction]);
+  });
+
+  test('the option getWithBody is asked, and the option fetch never is', async () => {
+    const server = await rawServer(responseBytes(200, [instruction]));
+    const fetch = vi.fn<(request: Request) => Promise<Response>>();
+    const asked: { method: string; url: string; body: string; authorization: string | null }[] = [];
+    const payments = clientAt(server, {
+      fetch,
+      getWithBody: (request, body) => {
+        const { method, url, headers } = request;
+        asked.push({ method, url, body, authorization: headers.get('authorization') });
+        return Promise.resolve(respond(200, [instruction]));
+      },
+    });
+    expect(await both[0].send(payments)).toEqual([instruction]);
+    expect(asked).toEqual([
+      {
+        method: 'GET',
+        url: `${server.origin}/instructions/all`,
+        body: both[0].sent,
+        authorization: `Bearer ${jwt}`,
+      },
+    ]);
+    expect(server.connections).toHaveLength(0);
+
+    // With only a fetch of one's own, the call still goes out over node:http.
+    expect(await both[0].send(clientAt(server, { fetch }))).toEqual([instruction]);
+    vi.stubGlobal('fetch', fetch);
+    expect(await both[0].send(clientAt(server))).toEqual([instruction]);
+    expect(server.arrivals).toHaveLength(2);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('a getWithBody that fails proves nothing, whatever it says', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    const server = await rawServer();
+    const payments = clientAt(server, {
+      maxRetries: 0,
+      getWithBody: () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
+    });
+    const error = await failureOf(both[0].send(payments), ConnectionError);
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
+  });
+
+  test('hooks see the call as they see every other, without the JWT', async () => {
+    const events: unknown[] = [];
+    const note = (event: object): void => {
+      events.push(event);
+    };
+    const server = await rawServer(responseBytes(200, [instruction], { 'x-request-id': 'req_7' }));
+    await both[0].send(clientAt(server, { hooks: { onRequest: note, onResponse: note } }));
+    const call = { operation: 'instructions.list', method: 'GET', path: '/instructions/all' };
+    expect(events).toMatchObject([
+      { ...call, attempt: 1, url: `${server.origin}/instructions/all` },
+      { ...call, attempt: 1, status: 200, requestId: 'req_7', outcome: 'ok' },
+    ]);
+    expect(JSON.stringify(events)).not.toContain(jwt.slice(0, 12));
+  });
+
+  test('a JWT that the platform sends back is taken out of the error', async () => {
+    const server = await rawServer(
+      responseBytes(
+        404,
+        { error: `No such token: ${jwt}`, code: jwt, details: { [jwt]: [jwt] } },
+        { 'x-echo': jwt, 'x-request-id': jwt },
+      ),
+    );
+    const error = await failureOf(both[0].send(clientAt(server)), NotFoundError);
+    expect(error.message).toContain('[redacted]');
+    const everything = [inspect(error, { depth: 9 }), JSON.stringify(error), String(error.stack)];
+    for (const shown of everything) expect(shown).not.toContain(jwt);
+  });
+
+  test('fifty calls at once are kept apart', async () => {
+    const server = await rawServer(({ body, reply }) => {
+      const { note } = JSON.parse(body) as { note: string };
+      reply(responseBytes(200, [{ ...instruction, nickname: note }]));
+    });
+    const payments = clientAt(server);
+    const names = await Promise.all(
+      Array.from({ length: 50 }, async (_, number) => {
+        const list = await payments.instructions.list(
+          { address },
+          { body: { note: `call ${number}` } },
+        );
+        return list[0]?.nickname;
+      }),
+    );
+    expect(names).toEqual(Array.from({ length: 50 }, (_, number) => `call ${number}`));
+  });
+});
