@@ -5,11 +5,11 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { promises } from './promises.ts';
 
-// docs/reliability.md names the files whose tests hold each promise, and promises.ts the tests. A promise
+// docs/errors.md names the files whose tests hold each promise, and promises.ts the tests. A promise
 // whose test has gone, or has another name, is a promise that nobody keeps.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const document = readFileSync(join(root, 'docs', 'reliability.md'), 'utf8');
+const document = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
 
 /** The texts of a file that stand in its code: the names of its tests are among them. */
 function textsOf(file: string): Set<string> {

@@ -5,7 +5,7 @@ const chaos = [
 ] as const;
 
 /**
- * The promises of docs/reliability.md, and the tests that hold them: file and name. `%s` and `$…` stand
+ * The promises of docs/errors.md, and the tests that hold them: file and name. `%s` and `$…` stand
  * for the rows of a table.
  */
 export const promises: Readonly<
@@ -18,8 +18,8 @@ export const promises: Readonly<
       'a write whose used connection dies after it was acted on arrives once, and is unknown',
     ],
   ],
-  'A call that resolves has taken effect once, and hands out the id of exactly that': [chaos],
-  '`not_sent` means that the platform has not read a byte of it': [
+  'A call that resolves has taken effect once, and returns the id of that effect': [chaos],
+  '`not_sent` means that the platform has not read a byte of the request': [
     chaos,
     ['full/tls.test.ts', '%s in the handshake is not_sent, and sent again if it may pass'],
     [
@@ -27,8 +27,8 @@ export const promises: Readonly<
       'a proxy that $name when asked for the way, warm $isWarm: nothing was sent, and the wire knows',
     ],
   ],
-  '`rejected` means that it did not take effect': [chaos],
-  'What is not proven either way is `unknown`, and a creation that is unknown does not call itself `retryable`':
+  '`rejected` means that the request did not take effect': [chaos],
+  'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
       ['full/plan.test.ts', 'a creation that meets: %s'],
       ['money/outcome.test.ts', 'one cause that is not on the list among others proves nothing'],
@@ -37,13 +37,13 @@ export const promises: Readonly<
         'status $status to a $kind has the outcome and the repeats of the table',
       ],
     ],
-  'A creation whose outcome is unknown is not sent again, whatever happened before': [
+  'A creation with an unknown outcome is not sent again, whatever happened before': [
     [
       'money/resend.test.ts',
       'an unknown attempt ends the tries of a creation, although the one before was harmless',
     ],
   ],
-  '`createOnce` makes a payment once at most, and whoever keeps calling ends with it or with a refusal':
+  '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
       ['money/once-states.test.ts', 'whatever happens to them, callers make one payment: %o'],
       ['full/once-states.test.ts', 'whatever happens to them, callers make one payment: %o'],
@@ -52,13 +52,13 @@ export const promises: Readonly<
         'workers that are killed and frozen pay each of 100 once, over %s',
       ],
     ],
-  '`createOnce` sends nothing before its claim is on disk, nor after the claim has it that nothing leaves':
+  '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
     [
       ['money/once.test.ts', 'the claim is written before anything is sent, and says when it ends'],
       ['money/once.test.ts', 'what the claim took is time that the request no longer has'],
       ['money/journals.test.ts', 'the database reports that a claim is on disk before it answers'],
     ],
-  'It takes a claim over only when that request can no longer arrive, and a look has not found it':
+  '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
       [
         'money/once.test.ts',
@@ -69,17 +69,17 @@ export const promises: Readonly<
         'the time is taken before the look, in which a transfer may still appear',
       ],
     ],
-  'What may be the payment and is not certain to be is for a person': [
+  'An operator decides about a transfer that may be the payment': [
     ['money/once.test.ts', 'what may be the payment is for a person, and named'],
   ],
-  'A journal that fails keeps the payment from being sent, and never fails one that was accepted': [
+  'A journal that fails prevents the payment from being sent, and never fails an accepted one': [
     ['money/once.test.ts', '%s: nothing is sent, and an earlier call may have paid'],
     [
       'money/once.test.ts',
       'a journal that fails once the platform has accepted does not fail the call',
     ],
   ],
-  'Every failure is a `PaymentsError` with an outcome; nothing is left for the process to catch': [
+  'Every failure is a `PaymentsError` with an outcome, and no rejection stays unhandled': [
     chaos,
     [
       'money/deadline.test.ts',
@@ -90,7 +90,7 @@ export const promises: Readonly<
     chaos,
     ['money/deadline.test.ts', 'totalTimeout covers attempts and the waits between them'],
   ],
-  'Nothing is sent after `totalTimeout`, nor after its caller has left': [
+  'Nothing is sent after `totalTimeout`, nor after the caller has aborted': [
     [
       'money/deadline.test.ts',
       'nothing is sent after totalTimeout, although no timer has fired yet',
@@ -101,20 +101,20 @@ export const promises: Readonly<
       'what was given up before there was a way is not sent when there is one',
     ],
   ],
-  "Bun and Deno do not send a write again behind the SDK's back": [
+  "Bun and Deno do not repeat a write without the SDK's knowledge": [
     ['full/sealing.test.ts', 'the same on %s'],
   ],
-  'The answer to one call is never taken for that of another, also when a server leaves bytes on a connection':
+  'The response to one call is never returned to another, even if a server leaves bytes on a connection':
     [['full/idle.test.ts', 'a creation on a connection that %s gets its own answer']],
-  "On Node's dispatcher, HTTP/2 and interceptors included, a write that somebody else begins again is held back":
+  "On Node's dispatcher, also with HTTP/2 and interceptors, a write that other code starts again is stopped":
     [
       [
         'transports/dispatcher.test.ts',
         'a write that is about to be sent again behind our back is held back',
       ],
     ],
-  'No redirect is followed: its target hears nothing': [chaos],
-  '`Retry-After` is never undercut by the call that was told, nor, up to a minute, by others of the same client':
+  'No redirect is followed, and its target receives no request': [chaos],
+  '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [
       ['money/backoff.test.ts', 'Retry-After is never undercut, whatever the random numbers are'],
       [
@@ -122,7 +122,7 @@ export const promises: Readonly<
         'whatever calls come to, none is let out in a pause, and every one comes to an end',
       ],
     ],
-  'Behind a limiter, at least half of its rate gets through, with less than two requests for each':
+  'Behind a rate limiter, a client reaches at least half of the rate, with fewer than two requests per call':
     [
       [
         'money/rate-limiter.test.ts',
@@ -133,9 +133,9 @@ export const promises: Readonly<
         'behind limit_req 20 a second without burst, ten a second get through with little in vain',
       ],
     ],
-  'A call that is held back for longer than it may wait is told so at once, with the facts of the 429':
+  'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
     [['money/rate-limiter.test.ts', 'ends at once as a RateLimitError if its time is too short']],
-  "`rejected` is the platform's own word, or proves that nothing was forwarded": [
+  '`rejected` comes from the platform itself, or proves that nothing was forwarded': [
     ['money/outcome.test.ts', 'leaves the payment unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
@@ -152,26 +152,27 @@ export const promises: Readonly<
       'a process of %s that stood still reads the answers before it calls them overdue',
     ],
   ],
-  'A write does not gamble on an idle connection': [
+  'A write does not use a connection that a server may be closing because it was idle': [
     [
       'proxies/proxies.test.ts',
       'payments around the moment when a server closes idle connections are not left in doubt',
     ],
   ],
-  'Retries of one client are bounded by a budget, so that trying again cannot become the outage': [
+  'A budget bounds the retries of a client, so that retries cannot cause an outage': [
     [
       'money/backoff.test.ts',
       'the budget keeps callers who fail together from trying three times each',
     ],
   ],
-  'A 401 is answered with a new token once, fetched once for all who wait': [
+  'After a 401 a call is sent once more with a new token, which is fetched once for all waiting calls':
     [
-      'client/credentials.test.ts',
-      'fifty refusals at once: one call of the function, fifty replays',
+      [
+        'client/credentials.test.ts',
+        'fifty refusals at once: one call of the function, fifty replays',
+      ],
+      ['client/credentials.test.ts', 'a second 401 is not followed by a third request'],
     ],
-    ['client/credentials.test.ts', 'a second 401 is not followed by a third request'],
-  ],
-  'A function for a credential that hangs or fails is a typed error, and nothing was sent': [
+  'A credential function that hangs or fails causes a typed error, and nothing is sent': [
     [
       'client/credentials.test.ts',
       'what the function failed with is the cause of the error, as a copy',
@@ -200,13 +201,13 @@ export const promises: Readonly<
       'no error shows a secret of this place of an answer, however it is spelled: %s',
     ],
   ],
-  'An endless, bomb-like or bottomless answer costs no more memory than its limit': [
+  'An endless, highly compressed or deeply nested response uses no more memory than the limit': [
     [
       'full/plan.test.ts',
       'a bomb and a stream without end cost no more memory than the limit of an answer',
     ],
   ],
-  'A list comes to an end when a cursor comes again, the same page again and again, or nothing but empty pages':
+  'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
     [
       [
         'lists/scripts.test.ts',
