@@ -146,10 +146,15 @@ test('the guides can be reached from the README', () => {
 });
 
 test('README and guides stay short', () => {
-  const wordsOf = (path: string): number => textOf(path).trim().split(/\s+/).length;
+  // The bars and dashes of a table are not words.
+  const countWords = (path: string): number =>
+    textOf(path)
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
   const guides = pages.filter((page) => dirname(page) === 'docs' && page !== 'docs/api.md');
-  expect(wordsOf('README.md')).toBeLessThanOrEqual(1_500);
-  expect(guides.map(wordsOf).reduce((sum, words) => sum + words)).toBeLessThanOrEqual(14_000);
+  const words = ['README.md', ...guides].map(countWords);
+  expect(words[0]).toBeLessThanOrEqual(1_500);
+  expect(words.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(14_000);
 });
 
 /** The cells of the table under a heading, one list for each row. */

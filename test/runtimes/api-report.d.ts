@@ -949,7 +949,7 @@ interface ClientOptions {
     idempotencyHeader?: string | null | undefined;
     /**
      * Whether the JSON of a refusal is the platform's own. A write refused in another form is
-     * `unknown`: a proxy may have answered. @default an object whose `error` and `code` are strings
+     * `unknown`: a proxy may have answered. @default an object with strings in `error` and `code`
      */
     isErrorBody?: ((body: unknown) => boolean) | undefined;
     /**

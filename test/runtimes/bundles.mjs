@@ -85,9 +85,9 @@ const written = (folder) =>
  * from that, so writes are refused. The page sends one in spite of it, or the refusal had no reason.
  */
 const inBrowsers = {
-  create: 'refused',
-  'unknown write': 'refused',
-  'GET with body': 'refused',
+  create: 'rejected',
+  'unknown write': 'rejected',
+  'GET with body': 'rejected',
   'User-Agent': "browser's",
 };
 
@@ -118,8 +118,8 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
           const { inWorker, despite } = results;
           checks.push(
             {
-              name: `a worker of Chromium refuses writes, bundled by ${name}`,
-              ok: inWorker === 'refused',
+              name: `a worker of Chromium rejects writes, bundled by ${name}`,
+              ok: inWorker === 'rejected',
               detail: String(inWorker),
             },
             {

@@ -72,7 +72,7 @@ async function fastify(folder) {
   const lines = stdout.trim().split('\n');
   const told =
     lines.length === responses.length && responses.every((each, at) => each.test(lines[at]));
-  const name = 'examples/services/fastify.ts answers for every outcome';
+  const name = 'examples/services/fastify.ts responds for every outcome';
   return { name, ok: code === 0 && told, detail: stdout + stderr };
 }
 
@@ -87,7 +87,7 @@ async function vitest(folder) {
 }
 
 async function worker(folder) {
-  const name = 'examples/services/worker.ts answers in workerd';
+  const name = 'examples/services/worker.ts responds in workerd';
   const [{ build }, { Miniflare }] = await Promise.all([import('esbuild'), import('miniflare')]);
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'worker.ts')],

@@ -161,7 +161,7 @@ export function contents(installed) {
       detail: others.join(),
     },
     {
-      name: 'what the front door leads to imports nothing of Node',
+      name: 'the main entry point imports nothing of Node',
       ok: ofNode.length === 0,
       detail: ofNode.join(),
     },
@@ -177,7 +177,7 @@ export async function packageTools(tarball) {
   const checks = [];
   for (const [name, script, ...args] of tools) {
     const { code, stdout, stderr } = await run(process.execPath, [join(modules, script), ...args]);
-    checks.push({ name: `${name} has nothing to say`, ok: code === 0, detail: stdout + stderr });
+    checks.push({ name: `${name} reports nothing`, ok: code === 0, detail: stdout + stderr });
   }
   return checks;
 }

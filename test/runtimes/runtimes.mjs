@@ -109,7 +109,7 @@ export async function workerRow(consumer, platform) {
       compatibilityFlags: flags,
     });
     const label = ['workerd 1.20260730.1', ...flags].join(', ');
-    const expected = { 'GET with body': 'refused' };
+    const expected = { 'GET with body': 'rejected' };
     let results;
     try {
       const body = JSON.stringify(await platform.open());

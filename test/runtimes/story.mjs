@@ -51,7 +51,7 @@ const features = {
     let sent = payments.transfers.create(input);
     let word;
     if (isRefused(sdk, await sent.catch((error) => error))) {
-      word = 'refused';
+      word = 'rejected';
       // The way out that the message names.
       const own = { ...options, fetch: (request, init) => fetch(request, init) };
       sent = new sdk.PaymentsClient(own).transfers.create(input);
@@ -136,7 +136,7 @@ const features = {
     }
     if (isRefused(sdk, error)) {
       must(effects === 0, `refused, and made ${effects} times`);
-      return 'refused';
+      return 'rejected';
     }
     must(sdk.isOutcomeUnknown(error), `${error.name} ${error.outcome}: ${error.message}`);
     must(error.attempts.length === 1, `${error.attempts.length} attempts`);
@@ -153,7 +153,7 @@ const features = {
       if (!(error instanceof sdk.ConfigurationError)) throw error;
       must(error.outcome === 'not_sent' && /cannot send/.test(error.message), error.message);
       must(/getWithBody/.test(error.message), 'the remedy is not named');
-      return 'refused';
+      return 'rejected';
     }
     must(instructions.length === 1, `${instructions.length} instructions`);
     let transactions = 0;

@@ -187,7 +187,7 @@ export async function mistakes(consumer, update) {
   const text = `${head}${shown.join('\n\n')}\n`;
   if (update) writeFileSync(reviewed, text);
   return {
-    name: 'compilers say of typical mistakes what test/types/mistakes.txt says',
+    name: 'compilers report typical mistakes as in test/types/mistakes.txt',
     ok: text === readFileSync(reviewed, 'utf8') && blocks.every(({ lines }) => lines.size > 0),
     detail: text,
   };
@@ -219,7 +219,7 @@ export function declarations(installed) {
       ...(text.match(/: any\b/g) ?? []),
     ];
     checks.push({
-      name: `${name} speaks of no other package and no DOM`,
+      name: `${name} names no other package and no DOM`,
       ok: found.length === 0 && text.includes('PaymentsClient'),
       detail: [...new Set(found)].join(', '),
     });

@@ -36,7 +36,7 @@ async function inWorker() {
   const { world, sdk } = await load();
   const payments = new sdk.PaymentsClient(world.clientOptions);
   const error = await payments.transfers.create(transfer(world, 'from a worker')).catch((e) => e);
-  return error instanceof sdk.ConfigurationError ? 'refused' : `${error.name}: ${error.message}`;
+  return error instanceof sdk.ConfigurationError ? 'rejected' : `${error.name}: ${error.message}`;
 }
 
 /** How often a POST takes effect whose reused connection is reset, with the browser's fetch as one's own. */
