@@ -83,6 +83,44 @@ async function notices(): Promise<void> {
     const text = await readFile(`${folder}/${license}`, 'utf8');
     await writeFile(`dist/${name}-license.txt`, `${name} ${version}\n\n${text}`);
   }
+  await writeBillOfMaterials();
+}
+
+interface PackageManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+async function describeComponent(manifestPath: string) {
+  const manifest = JSON.parse(await readFile(manifestPath, 'utf8')) as PackageManifest;
+  const { name, version, license } = manifest;
+  const purl = `pkg:npm/${name}@${version}`;
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    licenses: [{ license: { id: license } }],
+    purl,
+  };
+}
+
+/** Writes the SBOM (CycloneDX 1.6): `npm audit` cannot see what is bundled. */
+async function writeBillOfMaterials(): Promise<void> {
+  const component = await describeComponent('package.json');
+  const manifestPaths = bundled.map((name) => `node_modules/${name}/package.json`);
+  const components = await Promise.all(manifestPaths.map(describeComponent));
+  const bill = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component },
+    components,
+    dependencies: [{ ref: component.purl, dependsOn: components.map(({ purl }) => purl) }],
+  };
+  await writeFile('dist/sbom.cdx.json', `${JSON.stringify(bill, null, 2)}\n`);
 }
 
 /*

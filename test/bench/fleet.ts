@@ -188,7 +188,7 @@ for (const scenario of scenarios) {
 parts.push(
   '**Requests for each call during the brown-out (503), by how often each client calls**',
   await sensitivity(),
-  '**Reads answered while a share of all requests is refused at random**',
+  '**Successful reads while a share of all requests is rejected at random**',
   await partly(),
 );
 const text = parts.join('\n\n');
@@ -196,7 +196,7 @@ console.log(text);
 if (values.write) {
   const file = new URL('../../docs/decisions/what-a-storm-costs.md', import.meta.url);
   const document = readFileSync(file, 'utf8');
-  const [begin, end] = ['<!-- fleet:begin -->', '<!-- fleet:end -->'];
+  const [begin, end] = ['<!-- fleet:start -->', '<!-- fleet:end -->'];
   const [before, rest] = document.split(begin);
   const [, after] = rest?.split(end) ?? [];
   if (before === undefined || after === undefined) throw new Error('the markers are missing');

@@ -110,7 +110,7 @@ rmSync(folder, { recursive: true, force: true });
 if (values.write) {
   const file = new URL('../../docs/performance.md', import.meta.url);
   const document = readFileSync(file, 'utf8');
-  const [begin, end] = ['<!-- once:begin -->', '<!-- once:end -->'];
+  const [begin, end] = ['<!-- once:start -->', '<!-- once:end -->'];
   const [before, rest] = document.split(begin);
   const [, after] = rest?.split(end) ?? [];
   if (before === undefined || after === undefined) throw new Error('the markers are missing');

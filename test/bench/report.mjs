@@ -78,7 +78,7 @@ const columns = [
   ['list', 'items/s'],
   ['overlap', '20+20 ms page, ms'],
   ['import', 'import ms'],
-  ['first', 'to first answer ms'],
+  ['first', 'to first response ms'],
   ['bundle', 'bundle kB'],
 ];
 
@@ -186,7 +186,9 @@ ${once}`,
     'docs/decisions/goals-of-speed.md',
     `# Goals of speed
 
-${origin} A ratio is taken within a round (${about.rounds} of them for the wire): its median, its lowest and highest value. The server's
+Date: 2026-11-21. Status: generated; the goals are in test/bench/goals.mjs.
+
+${origin} A ratio is taken within a round (${about.rounds} of them for the transport): its median, its lowest and highest value. The server's
 event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
 
 ${table(goalHead, verdicts.map(goalRow))}

@@ -247,6 +247,48 @@ test('the notices name what is built in, in its exact version', async () => {
   }
 });
 
+test('the bill of materials lists exactly the bundled packages in their installed versions', async () => {
+  const installed = join(folder, 'node_modules/payments-platform-sdk');
+  const bill: unknown = JSON.parse(await readFile(join(installed, 'dist/sbom.cdx.json'), 'utf8'));
+  const describe = async (manifestPath: string) => {
+    const manifest = JSON.parse(await readFile(manifestPath, 'utf8')) as Record<string, string>;
+    const { name = '', version = '', license } = manifest;
+    const purl = `pkg:npm/${name}@${version}`;
+    return {
+      type: 'library',
+      'bom-ref': purl,
+      name,
+      version,
+      licenses: [{ license: { id: license } }],
+      purl,
+    };
+  };
+  // The bundler names the origin of each module; Preact is in the page, which is minified.
+  const code = await Promise.all(
+    files
+      .filter((path) => /\.c?js$/.test(path))
+      .map((path) => readFile(join(installed, path), 'utf8')),
+  );
+  const origins = code.flatMap((text) => [
+    ...text.matchAll(/^\s*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm),
+  ]);
+  const bundled = new Set([...origins.map(([, name = '']) => name), 'preact']);
+  const components = await Promise.all(
+    [...bundled].map((name) => describe(join(root, 'node_modules', name, 'package.json'))),
+  );
+  const byName = (one: { name: string }, other: { name: string }) =>
+    one.name < other.name ? -1 : 1;
+  expect(bill).toMatchObject({
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    metadata: { component: await describe(join(installed, 'package.json')) },
+  });
+  const listed = (bill as { components: { name: string }[] }).components;
+  expect(listed.toSorted(byName)).toEqual(components.toSorted(byName));
+  const notices = files.flatMap((path) => /^dist\/(.+)-license\.txt$/.exec(path)?.[1] ?? []);
+  expect(listed.map(({ name }) => name).toSorted()).toEqual(notices.toSorted());
+});
+
 test('both copies in one program agree on what an error is', async () => {
   const { stdout } = await node(
     '--input-type=module',

@@ -136,6 +136,7 @@ export function contents(installed) {
   const texts = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'],
     ...['ky', 'zod', 'preact'].map((name) => `dist/${name}-license.txt`),
+    'dist/sbom.cdx.json',
   ];
   const wanted = reached(installed, entries(installed));
   const isGuide = (file) => /^docs\/([\w-]+\.md|images\/[\w-]+\.png)$|^examples\//.test(file);
