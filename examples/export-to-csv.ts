@@ -1,6 +1,6 @@
-// Writes every transfer into a CSV file, and goes on after a crash where it stopped. When a page has
-// arrived, its cursor is noted with the length of the file before it; a new start cuts the file back to
-// that length and asks for that page again. So no row is missing, and none is there twice.
+// Writes every transfer into a CSV file, and resumes after a crash. When a page has arrived, the program
+// stores its cursor with the length of the file before it. A new start truncates the file to that length
+// and requests that page again. So no row is missing, and no row is written twice.
 import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,35 +9,37 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const folder = await mkdtemp(join(tmpdir(), 'export-'));
 const file = join(folder, 'transfers.csv');
-const notes = join(folder, 'transfers.progress.json');
+const progressFile = join(folder, 'transfers.progress.json');
 
 interface Progress {
   readonly cursor?: string;
   readonly bytes: number;
 }
 
-const cell = (text: string | null | undefined): string => `"${(text ?? '').replaceAll('"', '""')}"`;
-const row = (transfer: Transfer): string =>
-  `${[transfer.id, transfer.createdAt, transfer.status, transfer.amount, transfer.currency, transfer.description].map(cell).join(',')}\n`;
+const formatCell = (text: string | null | undefined): string =>
+  `"${(text ?? '').replaceAll('"', '""')}"`;
+const formatRow = (transfer: Transfer): string =>
+  `${[transfer.id, transfer.createdAt, transfer.status, transfer.amount, transfer.currency, transfer.description].map(formatCell).join(',')}\n`;
 
 async function exportTransfers(payments: PaymentsClient): Promise<void> {
-  const noted = await readFile(notes, 'utf8').catch(() => '{"bytes":0}');
-  const { cursor, bytes } = JSON.parse(noted) as Progress;
+  const stored = await readFile(progressFile, 'utf8').catch(() => '{"bytes":0}');
+  const { cursor, bytes } = JSON.parse(stored) as Progress;
   const csv = await open(file, 'a');
   try {
-    if ((await csv.stat()).size < bytes) throw new Error('the file is shorter than was noted');
+    if ((await csv.stat()).size < bytes)
+      throw new Error('the file is shorter than its stored length');
     await csv.truncate(bytes);
     let next = cursor;
     for await (const page of payments.transfers.list({ limit: 100, cursor }).pages()) {
       if (next !== undefined) {
         const progress: Progress = { cursor: next, bytes: (await csv.stat()).size };
-        // A rename is all or nothing; a note that is half written would be worse than none.
-        await writeFile(`${notes}.new`, JSON.stringify(progress));
-        await rename(`${notes}.new`, notes);
+        // A rename is atomic, so the progress file is never half written.
+        await writeFile(`${progressFile}.new`, JSON.stringify(progress));
+        await rename(`${progressFile}.new`, progressFile);
       }
-      await csv.appendFile(page.data.map(row).join(''));
+      await csv.appendFile(page.data.map(formatRow).join(''));
       await csv.sync();
-      // Noted only once it has led to a page: after a PaginationError it leads nowhere.
+      // Stored only after it has returned a page: after a PaginationError it is of no use.
       next = page.nextCursor ?? undefined;
     }
   } finally {
@@ -53,7 +55,7 @@ sandbox.accounts.fund(source.id, '1000.00');
 const terms = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
 for (let count = 0; count < 450; count += 1) sandbox.transfers.create({ ...terms, amount: '1.00' });
 
-// The third page fails. After the new start, one leads back to itself.
+// The third page fails. After the new start, the cursor of a page repeats.
 for (const [after, fault] of [
   [2, { kind: 'status', status: 503 }],
   [4, { kind: 'repeated_cursor' }],

@@ -1,17 +1,17 @@
-// Builds an instruction, and reads what it did on chain. The platform builds; putting it on chain is
-// your wallet's business, which the sandbox plays here.
+// Builds an instruction, and reads its executions on chain. The platform builds the payload, and your
+// wallet submits it; here the sandbox acts as the wallet.
 import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const sandbox = new Sandbox();
-const payments = new PaymentsClient(sandbox.clientOptions); // its JWT is what these calls take
+const payments = new PaymentsClient(sandbox.clientOptions); // these calls use its JWT
 const address = '0x00000000000000000000000000000000000000aa';
 const token = '0x00000000000000000000000000000000000000bb';
 
 const built = await payments.instructions.build({
   address,
   chainId: 8453,
-  salt: 9_007_199_254_740_993n, // beyond 2^53: a bigint, and every digit arrives
+  salt: 9_007_199_254_740_993n, // beyond 2^53: a bigint, no digit is lost
   maxExecutions: 10,
   actionArguments: {
     refuelERC20: {

@@ -1,12 +1,12 @@
-// One client for each tenant. They share what is worth sharing and nothing that is secret: one
-// tenant's credential, headers and rate limit never touch another's calls.
+// One client for each tenant. The clients share the retry budget and nothing secret: the credential,
+// the headers and the rate limit of a tenant never affect the calls of another.
 import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const keys = { harbour: 'sk_harbour_0001', orchard: 'sk_orchard_0001' };
 type Tenant = keyof typeof keys;
 
-// Each tenant has a platform of its own here; one platform with two keys looks the same from outside.
+// Each tenant has its own platform here. One platform with two keys behaves the same.
 const platforms = {
   harbour: new Sandbox({ apiKey: keys.harbour }),
   orchard: new Sandbox({ apiKey: keys.orchard }),
@@ -19,24 +19,24 @@ const base = new PaymentsClient({
 });
 const clients = new Map<Tenant, PaymentsClient>();
 
-/** The client of a tenant: made once, because it remembers its token and its rate limit. */
-function clientOf(tenant: Tenant): PaymentsClient {
-  const known = clients.get(tenant);
-  if (known !== undefined) return known;
-  const made = base.withOptions({
+/** Returns the client of a tenant, created once because it caches its token and its rate limit. */
+function getClient(tenant: Tenant): PaymentsClient {
+  const existing = clients.get(tenant);
+  if (existing !== undefined) return existing;
+  const client = base.withOptions({
     apiKey: () => keys[tenant],
-    jwt: null, // or the tenant's own: what is left out stays that of the base client
+    jwt: null, // or the JWT of the tenant; an omitted option stays that of the base client
     headers: { 'x-tenant': tenant },
     fetch: platforms[tenant].fetch,
   });
-  clients.set(tenant, made);
-  return made;
+  clients.set(tenant, client);
+  return client;
 }
 
 for (const tenant of ['harbour', 'orchard'] as const) {
-  await clientOf(tenant).entities.create({ email: `treasury@${tenant}.example` });
+  await getClient(tenant).entities.create({ email: `treasury@${tenant}.example` });
 }
 for (const tenant of ['harbour', 'orchard'] as const) {
-  const { data } = await clientOf(tenant).entities.list();
+  const { data } = await getClient(tenant).entities.list();
   console.log(tenant, 'sees', data.map(({ email }) => email).join(', '));
 }

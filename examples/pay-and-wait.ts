@@ -1,5 +1,5 @@
 // Sends money and waits until it has arrived. Against a sandbox in memory; with your own platform,
-// leave out everything that says `sandbox`.
+// leave out every line with `sandbox`.
 import { PaymentsClient, WaitError } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -13,23 +13,23 @@ sandbox.accounts.fund(source.id, '100.00');
 const terms = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
 
 const arriving = await payments.transfers.create({ ...terms, amount: '25.00' });
-const done = await payments.transfers.waitFor(arriving.id, {
+const completed = await payments.transfers.waitFor(arriving.id, {
   timeout: 60_000,
   interval: 20,
   onPoll({ status }) {
     console.log('it is', status);
-    // A platform moves on by itself.
+    // A real platform completes the transfer by itself.
     if (status !== 'completed') sandbox.transfers.advance(arriving.id);
   },
 });
-console.log('arrived:', done.amount, done.currency);
+console.log('arrived:', completed.amount, completed.currency);
 
 const bouncing = await payments.transfers.create({ ...terms, amount: '30.00' });
 sandbox.transfers.fail(bouncing.id);
 try {
   await payments.transfers.waitFor(bouncing.id);
 } catch (error) {
-  // `timeout` and `regressed` say nothing about the money; `failed` does.
+  // Only `failed` means that the money did not arrive; `timeout` and `regressed` leave it open.
   if (!(error instanceof WaitError) || error.reason !== 'failed') throw error;
   console.log('did not arrive:', error.message);
 }

@@ -1,6 +1,6 @@
-// The main job from beginning to end, over real HTTP. Without PAYMENTS_BASE_URL it starts a sandbox
-// of its own on a loopback port; with it, it reads from that platform and changes nothing.
-// `npm start -- --watch` leaves that sandbox up, with its page, until Ctrl+C.
+// A guided tour over real HTTP. Without PAYMENTS_BASE_URL it starts a sandbox on a loopback port;
+// with PAYMENTS_BASE_URL it only reads from that platform.
+// `npm start -- --watch` leaves the sandbox and its page up until Ctrl+C.
 import {
   isOutcomeUnknown,
   NotFoundError,
@@ -10,31 +10,31 @@ import {
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 
-const say = (text: string) => console.log(text);
+const print = (line: string) => console.log(line);
 
-if (process.env['PAYMENTS_BASE_URL'] === undefined) await tell();
-else await look();
+if (process.env['PAYMENTS_BASE_URL'] === undefined) await runTour();
+else await readLists();
 
 /** Reads one page of each list. */
-async function look() {
+async function readLists() {
   const payments = new PaymentsClient();
   const accounts = await payments.accounts.list({ limit: 5 });
   const transfers = await payments.transfers.list({ limit: 5 });
-  say(`Reading from ${payments.toJSON().baseUrl}`);
+  print(`Reading from ${payments.toJSON().baseUrl}`);
   for (const { id, name, availableBalance, currency } of accounts.data) {
-    say(`  ${id}  ${name}  ${availableBalance} ${currency}`);
+    print(`  ${id}  ${name}  ${availableBalance} ${currency}`);
   }
   for (const { id, status, amount, currency } of transfers.data) {
-    say(`  ${id}  ${status}  ${amount} ${currency}`);
+    print(`  ${id}  ${status}  ${amount} ${currency}`);
   }
 }
 
-/** The whole story, against a sandbox. */
-async function tell() {
+/** Runs the whole tour, against a sandbox. */
+async function runTour() {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   const payments = new PaymentsClient(server.clientOptions);
-  say(`1. A sandbox platform listens on ${server.baseUrl}`);
+  print(`1. A sandbox platform listens on ${server.baseUrl}`);
 
   const entity = await payments.entities.create({
     email: 'treasury@example.com',
@@ -43,7 +43,7 @@ async function tell() {
   const operating = await payments.accounts.create({ entityId: entity.id, name: 'Operating' });
   const payroll = await payments.accounts.create({ entityId: entity.id, name: 'Payroll' });
   sandbox.accounts.fund(operating.id, '1000.00');
-  say(
+  print(
     `2. ${entity.id} (${entity.type}) holds ${operating.id} with 1000.00 USDC, and ${payroll.id}`,
   );
 
@@ -53,13 +53,13 @@ async function tell() {
     amount: '125.50',
     description: 'salaries, November',
   });
-  say(`3. ${paid.id} was accepted and is ${paid.status}`);
+  print(`3. ${paid.id} was accepted and is ${paid.status}`);
 
-  // On a real platform time does this; here it is told to, while the client polls.
+  // On a real platform the status changes by itself; here the program changes it while the client polls.
   await payments.transfers.waitFor(paid.id, {
     interval: 50,
     onPoll: ({ status }) => {
-      say(`   it is ${status}`);
+      print(`   it is ${status}`);
       if (status !== 'completed') sandbox.transfers.advance(paid.id);
     },
   });
@@ -67,7 +67,7 @@ async function tell() {
     payments.accounts.get(operating.id),
     payments.accounts.get(payroll.id),
   ]);
-  say(
+  print(
     `4. It is completed: ${from.name} has ${from.availableBalance}, ${to.name} ${to.availableBalance}`,
   );
 
@@ -78,17 +78,17 @@ async function tell() {
       amount: '0.10',
     });
   }
-  let seen = 0;
+  let transferCount = 0;
   for await (const transfer of payments.transfers.list({ limit: 100 })) {
-    if (transfer.sourceAccountId === operating.id) seen += 1;
+    if (transfer.sourceAccountId === operating.id) transferCount += 1;
   }
-  say(`5. Paged through ${seen} transfers in pages of 100`);
+  print(`5. Paged through ${transferCount} transfers in pages of 100`);
 
   try {
     await payments.transfers.get('txfr_nowhere');
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    say(`6. NotFoundError ${error.status} ${error.code}, request ${error.requestId}`);
+    print(`6. NotFoundError ${error.status} ${error.code}, request ${error.requestId}`);
   }
 
   try {
@@ -99,7 +99,7 @@ async function tell() {
     });
   } catch (error) {
     if (!(error instanceof UnprocessableEntityError)) throw error;
-    say(`7. Rejected: ${error.code}; outcome ${error.outcome}, so no money moved`);
+    print(`7. Rejected: ${error.code}; outcome ${error.outcome}, so no money moved`);
   }
 
   const input = {
@@ -118,17 +118,17 @@ async function tell() {
     await payments.transfers.create(input);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
-    say(`8. The connection broke: outcome ${error.outcome}, sent ${error.attempts.length} time`);
-    const response = await payments.transfers.reconcile(input, { since });
-    say(
-      response.result === 'found'
-        ? `9. Reconciled: ${response.transfer.id} exists, so it must not be sent again`
-        : `9. Reconciled: ${response.result}`,
+    print(`8. The connection broke: outcome ${error.outcome}, sent ${error.attempts.length} time`);
+    const search = await payments.transfers.reconcile(input, { since });
+    print(
+      search.result === 'found'
+        ? `9. Reconciled: ${search.transfer.id} exists, so it must not be sent again`
+        : `9. Reconciled: ${search.result}`,
     );
   }
 
   if (process.argv.includes('--watch')) {
-    say(`Watch it at ${server.rootUrl}/ until Ctrl+C.`);
+    print(`Watch it at ${server.rootUrl}/ until Ctrl+C.`);
     process.once('SIGINT', () => void server.close());
   } else {
     await server.close();

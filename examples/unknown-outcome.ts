@@ -1,4 +1,4 @@
-// The answer to a payment is lost. It is looked for, and sent again only when it is not there.
+// The response to a payment is lost. The program searches for the payment before it is sent again.
 import { isPaymentsError, PaymentsClient, type TransferCreateInput } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -9,24 +9,24 @@ const source = sandbox.accounts.create({ entityId: entity.id });
 const destination = sandbox.accounts.create({ entityId: entity.id });
 sandbox.accounts.fund(source.id, '100.00');
 
-/** Pays once, or says that a person has to look. */
+/** Pays once, or reports that an operator has to decide. */
 async function pay(input: TransferCreateInput): Promise<string> {
   const since = new Date();
   try {
     const { id } = await payments.transfers.create(input);
     return `${id} was accepted`;
   } catch (error) {
-    // Refused or never sent, for certain: no money moved.
+    // Certainly rejected or never sent: no money moved.
     if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
-    const response = await payments.transfers.reconcile(input, { since });
-    switch (response.result) {
+    const search = await payments.transfers.reconcile(input, { since });
+    switch (search.result) {
       case 'found':
-        return `${response.transfer.id} had been accepted, although its answer was lost`;
+        return `${search.transfer.id} had been accepted, although the response was lost`;
       case 'ambiguous':
-        return `${response.candidates.length} transfers match: a person has to look`;
+        return `${search.candidates.length} transfers match: an operator has to decide`;
       case 'not_found':
-        // The first request may still be on its way: ask again later, and only then send again.
-        return `not among ${response.scanned} transfers: look again before you send again`;
+        // The first request may still arrive: search again later, and only then send again.
+        return `not among ${search.scanned} transfers: search again before you send again`;
     }
   }
 }

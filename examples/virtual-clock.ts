@@ -1,4 +1,4 @@
-// Time that passes only when a test says so: a 429 asks for 45 seconds, and nobody waits for them.
+// Virtual time, which only the test advances: a 429 asks for 45 seconds, and the test takes none.
 import { PaymentsClient, type Clock } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -21,7 +21,7 @@ class VirtualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     for (;;) {
-      // Let promises run first: they may set new timers.
+      // Promises run first, because they may set new timers.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
       const [due] = [...this.#timers]
         .filter(([, { at }]) => at <= until)

@@ -1,5 +1,5 @@
-// A service that takes payouts and says in HTTP what became of them. A caller may repeat a request: the
-// payment is made once. Run as it is, it pays on a sandbox and prints what it answers.
+// A service that accepts payouts and reports their results over HTTP. A caller may repeat a request: the
+// payment is made once. Run unchanged, it pays on a sandbox and prints its responses.
 import Fastify, { type FastifyInstance } from 'fastify';
 import {
   ApiError,
@@ -17,16 +17,16 @@ import {
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
-/** The status for an error of the platform, as the caller of this service has to read it. */
-function statusFor(error: PaymentsError): number {
+/** Returns the status that this service sends for an error of the platform. */
+function getStatus(error: PaymentsError): number {
   if (error instanceof PaymentInDoubtError && error.reason === 'conflict') return 409;
-  // 202: nobody knows yet whether it was paid. The same request again, later, will tell.
+  // 202: it is not known yet whether the payment was made. The same request later reports it.
   if (isOutcomeUnknown(error)) return 202;
   if (error instanceof ValidationError) return 400;
   if (error instanceof ConflictError) return 409;
   if (error instanceof UnprocessableEntityError) return 422;
   if (error instanceof RateLimitError) return 503;
-  // A wrong key is our mistake, not the caller's.
+  // A wrong key is a mistake of this service, not of its caller.
   return error instanceof ApiError ? 502 : 503;
 }
 
@@ -40,7 +40,7 @@ export function buildService(payments: PaymentsClient): FastifyInstance {
 
   service.setErrorHandler(async (error, request, reply) => {
     if (!isPaymentsError(error)) throw error;
-    const status = statusFor(error);
+    const status = getStatus(error);
     const waits = error instanceof RateLimitError || error instanceof PaymentInDoubtError;
     if (waits && error.retryAfterMs !== undefined) {
       reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
@@ -59,7 +59,7 @@ if (import.meta.main) {
   const source = sandbox.accounts.create({ entityId });
   const destination = sandbox.accounts.create({ entityId });
   sandbox.accounts.fund(source.id, '100.00');
-  // For the demonstration; a service that is deployed needs a journal that outlives it.
+  // For the demonstration; a deployed service needs a journal that survives its deploys.
   const options = { ...sandbox.clientOptions, journal: memoryJournal(), maxRetries: 0 };
   const service = buildService(new PaymentsClient(options));
   let payout = 0;

@@ -1,11 +1,11 @@
-// What goes into a log: a line for every request and every wait, and one for a call that failed. Run
-// as it is, it pays on a sandbox and prints what it logs.
+// A log with a line for every request, every wait and every failed call. Run unchanged, it pays on a
+// sandbox and prints the log.
 import { pino, type Logger } from 'pino';
 import { isPaymentsError, PaymentsClient, type Hooks } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
-/** Hooks that log. Events hold no credential and no body, so they may be logged as they are. */
-export function loggingHooks(logger: Logger): Hooks {
+/** Creates hooks that log. Events contain no credential and no body, so they can be logged unchanged. */
+export function createLoggingHooks(logger: Logger): Hooks {
   return {
     onRequest: (event) => {
       logger.debug({ payments: event }, 'request');
@@ -17,14 +17,14 @@ export function loggingHooks(logger: Logger): Hooks {
     onRetry: (event) => {
       logger.warn({ payments: event }, 'sent again');
     },
-    // The platform answers in another shape than its document says: somebody should read both.
+    // The response has an undocumented shape: compare it with the API reference.
     onDrift: (event) => {
       logger.error({ payments: event }, 'drift');
     },
   };
 }
 
-/** For pino's option `serializers`: toJSON() has every attempt, and nothing secret. */
+/** Serialisers for pino: toJSON() has every attempt, and nothing secret. */
 export const serializers = {
   err: (error: Error): object =>
     isPaymentsError(error) ? error.toJSON() : pino.stdSerializers.err(error),
@@ -37,7 +37,7 @@ if (import.meta.main) {
   const from = sandbox.accounts.create({ entityId }).id;
   const to = sandbox.accounts.create({ entityId }).id;
   sandbox.accounts.fund(from, '100.00');
-  const hooks = loggingHooks(logger);
+  const hooks = createLoggingHooks(logger);
   const payments = new PaymentsClient({ ...sandbox.clientOptions, hooks });
 
   sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 503 } });

@@ -1,5 +1,5 @@
-// A test of one's own service with msw: the client is set up as in production, and the sandbox
-// answers in the place of the network.
+// A test of a service with msw: the client is configured as in production, and the sandbox replaces
+// the network.
 import { setupServer } from 'msw/node';
 import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
@@ -18,7 +18,7 @@ afterAll(() => {
   server.close();
 });
 
-test('a salary whose answer is lost is paid once, and one that is refused holds up nobody', async () => {
+test('pays every salary once when a response is lost and another payment is rejected', async () => {
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   const [company, ada, grace, alan] = [0, 1, 2, 3].map(
     () => sandbox.accounts.create({ entityId }).id,
@@ -33,13 +33,17 @@ test('a salary whose answer is lost is paid once, and one that is refused holds 
   });
   const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey });
 
-  const told = await paySalaries(payments, company, '2026-11', [
+  const results = await paySalaries(payments, company, '2026-11', [
     { account: ada, amount: '30.00' },
     { account: alan, amount: '3000.00' },
     { account: grace, amount: '20.00' },
   ]);
 
-  expect(told).toEqual(['paid', 'not paid: UnprocessableEntityError, rejected', 'paid, after all']);
+  expect(results).toEqual([
+    'paid',
+    'not paid: UnprocessableEntityError, rejected',
+    'paid, found by search',
+  ]);
   const { data } = await payments.transfers.list();
   expect(data.map(({ amount }) => amount).toSorted()).toEqual(['20.00', '30.00']);
 });

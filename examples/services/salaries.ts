@@ -1,4 +1,4 @@
-// Somebody's own service, as salaries.test.ts tests it.
+// The service that salaries.test.ts tests.
 import {
   isPaymentsError,
   type AccountId,
@@ -13,8 +13,8 @@ export interface Salary {
 }
 
 /**
- * Pays the salaries of a month, one after the other, and says what became of each. Run it once for a
- * month: it keeps no record, and would pay again. payouts/ has one that may be run again at any time.
+ * Pays the salaries of a month, one after the other, and returns the result of each. Run it once per
+ * month: it keeps no record, and would pay again. The program in payouts/ may be run again at any time.
  */
 export async function paySalaries(
   payments: PaymentsClient,
@@ -22,36 +22,38 @@ export async function paySalaries(
   month: string,
   salaries: readonly Salary[],
 ): Promise<string[]> {
-  const told: string[] = [];
+  const results: string[] = [];
   for (const { account, amount } of salaries) {
-    // A reference that no other transfer has: `reconcile` goes by it.
+    // A reference that no other transfer has, so that `reconcile` finds the payment.
     const description = `salary ${month} ${account}`;
     const input = { sourceAccountId, destinationAccountId: account, amount, description };
     const since = new Date();
     try {
       await payments.transfers.create(input);
-      told.push('paid');
+      results.push('paid');
     } catch (error) {
-      // One that is refused keeps nobody else waiting.
-      if (isPaymentsError(error) && error.outcome !== 'unknown') told.push(whyNot(error));
-      else told.push(await lookFor(payments, input, since));
+      // A rejected salary does not stop the others.
+      if (isPaymentsError(error) && error.outcome !== 'unknown')
+        results.push(describeFailure(error));
+      else results.push(await searchFor(payments, input, since));
     }
   }
-  return told;
+  return results;
 }
 
-const whyNot = ({ name, outcome }: PaymentsError): string => `not paid: ${name}, ${outcome}`;
+const describeFailure = ({ name, outcome }: PaymentsError): string =>
+  `not paid: ${name}, ${outcome}`;
 
-/** It may have been paid: look, and never send it again unseen. */
-async function lookFor(
+/** Searches for a salary that may have been paid; it is never sent again without a search. */
+async function searchFor(
   payments: PaymentsClient,
   input: TransferCreateInput,
   since: Date,
 ): Promise<string> {
   try {
     const { result } = await payments.transfers.reconcile(input, { since });
-    return result === 'found' ? 'paid, after all' : 'to be looked at by hand';
+    return result === 'found' ? 'paid, found by search' : 'an operator has to check';
   } catch {
-    return 'to be looked at by hand';
+    return 'an operator has to check';
   }
 }

@@ -1,5 +1,5 @@
-// A payment as OpenTelemetry sees it: a span for the call, and below it one for every attempt, with
-// what it proves. Run as it is, it pays on a sandbox and prints the spans.
+// OpenTelemetry spans of a payment: one for the call, and below it one for every attempt with its
+// outcome. Run unchanged, it pays on a sandbox and prints the spans.
 import {
   context,
   propagation,
@@ -20,10 +20,10 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const tracer = trace.getTracer('payments');
 
-/** Hooks that make a span of every attempt. They run in the context of the call: its span is the parent. */
-export function tracingHooks(): Hooks {
-  // Attempts of calls that run side by side: a call has one at a time.
-  const open = new Map<number, Span>();
+/** Creates hooks with a span for every attempt. They run in the context of the call, so its span is the parent. */
+export function createTracingHooks(): Hooks {
+  // One open attempt per concurrent call.
+  const openSpans = new Map<number, Span>();
   return {
     onRequest({ call, method, path, operation, attempt }) {
       const attributes = {
@@ -32,11 +32,14 @@ export function tracingHooks(): Hooks {
         'http.request.resend_count': attempt - 1,
         'payments.operation': operation,
       };
-      open.set(call, tracer.startSpan(`${method} ${path}`, { kind: SpanKind.CLIENT, attributes }));
+      openSpans.set(
+        call,
+        tracer.startSpan(`${method} ${path}`, { kind: SpanKind.CLIENT, attributes }),
+      );
     },
     onResponse({ call, status, requestId, outcome, reason }) {
-      const span = open.get(call);
-      open.delete(call);
+      const span = openSpans.get(call);
+      openSpans.delete(call);
       span?.setAttribute('payments.outcome', outcome);
       if (status !== undefined) span?.setAttribute('http.response.status_code', status);
       if (requestId !== undefined) span?.setAttribute('payments.request_id', requestId);
@@ -49,8 +52,11 @@ export function tracingHooks(): Hooks {
   };
 }
 
-/** Makes a call within a span of its own, and tells the platform which one it is. */
-export function traced<T>(name: string, call: (options: RequestOptions) => Promise<T>): Promise<T> {
+/** Makes a call within a new span, and sends the context of the span to the platform. */
+export function traceCall<T>(
+  name: string,
+  call: (options: RequestOptions) => Promise<T>,
+): Promise<T> {
   return tracer.startActiveSpan(name, async (span) => {
     const headers: Record<string, string> = {};
     propagation.inject(context.active(), headers);
@@ -79,17 +85,17 @@ if (import.meta.main) {
   const from = sandbox.accounts.create({ entityId }).id;
   const to = sandbox.accounts.create({ entityId }).id;
   sandbox.accounts.fund(from, '100.00');
-  const payments = new PaymentsClient({ ...sandbox.clientOptions, hooks: tracingHooks() });
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, hooks: createTracingHooks() });
   const input = { sourceAccountId: from, destinationAccountId: to, amount: '10.00' };
 
-  // Refused once with 429 and sent again; then one whose answer is lost, beside a read.
+  // The first payment gets a 429 and is sent again. The response to the second is lost, during a read.
   const { faults } = sandbox;
   faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 429 } });
-  await traced('pay', (options) => payments.transfers.create(input, options));
+  await traceCall('pay', (options) => payments.transfers.create(input, options));
   faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when: 'after_commit' } });
   await Promise.allSettled([
-    traced('pay again', (options) => payments.transfers.create(input, options)),
-    traced('look', (options) => payments.accounts.get(from, options)),
+    traceCall('pay again', (options) => payments.transfers.create(input, options)),
+    traceCall('look', (options) => payments.accounts.get(from, options)),
   ]);
 
   for (const span of exporter.getFinishedSpans()) {

@@ -1,6 +1,6 @@
-// A Cloudflare Worker that shows what an account holds. The key is a secret of the Worker; a Worker
-// has no process.env to read it from, so it is handed over. Each request has a client of its own: a Worker
-// may not wait in one request for what another has begun, and a client that is shared would.
+// A Cloudflare Worker that returns the balance of an account. The key is a secret of the Worker, which has
+// no process.env, so the key is passed as an option. Each request has its own client: a Worker must not
+// await in one request a promise of another, and a shared client would.
 import { isAccountId, NotFoundError, PaymentsClient } from 'payments-platform-sdk';
 
 interface Env {
@@ -17,7 +17,7 @@ export default {
       apiKey: env.PAYMENTS_API_KEY,
     });
     try {
-      // The caller's signal ends the call when the caller leaves.
+      // The caller's signal ends the call when the caller aborts.
       const account = await payments.accounts.get(id, { signal: request.signal });
       return Response.json({ id, available: account.availableBalance });
     } catch (error) {

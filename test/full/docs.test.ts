@@ -124,8 +124,8 @@ test('every block compiles against the package as strictly as the source', () =>
 const stories: Readonly<Record<string, readonly RegExp[]>> = {
   'error-catalogue.ts': [
     /an option is missing: ConfigurationError, outcome not_sent/,
-    /no answer: TimeoutError, outcome unknown/,
-    /a list in a circle: PaginationError/,
+    /no response: TimeoutError, outcome unknown/,
+    /a cursor loop: PaginationError/,
     /status 429: RateLimitError, outcome rejected/,
   ],
   'export-to-csv.ts': [
@@ -140,7 +140,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /200 transfers on the platform, 200 of them different/,
   ],
   'quickstart.ts': [/9\. Reconciled/],
-  'unknown-outcome.ts': [/txfr_000001 had been accepted/, /look again before/, /account: 60\.00/],
+  'unknown-outcome.ts': [/txfr_000001 had been accepted/, /search again before/, /account: 60\.00/],
   'virtual-clock.ts': [/0 accounts, after 2 requests/],
   'your-own-test.ts': [/pass 2/, /fail 0/],
 };

@@ -188,8 +188,8 @@ async function payouts(folder) {
     told['payouts'] === 500 &&
     told['transfers in the ledger'] === 500 &&
     told['workers killed'] >= 8 &&
-    told['faults that they met'] >= 45 &&
-    told['jobs taken from a worker that was gone'] >= 1;
+    told['faults in these requests'] >= 45 &&
+    told['jobs taken from a dead or suspended worker'] >= 1;
 
   const careless = join(folder, 'careless');
   cpSync(join(folder, 'payouts'), careless, { recursive: true });

@@ -308,10 +308,12 @@ export function apiList(): string {
       }
     }
     section(
-      `What methods return, from \`${name}\``,
+      `Interfaces with methods, from \`${name}\``,
       symbols
         .filter((symbol) =>
-          ['ApiCall', 'Pager', 'OffsetPager', 'SandboxServer'].includes(symbol.getName()),
+          ['ApiCall', 'Pager', 'OffsetPager', 'Journal', 'Clock', 'SandboxServer'].includes(
+            symbol.getName(),
+          ),
         )
         .flatMap((symbol) => methods(symbol, symbol.getName())),
     );

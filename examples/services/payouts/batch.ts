@@ -1,5 +1,5 @@
-// A batch of payouts on the queue, four workers, a platform that fails in every way it knows, and
-// somebody who kills workers. At the end the platform's own ledger is counted.
+// A batch of payouts on the queue, four workers that are killed at times, and a platform with every kind of
+// fault. At the end the program compares the results with the platform's ledger.
 //
 //   node batch.ts [number of payouts]
 import { fork, type ChildProcess } from 'node:child_process';
@@ -21,7 +21,7 @@ const company = sandbox.accounts.create({ entityId });
 const staff = Array.from({ length: 20 }, () => sandbox.accounts.create({ entityId }).id);
 sandbox.accounts.fund(company.id, '1000000.00');
 
-// Every tenth creation meets one of these, a quarter of the searches another one, and the rest is slow.
+// Every tenth creation gets one of these faults, a quarter of the searches a 503, and the rest is slow.
 const faults: SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
   { kind: 'status', status: 503 },
@@ -59,9 +59,9 @@ events.on('stalled', () => (stalled += 1));
 
 const payouts = Array.from({ length: count }, (_, at): OnceInput => {
   const to = staff[at % staff.length];
-  if (to === undefined) throw new Error('nobody to pay');
-  // All the same amount, so that only the reference tells them apart.
-  // As many digits in each: no reference is the beginning of another.
+  if (to === undefined) throw new Error('no account to pay');
+  // All have the same amount, so that only the reference distinguishes them. All references have the same
+  // length, so that none is the start of another.
   const description = `payroll-2026-11-${String(at + 1).padStart(4, '0')}`;
   const amount = '12.50';
   return { sourceAccountId: company.id, destinationAccountId: to, amount, description };
@@ -70,7 +70,7 @@ await queue.addBulk(
   payouts.map((data) => ({
     name: 'pay',
     data,
-    // One job for each reference, and as many attempts as a bad day takes.
+    // One job per reference, with enough attempts for many faults.
     opts: { jobId: data.description, attempts: 50, backoff: { type: 'exponential', delay: 100 } },
   })),
 );
@@ -87,25 +87,25 @@ const startWorker = (): ChildProcess =>
 const workers = [startWorker(), startWorker(), startWorker(), startWorker()];
 
 const unfinished = () => queue.getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized');
-/** Waits until the platform has made so many transfers, so that all are in the middle of work. */
-async function madeAtLeast(share: number): Promise<void> {
+/** Waits until the platform has made this share of the transfers, so that all workers are busy. */
+async function waitForTransfers(share: number): Promise<void> {
   while (sandbox.transfers.list().length < count * share) await sleep(5);
 }
 
 let killed = 0;
-async function killOneAt(share: number): Promise<void> {
-  await madeAtLeast(share);
+async function killWorkerAt(share: number): Promise<void> {
+  await waitForTransfers(share);
   workers.pop()?.kill('SIGKILL');
   killed += 1;
   workers.push(startWorker());
 }
-await killOneAt(0.1);
-await killOneAt(0.2);
-// One that is not dead but away, for longer than its locks and claims last: its jobs go to others, and
-// then it is back and goes on as if nothing had happened.
+await killWorkerAt(0.1);
+await killWorkerAt(0.2);
+// One worker is suspended for longer than its locks and claims last. Its jobs go to other workers, and then
+// it continues where it was suspended.
 const [frozen] = workers;
 frozen?.kill('SIGSTOP');
-for (const share of [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]) await killOneAt(share);
+for (const share of [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]) await killWorkerAt(share);
 await sleep(6_500);
 frozen?.kill('SIGCONT');
 
@@ -116,13 +116,14 @@ for (const worker of workers) {
 }
 
 const done = await queue.getJobs(['completed']);
-const told = new Map(done.map(({ data, returnvalue }) => [data.description, returnvalue]));
+const results = new Map(done.map(({ data, returnvalue }) => [data.description, returnvalue]));
 const ledger = Map.groupBy(sandbox.transfers.list(), ({ description }) => description);
 const wrong: string[] = [];
 for (const { description } of payouts) {
-  const made = ledger.get(description) ?? [];
-  if (made.length !== 1) wrong.push(`${description} was paid ${made.length} times`);
-  else if (made[0]?.id !== told.get(description)) wrong.push(`${description} is another transfer`);
+  const transfers = ledger.get(description) ?? [];
+  if (transfers.length !== 1) wrong.push(`${description} was paid ${transfers.length} times`);
+  else if (transfers[0]?.id !== results.get(description))
+    wrong.push(`${description} is another transfer`);
 }
 for (const { data, failedReason } of await queue.getJobs(['failed'])) {
   wrong.push(`${data.description} failed: ${failedReason}`);
@@ -133,11 +134,11 @@ const numbers = {
   payouts: count,
   'transfers in the ledger': sandbox.transfers.list().length,
   'requests to create one': created.length,
-  'faults that they met': created.filter(({ fault }) => fault !== 'delay').length,
+  'faults in these requests': created.filter(({ fault }) => fault !== 'delay').length,
   'workers killed': killed,
-  'workers frozen and thawed': 1,
-  'jobs taken from a worker that was gone': stalled,
-  'jobs begun more than once': done.filter(({ attemptsStarted }) => attemptsStarted > 1).length,
+  'workers suspended': 1,
+  'jobs taken from a dead or suspended worker': stalled,
+  'jobs started more than once': done.filter(({ attemptsStarted }) => attemptsStarted > 1).length,
 };
 for (const [what, number] of Object.entries(numbers)) console.log(`${number} ${what}`);
 for (const line of wrong) console.log(`WRONG ${line}`);

@@ -1,4 +1,4 @@
-// A Redis of one's own for as long as it is needed.
+// A temporary Redis server for the demonstration.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -15,10 +15,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts redis-server on a free port, as a journal of payments needs it: nothing is forgotten. */
+/** Starts redis-server on a free port, with the settings that a journal needs: no entry is lost. */
 export async function startRedis(): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'payouts-redis-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const options = {
     '--port': String(port),
     '--bind': '127.0.0.1',
@@ -34,7 +34,7 @@ export async function startRedis(): Promise<{ url: string; stop: () => Promise<v
   });
   const url = `redis://127.0.0.1:${port}`;
   const probe = new Redis(url, { maxRetriesPerRequest: null });
-  // Until it listens, the connection is refused; the client goes on trying.
+  // The connection is refused until the server listens; the client retries.
   probe.on('error', () => undefined);
   try {
     await Promise.race([probe.ping(), failed]);

@@ -1,5 +1,5 @@
-// One worker process of the queue; start as many as you like, on as many machines. The errors of `createOnce`
-// say all that the queue has to know; whose the job is, is kept apart by the journal, not by the queue's lock.
+// One worker process of the queue; start any number, on any number of machines. The errors of `createOnce`
+// tell the queue when to retry. The journal, not the queue's lock, prevents two workers from paying twice.
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-platform-sdk';
@@ -8,7 +8,7 @@ import { redisJournal } from 'payments-platform-sdk/journals';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const redis = new Redis(url);
-// Seconds here, so that the demonstration ends; leave the times out in earnest.
+// Seconds, so that the demonstration ends; use the defaults in production.
 const limits = { timeout: 1_000, totalTimeout: 2_000, gracePeriod: 4_000 };
 const journal = redisJournal((name, ...args) => redis.call(name, ...args));
 const payments = new PaymentsClient({ ...limits, journal });
@@ -20,11 +20,11 @@ const worker = new Worker<OnceInput, string>(
       return (await payments.transfers.createOnce(job.data)).id;
     } catch (error) {
       if (error instanceof PaymentInDoubtError && error.retryAfterMs !== undefined) {
-        // No failure, so it uses up no attempt.
+        // This is no failure, so it uses no attempt.
         await job.moveToDelayed(Date.now() + error.retryAfterMs, token);
         throw new DelayedError();
       }
-      // A wrong account stays wrong, and some things only a person can decide.
+      // A retry does not help: the request is invalid, or an operator has to decide.
       if (isPaymentsError(error) && !error.retryable) throw new UnrecoverableError(error.message);
       throw error;
     }
@@ -34,12 +34,12 @@ const worker = new Worker<OnceInput, string>(
     concurrency: 5,
     lockDuration: 2_000,
     stalledInterval: 1_000,
-    // However many workers die over a job, it is to be settled.
+    // A job is finished, however many workers die during it.
     maxStalledCount: 100,
   },
 );
 worker.on('error', (error) => {
   console.error(error.message);
 });
-// Lets the jobs in hand come to their end.
+// Lets running jobs finish.
 process.once('SIGTERM', () => void worker.close().then(() => process.exit()));
