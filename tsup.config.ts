@@ -11,23 +11,23 @@ const sandbox = {
   'sandbox/msw': 'src/sandbox/msw.ts',
 };
 
-/** What is built into the package; each licence asks for its notice to come along. */
+/** Packages that are bundled; each licence requires its notice in the package. */
 const bundled = ['ky', 'zod', 'preact'];
 
-/** What has its types in common. */
+/** Entry points that share their types. */
 const groups = [client, schemas, journals, sandbox];
 
 const code: Options = {
   target: 'es2022',
-  // What entry points of one run share becomes a file of its own.
+  // Code that entry points of one run share becomes a separate file.
   splitting: true,
   treeshake: true,
-  // Start-up is a count of files, and the part of zod that is used is small; where require() of ES
-  // modules is switched off (AWS Lambda, Jest) ky has to be inside. docs/decisions/where-the-time-goes.md.
+  // Fewer files start faster, and the part of zod that is used is small. Where require() of ES modules is
+  // disabled (AWS Lambda, Jest), ky has to be bundled. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
-  // ky asks for the first three to find out what the runtime can do, and makes Node load all of its
-  // network stack by asking. What it would do with them is never used here, and a Request with a signal
-  // of ky's own outlives young garbage collections. The last one is in src/transports/ky-request.ts.
+  // ky checks for the first three to detect features, which makes Node load its whole network stack. The
+  // SDK does not use these features, and a Request with a signal of ky outlives young garbage
+  // collections. The last one is in src/transports/ky-request.ts.
   define: {
     'globalThis.AbortSignal.any': 'undefined',
     'globalThis.FormData': 'undefined',
@@ -37,14 +37,14 @@ const code: Options = {
   inject: ['src/transports/ky-request.ts'],
   esbuildPlugins: [
     {
-      // A bundler keeps what it cannot prove to be without effect, and all that it refers to: for one type
-      // guard an application would get the whole client.
-      name: 'ky is made without an effect',
+      // A bundler keeps calls that may have side effects and all that they use: for one type guard, an
+      // application would get the whole client.
+      name: 'mark the instance of ky as free of side effects',
       setup(build) {
         build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]index\.js$/ }, async ({ path }) => {
           const text = await readFile(path, 'utf8');
           const contents = text.replace('= createInstance()', '= /* @__PURE__ */ createInstance()');
-          if (contents === text) throw new Error('ky makes its instance in another way');
+          if (contents === text) throw new Error('ky creates its instance in another way');
           return { contents, loader: 'js' };
         });
       },
@@ -52,7 +52,7 @@ const code: Options = {
   ],
 };
 
-/** The sandbox's page is put together here, and its module holds nothing but the text. */
+/** Builds the sandbox's page now, so that its module holds only the result. */
 const withPage: Options['esbuildPlugins'] = [
   {
     name: 'page',
@@ -64,15 +64,15 @@ const withPage: Options['esbuildPlugins'] = [
   },
 ];
 
-/** Types of one group of entry points. Apart, so that the client's types do not load zod's. */
+/** The types of one group of entry points. Separate, so that the client's types do not load zod's. */
 const types = (entry: Record<string, string>): Options => ({
   entry,
   format: ['esm', 'cjs'],
-  // What is marked `@internal` (how the client makes a resource) stays out, and all that it would bring along.
+  // Members marked `@internal` (how the client creates a resource) stay out, with the types that they use.
   dts: { only: true, compilerOptions: { stripInternal: true } },
 });
 
-async function notices(): Promise<void> {
+async function writeNotices(): Promise<void> {
   for (const name of bundled) {
     const folder = `node_modules/${name}`;
     const license = (await readdir(folder)).find((file) => /^licen[cs]e(\.|$)/i.test(file));
@@ -124,12 +124,12 @@ async function writeBillOfMaterials(): Promise<void> {
 }
 
 /*
- * The client is built by itself, so that it is one file, which starts sooner:
- * docs/decisions/where-the-time-goes.md. What the sandbox uses too (schemas, zod, json.ts,
- * redactor.ts) is there twice; no class and no state has to be the same in both.
+ * The client is built separately, so that it is one file, which starts faster:
+ * docs/decisions/where-the-time-goes.md. Code that the sandbox uses too (schemas, zod, json.ts, redact.ts)
+ * is bundled twice; the two share no class and no state.
  */
 export default defineConfig([
-  { ...code, format: 'esm', entry: client, onSuccess: notices },
+  { ...code, format: 'esm', entry: client, onSuccess: writeNotices },
   { ...code, format: 'cjs', entry: client },
   {
     ...code,
@@ -143,34 +143,36 @@ export default defineConfig([
     entry: { ...schemas, ...journals, ...sandbox },
     esbuildPlugins: withPage,
   },
-  // Types take five times as long as the code, and nobody needs them to run an example.
+  // Types take five times as long as the code, and examples run without them.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : groups.map(types)),
 ]);
 
 /**
- * A class that is exported as a type (`Transfers`) comes out of the bundler of declarations as if it
- * were a value, and an import of it would compile and fail when it runs.
+ * Restores type exports. The bundler of declarations exports a class that is only a type (`Transfers`) as
+ * a value: importing it would compile, and fail at run time.
  */
 async function exportAsTypes(entry: Record<string, string>): Promise<void> {
   for (const [name, source] of Object.entries(entry)) {
     const text = await readFile(source, 'utf8');
     const isType = new Set(
-      [...text.matchAll(/^export type \{([^}]*)\}/gm)].flatMap(([, names = '']) => listed(names)),
+      [...text.matchAll(/^export type \{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+        parseNames(names),
+      ),
     );
     for (const file of [`dist/${name}.d.ts`, `dist/${name}.d.cts`]) {
       const declarations = await readFile(file, 'utf8');
-      const marked = declarations.replace(/^export \{([^}]*)\}/gm, (_, names: string) => {
-        const exported = listed(names).map((each) =>
-          isType.has(each.split(' as ').at(-1) ?? '') ? `type ${each}` : each,
+      const corrected = declarations.replace(/^export \{([^}]*)\}/gm, (_, names: string) => {
+        const exported = parseNames(names).map((item) =>
+          isType.has(item.split(' as ').at(-1) ?? '') ? `type ${item}` : item,
         );
         return `export { ${exported.join(', ')} }`;
       });
-      await writeFile(file, marked);
+      await writeFile(file, corrected);
     }
   }
 }
 
-const listed = (names: string): string[] => names.split(',').map((name) => name.trim());
+const parseNames = (names: string): string[] => names.split(',').map((name) => name.trim());
 
-// tsup has no hook behind the declarations, so the build runs this file once more by itself.
+// tsup has no hook after the declarations, so the build runs this file directly afterwards.
 if (import.meta.main) await Promise.all(groups.map(exportAsTypes));

@@ -54,14 +54,18 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
 }
 
 /** The checked value, or undefined and what is wrong with it in `issues`. */
-export function validate<T>({ schema, value, at }: Argument<T>, issues: Issue[]): T | undefined {
+export function validate<T>(
+  { schema, value, at }: Argument<T>,
+  issues: Issue[],
+  optionNames?: () => readonly string[],
+): T | undefined {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
   // One value can break two rules that share a sentence; it is said once.
   const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
   for (const broken of result.error.issues) {
     if (issues.length >= mostIssues) break;
-    for (const found of describe(broken, value, at, schema)) {
+    for (const found of describe(broken, value, at, schema, optionNames)) {
       const sentence = `${found.path}\n${found.message}`;
       if (!said.has(sentence)) issues.push(found);
       said.add(sentence);
@@ -114,13 +118,19 @@ function arrived(value: unknown): string {
 }
 
 /** What a schema found wrong, in words. `value` is what was checked. */
-export function describe(issue: SchemaIssue, value: unknown, at = '', schema?: unknown): Issue[] {
+export function describe(
+  issue: SchemaIssue,
+  value: unknown,
+  at = '',
+  schema?: unknown,
+  optionNames?: () => readonly string[],
+): Issue[] {
   if (issue.code === 'unrecognized_keys') {
     const place = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
     const names = Object.keys(shapeOf(place));
     return (issue.keys ?? []).map((key) => ({
       path: join(at, [...issue.path, key]),
-      message: unknownField(key, names, false),
+      message: unknownField(key, names, false, optionNames?.()),
     }));
   }
   const found = issue.path.reduce<unknown>(
@@ -147,27 +157,20 @@ interface ZodSchema {
 }
 
 /** What to say of a name that does not exist: which one was probably meant, or what to do. */
-export function unknownField(key: string, names: readonly string[], isOption: boolean): string {
+export function unknownField(
+  key: string,
+  names: readonly string[],
+  isOption: boolean,
+  optionNames: readonly string[] = [],
+): string {
   const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
   const rest = isOption
     ? `The options are ${names.join(', ')}`
-    : callOptions.has(key)
+    : optionNames.includes(key)
       ? 'It is an option: pass it in the last argument'
       : 'Check the spelling, or send an undocumented one through options.body or options.query';
   return `unknown ${isOption ? 'option' : 'field'}${meant === undefined ? `. ${rest}` : `; did you mean ${meant}?`}`;
 }
-
-const callOptions = /* @__PURE__ */ new Set([
-  'signal',
-  'timeout',
-  'totalTimeout',
-  'maxRetries',
-  'headers',
-  'query',
-  'body',
-  'journal',
-  'gracePeriod',
-]);
 
 /** Whether so few letters, added, taken out or replaced, make one word of another. */
 function isNear(one: string, other: string, edits: number): boolean {

@@ -6,34 +6,25 @@ import { Deadline, Stopped, type StopReason } from './deadline.ts';
 import type { Outcome } from '../errors/errors.ts';
 import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
-import { sealedBody } from '../transports/fetch.ts';
-import { proxyFor } from '../transports/proxy.ts';
-import type { Body, BodyFault, Trace, TransportResponse } from '../transports/transport.ts';
+import { toUnrepeatableBody } from '../transports/fetch.ts';
+import { findProxy } from '../transports/proxy.ts';
+import { ReceivedResponse, type BodyFault } from '../internal/received-response.ts';
+import type { Body, Trace, TransportResponse } from '../transports/transport.ts';
 
-const mebibyte = 2 ** 20;
-/** How much of an answer is read, counted after decompression. */
-const bodyLimit = { success: 16 * mebibyte, error: mebibyte };
-
-/** What arrived: the status and headers, and as much of the body as could be read. */
-export interface ReceivedResponse {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly fault: BodyFault | undefined;
-}
+/** How many bytes of a body are read, counted after decompression. */
+const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };
 
 /** How one attempt ended. */
 export type AttemptResult =
   | {
       readonly ok: true;
       readonly response: ReceivedResponse;
-      /** Whether the request was sent more than once: its answer is then only that to the last. */
+      /** Whether the request was sent more than once: this is only the response to the last one. */
       readonly repeated: boolean;
     }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Sends one request through ky and reads its answer, all of it within the time of an attempt. */
+/** Sends one request through ky and reads its response within the time of an attempt. */
 export async function sendOnce(
   state: CallState<CallRequest & { readonly response: unknown }>,
   token: string,
@@ -44,12 +35,12 @@ export async function sendOnce(
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
   const stop = new Deadline(clock, state.timeout, 'attempt', { outer: state.total });
-  // Until the wire is asked, nothing can have been sent.
+  // Nothing is sent before the transport is called.
   const trace: Trace = { started: false };
   let dispatched = false;
   let transportError: unknown;
   const sendByTransport = async (built: Request): Promise<TransportResponse> => {
-    // Nothing goes out that was called off while the request was being made.
+    // The call may have been aborted while ky created the request.
     stop.check();
     dispatched = true;
     trace.started = undefined;
@@ -66,49 +57,63 @@ export async function sendOnce(
       ky(url, {
         ...(transport.wantsRequest && {
           method,
-          // The document names no redirect: docs/gaps.md, row 58.
+          // The API reference has no redirects: docs/gaps.md, row 58.
           redirect: 'manual',
           headers,
           signal: stop.signal,
-          // A Request of method GET cannot have a body: the wire gets it beside the Request.
-          ...(body === undefined || method === 'GET' ? undefined : { body: sealedBody(body) }),
+          // A Request of method GET cannot have a body: the transport gets it separately.
+          ...(body !== undefined && method !== 'GET' && { body: toUnrepeatableBody(body) }),
         }),
-        // One attempt, no opinion: transport.ts decides on retries, deadlines and statuses.
+        // pipeline.ts decides on retries, deadlines and statuses.
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // What ky asks of an answer, a TransportResponse has.
+        // A TransportResponse has all that ky reads of a Response.
         fetch: sendByTransport as unknown as typeof fetch,
       }),
     );
     status = received.status;
-    const response = await read(received, call.response === 'nothing', stop);
+    const response = await readBody(received, call.response === 'nothing', stop);
     return { ok: true, response, repeated: trace.repeated === true };
   } catch (error) {
     if (error instanceof Stopped) {
-      const unsent = trace.started === false;
-      const before = unsent ? 'not_sent' : 'unknown';
-      const outcome =
-        status === undefined
-          ? before
-          : statusOutcome(status, call.kind, { repeated: trace.repeated, isPlatforms: false });
-      const phase = unsent ? 'connect' : 'headers';
-      return { ok: false, failure: stopped(error.why, state, phase, outcome, status) };
+      return { ok: false, failure: describeStop(error, state, trace, status) };
     }
-    // Not ky's own error, where the wire had one: it holds the Request, and with it the credential.
+    // The transport's error rather than ky's, which holds the Request and with it the credential.
     const cause = transportError ?? error;
     const verdict = connectionOutcome(cause, transport, trace);
     return {
       ok: false,
-      failure: disconnected(cause, verdict, dispatched, state.redact, proxyFor(url)),
+      failure: disconnected(cause, verdict, dispatched, state.redact, findProxy(url)),
     };
   } finally {
     stop.close();
   }
 }
 
-/** What it is to be stopped; in a wait between two attempts, nothing is sent. */
-export function stopped(
+/** The failure of an attempt that was stopped: what it proves depends on how far it got. */
+function describeStop(
+  { why }: Stopped,
+  state: CallState,
+  trace: Trace,
+  status: number | undefined,
+): Failure {
+  if (status !== undefined) {
+    const facts = { repeated: trace.repeated, isPlatforms: false };
+    return stopFailure(
+      why,
+      state,
+      'headers',
+      statusOutcome(status, state.call.kind, facts),
+      status,
+    );
+  }
+  if (trace.started === false) return stopFailure(why, state);
+  return stopFailure(why, state, 'headers', 'unknown');
+}
+
+/** The failure of a call that was stopped. Without an outcome, nothing was sent. */
+export function stopFailure(
   why: StopReason,
   { timeout, totalTimeout }: Pick<CallState, 'timeout' | 'totalTimeout'>,
   phase: 'connect' | 'headers' = 'connect',
@@ -116,60 +121,35 @@ export function stopped(
   status?: number,
 ): Failure {
   if (why.by === 'caller') return aborted(why.reason, outcome, status);
-  return why.by === 'total'
-    ? timedOut('total', totalTimeout, { outcome, status })
-    : timedOut(phase, timeout, { outcome, status });
+  if (why.by === 'total') return timedOut('total', totalTimeout, { outcome, status });
+  return timedOut(phase, timeout, { outcome, status });
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * An answer whose headers may be made only when somebody looks. A class, because an object literal
- * with a getter gets a hidden class of its own from V8, each time, which keeps everything around the
- * call alive until the next full collection.
- */
-class LazyResponse implements ReceivedResponse {
-  readonly status: number;
-  readonly statusText: string;
-  readonly text: string;
-  readonly fault: BodyFault | undefined;
-  readonly #received: TransportResponse;
-
-  constructor(received: TransportResponse, text: string, fault: BodyFault | undefined) {
-    this.status = received.status;
-    this.statusText = received.statusText;
-    this.text = text;
-    this.fault = fault;
-    this.#received = received;
-  }
-
-  get headers(): Headers {
-    return this.#received.headers;
-  }
-}
-
-async function read(
+async function readBody(
   received: TransportResponse,
   ignoresBody: boolean,
   deadline: Deadline,
 ): Promise<ReceivedResponse> {
   if (ignoresBody && received.ok) {
-    // This frees the connection; that it may fail changes nothing.
-    received.discard?.();
+    // Frees the connection; a failure has no effect.
+    received.discardBody?.();
     received.body?.cancel().catch(() => undefined);
-    return new LazyResponse(received, '', undefined);
+    return new ReceivedResponse(received, '', undefined);
   }
   // Any 2xx is a success: docs/gaps.md, row 28.
   const limit = received.ok ? bodyLimit.success : bodyLimit.error;
-  const { bytes, fault } = received.whole?.(limit) ?? (await collect(received, limit, deadline));
+  const { bytes, fault } =
+    received.completeBody?.(limit) ?? (await collect(received, limit, deadline));
   try {
-    return new LazyResponse(received, strictUtf8.decode(bytes), fault);
+    return new ReceivedResponse(received, strictUtf8.decode(bytes), fault);
   } catch {
-    return new LazyResponse(received, new TextDecoder().decode(bytes), fault ?? 'not_text');
+    return new ReceivedResponse(received, new TextDecoder().decode(bytes), fault ?? 'not_text');
   }
 }
 
-/** Reads a body: as much of it as arrives, and what kept the rest away. */
+/** Reads as much of a body as arrives. */
 async function collect(
   received: TransportResponse,
   limit: number,
@@ -177,20 +157,20 @@ async function collect(
 ): Promise<Body> {
   const chunks: Uint8Array[] = [];
   try {
-    if (received.collect !== undefined) return await deadline.race(received.collect(limit));
+    if (received.readBody !== undefined) return await deadline.race(received.readBody(limit));
     const reader = received.body?.getReader();
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // The status is known. Only an attempt's own timeout is a matter of this body.
+    // The status is known, so the attempt's own timeout is a fault of the body only.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
-    return { bytes: received.soFar?.() ?? concat(chunks), fault: 'stalled' };
+    return { bytes: received.partialBody?.() ?? concat(chunks), fault: 'stalled' };
   }
 }
 
 /**
- * Reads a stream by hand, so that the deadline holds even when the runtime has forgotten the signal,
- * and so that an endless body costs no more memory than the limit.
+ * Reads a stream by hand: the deadline holds even when the runtime has lost the signal, and an endless
+ * body uses no more memory than the limit.
  */
 async function drain(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -198,7 +178,7 @@ async function drain(
   limit: number,
   deadline: Deadline,
 ): Promise<BodyFault | undefined> {
-  let room = limit;
+  let remaining = limit;
   let finished = false;
   try {
     for (;;) {
@@ -207,11 +187,11 @@ async function drain(
         finished = true;
         return undefined;
       }
-      // No timer fires while chunks come at once, however small.
+      // No timer fires while chunks are available immediately.
       deadline.checkReading();
-      chunks.push(value.byteLength > room ? value.subarray(0, room) : value);
-      room -= value.byteLength;
-      if (room < 0) return 'too_large';
+      chunks.push(value.subarray(0, remaining));
+      remaining -= value.byteLength;
+      if (remaining < 0) return 'too_large';
     }
   } catch (error) {
     if (error instanceof Stopped) throw error;
@@ -222,13 +202,13 @@ async function drain(
 }
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined) return first;
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
   let at = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, at);
+    bytes.set(chunk, at);
     at += chunk.byteLength;
   }
-  return whole;
+  return bytes;
 }

@@ -1,10 +1,10 @@
 import { isObject } from '../internal/guards.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
-import type { Prepared } from './prepare.ts';
 import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
 import type { Kind } from '../errors/outcome.ts';
+import type { ResolvedCallOptions } from './request-options.ts';
 
-/** What a call asks for, whatever it is answered. */
+/** A request of the SDK to the platform, whatever its response. */
 export interface CallRequest {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
@@ -13,44 +13,54 @@ export interface CallRequest {
   readonly path: Path;
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
-  /**
-   * Fields that neither `options.query` nor `options.body` may set, each with a sentence that says what
-   * it belongs in.
-   */
+  /** Fields that neither `options.query` nor `options.body` may set, each with the message of the error. */
   readonly belongsIn?: Readonly<Record<string, string>>;
+  /** The names of the call's options, for a hint when one is among the fields. Default: `RequestOptions`. */
+  readonly optionNames?: () => readonly string[];
   /**
-   * The key of the option idempotencyHeader. A call that has its own is not sent again for having one:
-   * the platform may ignore the header, and `createOnce` searches instead.
+   * The key for the option idempotencyHeader. A call with its own key is not repeated because of it: the
+   * platform may ignore the header, and `createOnce` searches instead.
    */
   readonly idempotencyKey?: string | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
 }
 
-/** A call as a resource method states it. `A` is the answer's shape, `T` what the caller gets. */
+/** A call as a resource method declares it. `A` is the type of the response, `T` that of the result. */
 export interface Call<T, A = T> extends CallRequest {
-  /** The shape of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
+  /** Checks the body of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
   readonly response: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly emptyIsResult?: boolean;
-  /** Whether a success of another shape can be handed out all the same: docs/gaps.md, row 36. */
+  /** Whether a success of another shape is accepted: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
-  /** Makes of the answer what the caller gets; absent when it is the same. */
+  /** Converts the response to the result; absent when they are the same. */
   readonly transform?: (response: A) => T;
   /**
-   * Shown the text of a success before it is read; true when it has asked for more, which then
-   * goes out first. For pages of a walk.
+   * Called with the text of a success before it is parsed, to request the next page first. Returns whether
+   * it did.
    */
-  readonly askAhead?: ((text: string) => boolean) | undefined;
-  /** When its arguments have been checked before. */
-  readonly prepared?: Prepared | undefined;
-  /** Nothing leaves after this time of the wall clock. */
+  readonly prefetch?: ((text: string) => boolean) | undefined;
+  /** The prepared request, if the arguments have been checked before. */
+  readonly prepared?: PreparedRequest | undefined;
+  /** The wall-clock time after which nothing is sent. */
   readonly notAfter?: number | undefined;
-  /** Shown the headers of each success. */
+  /** Called with the headers of each success. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }
 
-/** For writes: the answer names what was written, so that it can be looked up. */
+/** A call with checked arguments, ready to be sent as often as the policy allows. */
+export interface PreparedRequest {
+  /** The base URL of the API. */
+  readonly baseUrl: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+  readonly options: ResolvedCallOptions;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** For writes: the response has the id of the new resource, so that it can be looked up. */
 export const hasId =
   (id: Validator<string>) =>
   (response: unknown): boolean =>
@@ -63,7 +73,7 @@ export const cannotSend = (call: CallIdentity, why: string): ConfigurationError 
     outcome: 'not_sent',
   });
 
-/** What errors and hooks call it. */
+/** Identifies a call in errors and hooks. */
 export const identity = (
   call: Pick<CallRequest, 'operation' | 'method' | 'path'>,
 ): CallIdentity => ({

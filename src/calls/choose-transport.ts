@@ -1,33 +1,36 @@
-import { cannotSend, identity, type CallRequest } from './call.ts';
+import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { ConfigurationError } from '../errors/errors.ts';
-import type { Prepared } from './prepare.ts';
 import { isBrowser } from '../internal/runtime.ts';
-import { dispatcherTransport } from '../transports/dispatcher.ts';
-import { fetchTransport, givenGetWithBody } from '../transports/fetch.ts';
-import { nodeHttpTransport } from '../transports/node-http.ts';
+import { findDispatcherTransport } from '../transports/dispatcher.ts';
+import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
+import { createNodeHttpTransport } from '../transports/node-http.ts';
 import type { Fetch, GetWithBody, Transport } from '../transports/transport.ts';
 
-/** The ways that the user has named. */
-interface Given {
+/** The functions of the client's options. */
+interface CustomTransports {
   readonly fetch: Fetch | undefined;
   readonly getWithBody: GetWithBody | undefined;
 }
 
-/** The wire that a call takes. Throws ConfigurationError when this runtime has none for it. */
-export function chooseTransport(call: CallRequest, prepared: Prepared, given: Given): Transport {
-  refuseInBrowsers(call, prepared, given);
-  const { fetch, getWithBody } = given;
+/** Chooses the transport of a call. Throws ConfigurationError when this runtime has none for it. */
+export function chooseTransport(
+  call: CallRequest,
+  prepared: PreparedRequest,
+  custom: CustomTransports,
+): Transport {
+  rejectInBrowsers(call, prepared, custom);
+  const { fetch, getWithBody } = custom;
   if (call.method !== 'GET' || prepared.body === undefined) {
-    const global = fetch === undefined || fetch === globalThis.fetch;
-    // Looked up at each call, so that one installed later (a test stub) is seen.
+    // Looked up for each call, because a test may install a stub later.
     const send = fetch ?? globalThis.fetch;
-    if (typeof send !== 'function') throw noFetch(call);
-    return (global ? dispatcherTransport() : undefined) ?? fetchTransport(send, call.kind);
+    if (typeof send !== 'function') throw createNoFetchError(call);
+    const dispatcher = send === globalThis.fetch ? findDispatcherTransport() : undefined;
+    return dispatcher ?? createFetchTransport(send, call.kind);
   }
   const transport =
     getWithBody === undefined
-      ? (dispatcherTransport() ?? nodeHttpTransport())
-      : givenGetWithBody(getWithBody);
+      ? (findDispatcherTransport() ?? createNodeHttpTransport())
+      : createGetWithBodyTransport(getWithBody);
   if (transport !== undefined) return transport;
   throw cannotSend(
     identity(call),
@@ -35,19 +38,22 @@ export function chooseTransport(call: CallRequest, prepared: Prepared, given: Gi
   );
 }
 
-/** Where a test environment has taken it away, such as jest-environment-jsdom. */
-const noFetch = (call: CallRequest): ConfigurationError =>
+/** For environments that remove it, such as jest-environment-jsdom. */
+const createNoFetchError = (call: CallRequest): ConfigurationError =>
   cannotSend(
     identity(call),
     'cannot be sent: there is no global fetch here.\nRun it where there is one, or pass the option fetch.',
   );
 
 /**
- * Browsers send a request again whose connection was reset, a POST too, and neither tell of it nor
- * let themselves be stopped. A fetch that is merely the browser's, under whatever wrapper a
- * framework has put around it, is no way out; one that the user has chosen is theirs to judge.
+ * Browsers silently send a request again when its connection was reset, even a POST. The global fetch is
+ * the browser's even if a framework wraps it; a fetch in the options is the caller's own choice.
  */
-function refuseInBrowsers(call: CallRequest, prepared: Prepared, { fetch }: Given): void {
+function rejectInBrowsers(
+  call: CallRequest,
+  prepared: PreparedRequest,
+  { fetch }: CustomTransports,
+): void {
   if (call.kind === 'safe' || !isBrowser()) return;
   if (fetch !== undefined && fetch !== globalThis.fetch) return;
   if (prepared.idempotencyKey !== undefined) return;

@@ -4,16 +4,16 @@ export interface Clock {
   now(): number;
   /** A monotonic time in milliseconds. Default: `now`. */
   elapsed?(): number;
-  /** Calls back once, after so many milliseconds. Whatever it returns is handed to `clearTimeout`. */
+  /** Calls back once, after so many milliseconds. The result is passed to `clearTimeout`. */
   setTimeout(callback: () => void, ms: number): unknown;
   /** Cancels a timer; takes what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 
-/** Above this, setTimeout fires at once. */
-const longestTimer = 2 ** 31 - 1;
+/** Above this, setTimeout fires immediately. */
+const maxTimerMs = 2 ** 31 - 1;
 
-// Looked up at each call, so that fake timers installed later are seen.
+// Looked up on each use, because fake timers may be installed later.
 const systemClock: Required<Clock> = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -23,15 +23,15 @@ const systemClock: Required<Clock> = {
   },
 };
 
-/** A clock whose timers are safe for any length: a longer one is shortened to the longest. */
-export function clockFrom(given: Clock | undefined): Required<Clock> {
-  const clock = given ?? systemClock;
+/** Completes a clock; its timers are limited to the maximum that `setTimeout` supports. */
+export function clockFrom(custom: Clock | undefined): Required<Clock> {
+  const clock = custom ?? systemClock;
   return {
     now: () => clock.now(),
-    elapsed: () => (clock.elapsed === undefined ? clock.now() : clock.elapsed()),
+    elapsed: () => clock.elapsed?.() ?? clock.now(),
     setTimeout: (callback, ms) =>
-      clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), longestTimer)),
-    // Most spans and gates are closed before they have set a timer.
+      clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), maxTimerMs)),
+    // Many deadlines and rate limiters are closed before they set a timer.
     clearTimeout: (handle) => {
       if (handle !== undefined) clock.clearTimeout(handle);
     },

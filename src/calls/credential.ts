@@ -1,4 +1,3 @@
-import type { CallState } from './call-state.ts';
 import { kindOf } from './arguments.ts';
 import { cannotSend, identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
@@ -175,8 +174,16 @@ export function credentialFor(
   );
 }
 
+/** The part of a call's state that its token depends on. */
+type TokenState = Parameters<typeof errorOf>[1] & {
+  readonly credential: Credential;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly total: Deadline;
+};
+
 /** The token to send, within the time of one attempt. */
-export async function tokenFor(state: CallState, clock: Required<Clock>): Promise<string> {
+export async function tokenFor(state: TokenState, clock: Required<Clock>): Promise<string> {
   const { credential, timeout, total } = state;
   const allowed = Math.min(timeout, total.remaining);
   const deadline = new Deadline(clock, timeout, 'attempt', { outer: total });
@@ -198,7 +205,7 @@ export async function tokenFor(state: CallState, clock: Required<Clock>): Promis
 
 /** Asks the credential's function to replace a refused token. Returns why it could not. */
 export async function renewToken(
-  state: CallState,
+  state: TokenState,
   refused: string,
   clock: Required<Clock>,
 ): Promise<string | undefined> {

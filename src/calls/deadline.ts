@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 
-/** Why something was stopped before it was done. */
+/** Why an operation was stopped before it was done. */
 export type StopReason =
   { readonly by: 'caller'; readonly reason: unknown } | { readonly by: 'attempt' | 'total' };
 
-/** What a {@link Deadline} that is over rejects, throws and aborts with. */
+/** The error with which a {@link Deadline} that is over rejects, throws and aborts. */
 export class Stopped extends Error {
   readonly why: StopReason;
   constructor(why: StopReason) {
@@ -14,17 +14,17 @@ export class Stopped extends Error {
 }
 
 type Listener = (stopped: Stopped) => void;
-const none = [] as const;
+const emptyList = [] as const;
 
-/** What is to happen when a promise settles; nothing, once its race is over. */
+/** Callbacks for the end of a promise; removed once the race is over. */
 interface Race<T> {
   won?: ((value: T) => void) | undefined;
   failed?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Tells a race of its promise. A function of its own: a promise that never settles keeps these two
- * for ever, so they must hold nothing but the race, which is emptied.
+ * Connects a promise to its race. A separate function, because a pending promise keeps these closures: they
+ * must hold nothing but the race, which is emptied.
  */
 function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   promise.then(
@@ -33,38 +33,36 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   );
 }
 
-/** A timer that is late by so many milliseconds tells of a pause. */
-const pause = 25;
-/** How long what has arrived meanwhile may take to be read. */
-const grace = 250;
+/** A timer that is later than this means that the process was suspended. */
+const suspensionMs = 25;
+/** How long data that arrived during a suspension may be read. */
+const readingGraceMs = 250;
 
-/** What may end a {@link Deadline} before its time. */
+/** Events that end a {@link Deadline} early. */
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];
-  /** By the wall clock, which goes on where the other may stand still: on a suspended machine. */
+  /** By the wall clock, which continues while the machine is suspended. */
   readonly notAfter?: number | undefined;
 }
 
 /**
- * A span of time that ends by itself, with the caller's signal, or with the span around it. It
- * holds its waiting promises itself: a signal handed to fetch may be forgotten when the garbage
- * collector runs, a rejected promise is not.
+ * A span of time that ends by itself, with the caller's signal, or with the outer deadline. It rejects
+ * the waiting promises itself, because the garbage collector may drop a signal that was passed to fetch.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #notAfter: number | undefined;
   readonly #by: 'attempt' | 'total';
-  /** Until when an answer may be read: later than `#endsAt` after a pause. */
-  #readUntil: number;
+  /** Until when a response may be read: later than `#endsAt` after a suspension. */
+  #readingEndsAt: number;
   #timer: unknown;
   readonly #outer: Deadline | undefined;
-  readonly #forgetOuter: (() => void) | undefined;
-  /** Takes the listeners off the caller's signals again. */
-  readonly #forgetSignals: readonly (() => void)[];
-  /** A list, not a Set: one or two wait at a time, and a Set costs several times as much. */
-  readonly #waiting: Listener[] = [];
+  readonly #removeOuterListener: (() => void) | undefined;
+  readonly #removeSignalListeners: readonly (() => void)[];
+  /** A list, because a Set is several times slower for one or two listeners. */
+  readonly #listeners: Listener[] = [];
   #controller: AbortController | undefined;
   #stopped: Stopped | undefined;
 
@@ -72,28 +70,28 @@ export class Deadline {
     clock: Required<Clock>,
     ms: number,
     by: 'attempt' | 'total',
-    { outer, signals = none, notAfter }: Ends = {},
+    { outer, signals = emptyList, notAfter }: Ends = {},
   ) {
     this.#clock = clock;
     this.#by = by;
     this.#outer = outer;
     this.#notAfter = notAfter;
     this.#endsAt = clock.elapsed() + ms;
-    this.#readUntil = this.#endsAt;
+    this.#readingEndsAt = this.#endsAt;
     this.#timer = clock.setTimeout(() => {
       if (this.#mayReadOn()) {
         this.#timer = clock.setTimeout(() => {
           this.#stop({ by });
-        }, grace);
+        }, readingGraceMs);
       } else {
         this.#stop({ by });
       }
     }, ms);
-    this.#forgetSignals =
+    this.#removeSignalListeners =
       signals.length === 0
-        ? none
+        ? emptyList
         : signals.filter((signal) => signal !== undefined).map((signal) => this.#follow(signal));
-    this.#forgetOuter = outer?.onStop((stopped) => {
+    this.#removeOuterListener = outer?.onStop((stopped) => {
       this.#stop(stopped.why);
     });
   }
@@ -109,7 +107,7 @@ export class Deadline {
     };
   }
 
-  /** For what takes a signal; made when somebody asks, because few do and it costs. */
+  /** For functions that take a signal; created on first access, because it is slow. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -118,29 +116,29 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Calls the listener when time is up, at once if it is. Returns what takes it off again. */
+  /** Calls the listener when the time is up, immediately if it is. Returns a function that removes it. */
   onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
       return () => undefined;
     }
-    this.#waiting.push(listener);
+    this.#listeners.push(listener);
     return () => {
-      this.#leave(listener);
+      this.#removeListener(listener);
     };
   }
 
-  #leave(listener: Listener): void {
-    const at = this.#waiting.lastIndexOf(listener);
-    if (at >= 0) this.#waiting.splice(at, 1);
+  #removeListener(listener: Listener): void {
+    const at = this.#listeners.lastIndexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  /** Milliseconds left; 0 when stopped. A timer that is late (a suspended machine) does not count. */
+  /** Milliseconds left, even when the timer is late; 0 when stopped. */
   get remaining(): number {
     return this.#stopped === undefined ? Math.max(0, this.#endsAt - this.#clock.elapsed()) : 0;
   }
 
-  /** Throws when time is up, also when the timer has not fired yet. */
+  /** Throws when the time is up, even if the timer has not fired yet. */
   check(): void {
     this.#outer?.check();
     const isLate = this.#notAfter !== undefined && this.#clock.now() > this.#notAfter;
@@ -150,7 +148,7 @@ export class Deadline {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** The same for whoever reads an answer: what has arrived in a pause of the process may be read. */
+  /** The same while a response is read: data that arrived during a suspension may be read. */
   checkReading(): void {
     this.#outer?.checkReading();
     if (
@@ -164,43 +162,43 @@ export class Deadline {
   }
 
   /**
-   * Whether time is up only because the process stood still (a frozen Lambda, the lid of a laptop, a
-   * busy event loop). An answer may lie in the socket then; once, there is a moment to read it.
+   * Whether the time is up only because the process was suspended (a frozen Lambda, a closed laptop, a busy
+   * event loop). A response may wait in the socket, so there is one short extension to read it.
    */
   #mayReadOn(): boolean {
     const now = this.#clock.elapsed();
-    if (this.#readUntil === this.#endsAt) {
-      if (now - this.#endsAt < pause) return false;
-      this.#readUntil = now + grace;
+    if (this.#readingEndsAt === this.#endsAt) {
+      if (now - this.#endsAt < suspensionMs) return false;
+      this.#readingEndsAt = now + readingGraceMs;
     }
-    return now < this.#readUntil;
+    return now < this.#readingEndsAt;
   }
 
   /** The promise's result, or {@link Stopped} if that comes first. */
   race<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
-        // What loses the race may still fail; that failure has no other reader.
+        // The promise may still reject; without a handler that would be unhandled.
         watch(promise, {});
         reject(this.#stopped);
         return;
       }
-      const lose: Listener = (stopped) => {
+      const rejectRace: Listener = (stopped) => {
         race.won = undefined;
         race.failed = undefined;
         reject(stopped);
       };
       const race: Race<T> = {
         won: (value) => {
-          this.#leave(lose);
+          this.#removeListener(rejectRace);
           resolve(value);
         },
         failed: (error) => {
-          this.#leave(lose);
+          this.#removeListener(rejectRace);
           reject(error);
         },
       };
-      this.#waiting.push(lose);
+      this.#listeners.push(rejectRace);
       watch(promise, race);
     });
   }
@@ -221,15 +219,15 @@ export class Deadline {
 
   /** Clears the timer and the listeners. */
   close(): void {
-    this.#forgetOuter?.();
+    this.#removeOuterListener?.();
     this.#clock.clearTimeout(this.#timer);
-    for (const forget of this.#forgetSignals) forget();
+    for (const removeListener of this.#removeSignalListeners) removeListener();
   }
 
   #stop(why: StopReason): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = new Stopped(why);
     this.#controller?.abort(this.#stopped);
-    for (const listener of this.#waiting.splice(0)) listener(this.#stopped);
+    for (const listener of this.#listeners.splice(0)) listener(this.#stopped);
   }
 }

@@ -19,17 +19,17 @@ export interface RequestEvent extends HookCall {
   /** The full URL, with ids and query. */
   readonly url: string;
   /**
-   * The headers that go out, without `authorization`. The values of headers whose names suggest a secret
+   * The headers that go out, without `authorization`. The values of headers with names that suggest a secret
    * (cookie, auth, session, token, password, secret, API key and the like) are redacted.
    */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request has ended, with an answer or without. */
+/** A request has ended, with a response or without. */
 export interface ResponseEvent extends HookCall {
-  /** The HTTP status; absent when no answer came. */
+  /** The HTTP status; absent when no response came. */
   readonly status: number | undefined;
-  /** The platform's id of the request, when the answer carried one. */
+  /** The platform's id of the request, when the response carried one. */
   readonly requestId: string | undefined;
   /** Milliseconds from dispatch to the end of the body, or to the failure. */
   readonly durationMs: number;
@@ -51,7 +51,7 @@ export interface RetryEvent extends HookCall {
 export interface WaitEvent extends HookCall {
   /** Milliseconds that it will probably wait. */
   readonly delayMs: number;
-  /** Why: `the platform answered 429`. */
+  /** Why: `the platform responded with 429`. */
   readonly reason: string;
 }
 
@@ -60,7 +60,7 @@ export interface DriftEvent extends Omit<HookCall, 'attempt'> {
   // docs/gaps.md, row 57
   /** The HTTP status. */
   readonly status: number;
-  /** The platform's id of the request, when the answer carried one. */
+  /** The platform's id of the request, when the response carried one. */
   readonly requestId: string | undefined;
   /** What differs, and where. */
   readonly issues: readonly Issue[];
@@ -70,7 +70,7 @@ export interface DriftEvent extends Omit<HookCall, 'attempt'> {
 export interface Hooks {
   /** Before every request, repeated ones included. */
   onRequest?: ((event: RequestEvent) => unknown) | undefined;
-  /** After every request, whether an answer came or not. */
+  /** After every request, whether a response came or not. */
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
   /** Before the wait that precedes a repeated request. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;

@@ -5,19 +5,21 @@ import type { HookCall, Hooks } from './hooks.ts';
 const levels = ['warn', 'info', 'debug'];
 
 /**
- * The hooks of a client, after a line on stderr for each event that PAYMENTS_LOG asks for: `warn` for what went
- * wrong and for waits, `info` for every attempt, `debug` with its URL.
+ * Adds a line on stderr for each event that PAYMENTS_LOG selects to the hooks of a client: `warn` for
+ * failures and waits, `info` for every attempt, `debug` with its URL.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
   if (level < 0) return hooks;
   const urls = new Map<number, string>();
-  const print = (word: string, event: Omit<HookCall, 'attempt'>, said: string): void => {
+  const print = (logLevel: string, event: Omit<HookCall, 'attempt'>, details: string): void => {
     const { call, operation, method, path } = event;
-    const what = urls.get(call) ?? path;
+    const target = urls.get(call) ?? path;
     const time = new Date(now()).toISOString();
     // oxlint-disable-next-line no-console -- stderr on every runtime
-    console.error(`${time} payments ${word} #${call} ${operation} ${method} ${what} ${said}`);
+    console.error(
+      `${time} payments ${logLevel} #${call} ${operation} ${method} ${target} ${details}`,
+    );
   };
   return {
     onRequest(event) {
@@ -26,15 +28,15 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
     },
     onResponse(event) {
       const { attempt, status, requestId, durationMs, outcome, reason } = event;
-      const said = [
+      const details = [
         `attempt ${attempt}:`,
-        status ?? 'no answer',
+        status ?? 'no response',
         `in ${durationMs} ms`,
-        ...(requestId === undefined ? [] : [`request ${requestId}`]),
-        ...(reason === undefined ? [] : [`${outcome}: ${reason}`]),
-      ];
-      if (outcome !== 'ok') print('warn', event, said.join(' '));
-      else if (level > 0) print('info', event, said.join(' '));
+        requestId !== undefined && `request ${requestId}`,
+        reason !== undefined && `${outcome}: ${reason}`,
+      ].filter((detail) => detail !== false);
+      if (outcome !== 'ok') print('warn', event, details.join(' '));
+      else if (level > 0) print('info', event, details.join(' '));
       urls.delete(event.call);
       return hooks.onResponse?.(event);
     },
@@ -47,7 +49,7 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
       return hooks.onWait?.(event);
     },
     onDrift(event) {
-      // Without the messages: those of a caller's own schema may quote the answer.
+      // Without the messages: those of a caller's own schema may quote the response.
       print(
         'warn',
         event,

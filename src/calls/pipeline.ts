@@ -1,7 +1,7 @@
-import { readResponse, toResponse, type Ending, type Success } from './read-response.ts';
-import { sendOnce, stopped } from './attempt.ts';
-import { hookCallOf, type CallState } from './call-state.ts';
-import type { Call, CallRequest } from './call.ts';
+import { readResponse, toResponse, type AttemptOutcome, type Success } from './read-response.ts';
+import { sendOnce, stopFailure } from './attempt.ts';
+import { createHookCall, type CallState } from './call-state.ts';
+import type { Call, CallRequest, PreparedRequest } from './call.ts';
 import { chooseTransport } from './choose-transport.ts';
 import type { Clock } from './clock.ts';
 import {
@@ -18,17 +18,17 @@ import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
-import { prepare, type Prepared } from './prepare.ts';
+import { prepare } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
-/** What a call resolves to, and the raw answer beside it. */
+/** The result of a call with the raw response. */
 export interface WithResponse<T> {
-  /** What the call resolves to by itself. */
+  /** The result of the call. */
   readonly data: T;
-  /** The answer as a Response whose body can still be read. */
+  /** The response; its body can still be read. */
   readonly response: Response;
 }
 
@@ -38,13 +38,13 @@ export interface ApiCall<T> extends Promise<T> {
   withResponse(): Promise<WithResponse<T>>;
 }
 
-/** One API of the platform: where it is, which credential it takes, how calls to it are made. */
+/** The settings for calls to one API of the platform. */
 export interface PipelineSetup {
   readonly baseUrl: string;
   readonly credentialKind: CredentialKind;
-  /** Undefined when the client was given none: calls are then refused before anything is sent. */
+  /** Undefined when the client has none: calls then fail before anything is sent. */
   readonly credential: Credential | undefined;
-  /** Every credential of the client: an answer may echo the other one. */
+  /** All credentials of the client: a response may echo the other one. */
   readonly credentials: readonly Credential[];
   readonly timeout: number;
   readonly totalTimeout: number;
@@ -61,10 +61,10 @@ export interface PipelineSetup {
   readonly rateLimiter: RateLimiter;
 }
 
-/** How many calls there have been: what hooks tell them apart by. */
-let calls = 0;
+/** The number of the last call, which links its events in hooks. */
+let lastNumber = 0;
 
-/** Takes a call from its arguments to its result: checks, credential, attempts, answer. */
+/** Runs calls: checks arguments, gets the credential, makes attempts, reads the response. */
 export class RequestPipeline {
   readonly #setup: PipelineSetup;
 
@@ -72,23 +72,23 @@ export class RequestPipeline {
     this.#setup = setup;
   }
 
-  /** Takes the client's credentials out of a text. */
-  readonly redact: Redact = (text) => redactor(this.#secrets())(text);
-  /** The same for the caller's own data, in which only the credentials themselves are touched. */
-  readonly redactOwn: Redact = (text) => redactor(this.#secrets(), [])(text);
+  /** Removes the client's credentials, and strings that look like one, from a string. */
+  readonly redact: Redact = (text) => redactor(this.#getSecrets())(text);
+  /** Removes only the client's credentials, for data of the caller. */
+  readonly redactOwn: Redact = (text) => redactor(this.#getSecrets(), [])(text);
 
-  #secrets(): string[] {
+  #getSecrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
 
-  /** Throws what is wrong with a call before it is sent, and sends nothing. */
-  check(call: CallRequest, options: RequestOptions | undefined): Prepared {
+  /** Prepares a call without sending it. Throws what the call would throw before it is sent. */
+  check(call: CallRequest, options: RequestOptions | undefined): PreparedRequest {
     const prepared = prepare(call, options, this.#setup, this.redact);
     credentialFor(call, this.#setup);
     return prepared;
   }
 
-  /** Starts a call. Whatever is wrong rejects the promise; nothing throws at once. */
+  /** Starts a call. All errors reject the promise; none is thrown synchronously. */
   call<T, A = T>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
@@ -96,17 +96,17 @@ export class RequestPipeline {
     site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite(),
   ): ApiCall<T> {
     const run = this.#run(call, options, cancel);
-    const settled = site === undefined ? run : rejectFromCallSite(site, run);
-    const data = settled.then((result) => result.data);
+    const outcome = site === undefined ? run : rejectFromCallSite(site, run);
+    const data = outcome.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
-        // The caller holds only this promise; a rejection of the bare one would be unhandled.
+        // The caller has only the new promise, so a rejection of `data` would be unhandled.
         data.catch(() => undefined);
-        const whole = settled.then((result) => ({
+        const withResponse = outcome.then((result) => ({
           data: result.data,
           response: toResponse(result.response),
         }));
-        return rejectFromCallSite(site ?? captureCallSite(), whole);
+        return rejectFromCallSite(site ?? captureCallSite(), withResponse);
       },
     });
   }
@@ -119,69 +119,73 @@ export class RequestPipeline {
     const prepared = call.prepared ?? prepare(call, options, this.#setup, this.redact);
     const credential = credentialFor(call, this.#setup);
     const transport = chooseTransport(call, prepared, this.#setup);
-    const { options: own } = prepared;
-    const totalTimeout = own.totalTimeout ?? this.#setup.totalTimeout;
+    const { options: callOptions } = prepared;
+    const totalTimeout = callOptions.totalTimeout ?? this.#setup.totalTimeout;
     const total = new Deadline(this.#setup.clock, totalTimeout, 'total', {
-      signals: [own.signal, cancel],
+      signals: [callOptions.signal, cancel],
       notAfter: call.notAfter,
     });
     const tokens: string[] = [];
     const state: CallState<Call<T, A>> = {
       call,
-      number: (calls += 1),
+      number: (lastNumber += 1),
       prepared,
       credential,
       transport,
-      timeout: own.timeout ?? this.#setup.timeout,
+      timeout: callOptions.timeout ?? this.#setup.timeout,
       totalTimeout,
-      maxRetries: own.maxRetries ?? this.#setup.maxRetries,
+      maxRetries: callOptions.maxRetries ?? this.#setup.maxRetries,
       total,
       attempts: [],
       tokens,
-      redact: (text) => redactor([...tokens, ...this.#secrets()])(text),
+      redact: (text) => redactor([...tokens, ...this.#getSecrets()])(text),
       startedAt: undefined,
     };
     try {
-      return await this.#untilDone(state);
+      return await this.#runAttempts(state);
     } catch (error) {
-      throw errorOfAny(error, state);
+      throw toPaymentsError(error, state);
     } finally {
       total.close();
     }
   }
 
-  /** Attempts and waits, until there is a result or a reason to stop. */
-  async #untilDone<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
+  /** Makes attempts until there is a result or a reason to stop. */
+  async #runAttempts<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
     const { call, credential, maxRetries, prepared, total } = state;
     const { budget, clock, rateLimiter, hooks } = this.#setup;
     // With a key that the platform honours, a repeat cannot take effect twice.
-    const hasOwnKey = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
-    const kind = hasOwnKey ? 'safe' : call.kind;
+    const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
+    const kind = isKeyed ? 'safe' : call.kind;
     let retries = 0;
-    let replayed = false;
+    let hasRenewedToken = false;
     let lastCost: number | undefined;
 
     for (;;) {
       total.check();
       const token = credential.fixed ?? (await tokenFor(state, clock));
-      // An open gate must not cost a turn of the event loop.
+      // Checked first, because `await` costs a turn of the event loop.
       if (!rateLimiter.tryEnter()) {
         await rateLimiter.enter(total, state.timeout, (ms) => {
-          const reason = 'the platform answered 429';
-          callHook(hooks.onWait, () => ({ ...hookCallOf(state), delayMs: Math.round(ms), reason }));
+          const reason = 'the platform responded with 429';
+          callHook(hooks.onWait, () => ({
+            ...createHookCall(state),
+            delayMs: Math.round(ms),
+            reason,
+          }));
         });
       }
-      const ending = await this.#attempt(state, token);
-      if (ending.ok) {
+      const attempt = await this.#attempt(state, token);
+      if (attempt.ok) {
         budget.refund(lastCost);
-        return ending;
+        return attempt;
       }
 
-      const { failure } = ending;
-      const refusedToken = failure.status === 401 && failure.outcome === 'rejected';
-      if (refusedToken && credential.fixed === undefined && !replayed) {
-        // Refused before it was processed: once more with a fresh token is safe for every kind.
-        replayed = true;
+      const { failure } = attempt;
+      const isTokenRejected = failure.status === 401 && failure.outcome === 'rejected';
+      if (isTokenRejected && credential.fixed === undefined && !hasRenewedToken) {
+        // A 401 precedes processing, so one more attempt with a new token is safe for every kind.
+        hasRenewedToken = true;
         const rejection = await renewToken(state, token, clock);
         if (rejection === undefined) continue;
         throw errorOf(failure, state, rejection);
@@ -192,7 +196,7 @@ export class RequestPipeline {
       retries += 1;
       lastCost = plan.cost;
       callHook(hooks.onRetry, () => ({
-        ...hookCallOf(state),
+        ...createHookCall(state),
         delayMs: Math.round(plan.delayMs),
         reason: failure.reason,
       }));
@@ -200,11 +204,11 @@ export class RequestPipeline {
     }
   }
 
-  /** One request and its answer, and what the hooks, the gate and the log of attempts hear of it. */
-  async #attempt<T, A>(state: CallState<Call<T, A>>, token: string): Promise<Ending<T>> {
+  /** Makes one attempt, and reports it to the hooks, the rate limiter and the list of attempts. */
+  async #attempt<T, A>(state: CallState<Call<T, A>>, token: string): Promise<AttemptOutcome<T>> {
     const { clock, rateLimiter, hooks } = this.#setup;
     const { call, prepared, redact, transport } = state;
-    const event = hookCallOf(state);
+    const event = createHookCall(state);
     state.tokens.push(token);
     state.startedAt ??= new Date(clock.now());
     callHook(hooks.onRequest, () => ({
@@ -217,16 +221,16 @@ export class RequestPipeline {
         ]),
       ),
     }));
-    const begun = clock.elapsed();
+    const startedAt = clock.elapsed();
     const result = await sendOnce(state, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
-      // Otherwise the platform would stand idle while this answer is read.
-      if (call.askAhead?.(result.response.text) === true) await transport.flush();
+      // The platform works on the next page while this response is parsed.
+      if (call.prefetch?.(result.response.text) === true) await transport.flush();
     }
-    const ending = result.ok ? readResponse(state, result, this.#setup) : result;
-    const durationMs = Math.round(clock.elapsed() - begun);
-    if (ending.ok) {
-      const { status, headers } = ending.response;
+    const attempt = result.ok ? readResponse(state, result, this.#setup) : result;
+    const durationMs = Math.round(clock.elapsed() - startedAt);
+    if (attempt.ok) {
+      const { status, headers } = attempt.response;
       callHook(hooks.onResponse, () => ({
         ...event,
         status,
@@ -235,10 +239,10 @@ export class RequestPipeline {
         outcome: 'ok' as const,
         reason: undefined,
       }));
-      return ending;
+      return attempt;
     }
-    const { failure } = ending;
-    if (failure.type === 'refused' && failure.status === 429) rateLimiter.close(begun, failure);
+    const { failure } = attempt;
+    if (failure.type === 'refused' && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
     callHook(hooks.onResponse, () => ({
       ...event,
@@ -255,15 +259,16 @@ export class RequestPipeline {
       durationMs,
       reason,
     });
-    return ending;
+    return attempt;
   }
 }
 
-/** The error of a call, whatever has ended it between its attempts or before the first. */
-function errorOfAny(error: unknown, state: CallState): PaymentsError {
+/** Converts an error from between the attempts or before the first. */
+function toPaymentsError(error: unknown, state: CallState): PaymentsError {
   if (error instanceof PaymentsError) return error;
-  if (error instanceof Stopped) return errorOf(stopped(error.why, state), state);
-  return error instanceof RateLimiterWaitTooLong
-    ? errorOf(heldBack(error.rejection, error.ms), state)
-    : errorOf(unexpected(error, state.startedAt !== undefined), state);
+  if (error instanceof Stopped) return errorOf(stopFailure(error.why, state), state);
+  if (error instanceof RateLimiterWaitTooLong) {
+    return errorOf(heldBack(error.rejection, error.ms), state);
+  }
+  return errorOf(unexpected(error, state.startedAt !== undefined), state);
 }

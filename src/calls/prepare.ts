@@ -1,11 +1,12 @@
 import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/guards.ts';
 import { invalidArguments, validate } from './arguments.ts';
-import { identity, type CallRequest } from './call.ts';
+import { identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
 import { join } from '../internal/issues.ts';
-import { refuseLoss, stringifyJson } from '../internal/json.ts';
+import { checkLossless, stringifyJson } from '../internal/json.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
+  callOptionChecks,
   resolveCallOptions,
   type QueryValue,
   type RequestOptions,
@@ -13,67 +14,50 @@ import {
 } from './request-options.ts';
 import { version } from '../version.ts';
 
-/** One value of a query under its name. */
+/** One query parameter. */
 interface Parameter {
   readonly name: string;
   readonly value: Exclude<QueryValue, readonly unknown[]>;
 }
 
-/** A call with its arguments checked, ready to be sent as often as the policy allows. */
-export interface Prepared {
-  /** Of the API that is asked. */
-  readonly baseUrl: string;
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string | undefined;
-  readonly options: ResolvedCallOptions;
-  readonly idempotencyKey: string | undefined;
-}
-
-/** What a client says with every request. */
+/** The settings of a client for all its requests. */
 interface ClientDefaults {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly idempotencyHeader: string | undefined;
 }
 
-/** Checks everything about a call at once. Throws ValidationError, which lists all that is wrong. */
+/** Checks all arguments of a call. Throws one ValidationError with all issues. */
 export function prepare(
   call: CallRequest,
   options: RequestOptions | undefined,
   defaults: ClientDefaults,
   redact: Redact,
-): Prepared {
+): PreparedRequest {
   const issues: Issue[] = [];
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
-  const query = call.query && validate(call.query, issues);
-  refuseElsewhere(call.belongsIn, resolved, issues);
+  const optionNames = call.optionNames ?? (() => Object.keys(callOptionChecks()));
+  const query = call.query && validate(call.query, issues, optionNames);
+  checkExtraFields(call.belongsIn, resolved, issues);
   const parameters: Parameter[] = [];
   for (const [name, value] of Object.entries({ ...query, ...resolved.query })) {
     const isExtra = Object.hasOwn(resolved.query, name);
-    const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
+    const message = isExtra && hasField(query, name) ? setTwice : describeQueryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
     if (message !== undefined) issues.push({ path: join(at, [name]), message });
-    for (const each of [value].flat()) {
-      parameters.push({ name, value: each });
-    }
+    parameters.push(...[value].flat().map((item) => ({ name, value: item })));
   }
   let payload: unknown;
   if (call.body !== undefined || resolved.body !== undefined) {
-    const body = call.body === undefined ? {} : validate(call.body, issues);
-    refuseLoss(body, call.body?.at ?? '', issues);
-    refuseLoss(resolved.body, 'options.body', issues);
+    const body = call.body === undefined ? {} : validate(call.body, issues, optionNames);
+    checkLossless(body, call.body?.at ?? '', issues);
+    checkLossless(resolved.body, 'options.body', issues);
     payload = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
   }
-  const idempotencyKey =
-    call.method === 'POST' && defaults.idempotencyHeader !== undefined
-      ? (givenKey(resolved.headers, defaults.idempotencyHeader.toLowerCase()) ??
-        call.idempotencyKey ??
-        globalThis.crypto.randomUUID())
-      : undefined;
+  const idempotencyKey = chooseIdempotencyKey(call, resolved.headers, defaults);
   if (idempotencyKey?.trim() === '') {
-    // A platform would treat a blank key as no key, and a retry under it could take effect twice.
+    // A platform would treat a blank key as no key, and a retry with it could take effect twice.
     issues.push({
       path: `options.headers.${defaults.idempotencyHeader}`,
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
@@ -92,10 +76,10 @@ export function prepare(
   if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
     headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
-  const url = `${defaults.baseUrl}${path}${searchParams(parameters)}`;
+  const url = `${defaults.baseUrl}${path}${formatQuery(parameters)}`;
   return {
     baseUrl: defaults.baseUrl,
-    // A wire takes it as it is; only an id or a path of the caller's may need to be normalised.
+    // Transports need a normalized URL; only an id or a path of the caller may not be.
     url: plainPath.test(path) ? url : new URL(url).href,
     headers,
     body: payload === undefined ? undefined : stringifyJson(payload),
@@ -104,8 +88,8 @@ export function prepare(
   };
 }
 
-/** Refuses, among the extra fields, those whose place is elsewhere. */
-function refuseElsewhere(
+/** Rejects extra fields that belong elsewhere. */
+function checkExtraFields(
   belongsIn: Readonly<Record<string, string>> = {},
   { query, body = {} }: ResolvedCallOptions,
   issues: Issue[],
@@ -119,12 +103,12 @@ function refuseElsewhere(
 
 const setTwice = 'the input already has this field; set it only there';
 
-const isGiven = (fields: object | undefined, name: string): boolean =>
+const hasField = (fields: object | undefined, name: string): boolean =>
   fields !== undefined && Object.hasOwn(fields, name) && Reflect.get(fields, name) !== undefined;
 
 /**
- * The body with further fields. One that is there already was checked, and is what the caller goes by
- * afterwards (`transfers.reconcile` looks for it), so it is not replaced.
+ * Adds extra fields to a body. A field of the input is not replaced: it was checked, and
+ * `transfers.reconcile` searches for it.
  */
 function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
@@ -133,30 +117,39 @@ function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
       message: 'the body is not an object, so options.body cannot be merged into it',
     });
   }
-  const given = isObject(body) ? body : {};
+  const input = isObject(body) ? body : {};
   for (const name of Object.keys(extra)) {
-    if (isGiven(given, name)) issues.push({ path: `options.body.${name}`, message: setTwice });
+    if (hasField(input, name)) issues.push({ path: `options.body.${name}`, message: setTwice });
   }
-  return { ...given, ...extra };
+  return { ...input, ...extra };
 }
 
-/** Every object has a `constructor`, which nobody has given. */
-const givenKey = (headers: Readonly<Record<string, string>>, name: string): string | undefined =>
-  Object.hasOwn(headers, name) ? headers[name] : undefined;
+/** Chooses the key for the option idempotencyHeader: the caller's, the call's or a new one. */
+function chooseIdempotencyKey(
+  call: CallRequest,
+  headers: Readonly<Record<string, string>>,
+  { idempotencyHeader }: ClientDefaults,
+): string | undefined {
+  if (call.method !== 'POST' || idempotencyHeader === undefined) return undefined;
+  const name = idempotencyHeader.toLowerCase();
+  // A header may be named `constructor`, which every object inherits.
+  if (Object.hasOwn(headers, name)) return headers[name];
+  return call.idempotencyKey ?? globalThis.crypto.randomUUID();
+}
 
-/** Letters, digits and the like between slashes cannot lead anywhere else. */
+/** Segments of these characters need no normalization. */
 const plainPath = /^(?:\/[\w~-]+)+$/;
 
-/** What keeps a value, or a list of them, out of a query. */
-function queryProblem(name: string, value: unknown): string | undefined {
+/** Describes what is wrong with a query parameter or a list of them. */
+function describeQueryProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (!Array.isArray(value)) return parameterProblem(name, value);
+  if (!Array.isArray(value)) return describeParameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  // Not only those that are there: a hole would be sent as "undefined".
-  return Array.from(value, (each) => parameterProblem(name, each)).find(Boolean);
+  // With Array.from, because a hole would be sent as "undefined".
+  return Array.from(value, (item) => describeParameterProblem(name, item)).find(Boolean);
 }
 
-function parameterProblem(name: string, value: unknown): string | undefined {
+function describeParameterProblem(name: string, value: unknown): string | undefined {
   if (!name.isWellFormed()) return malformed;
   if (
     !['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||
@@ -168,7 +161,7 @@ function parameterProblem(name: string, value: unknown): string | undefined {
   return typeof value === 'string' && !value.isWellFormed() ? malformed : undefined;
 }
 
-function searchParams(parameters: readonly Parameter[]): string {
+function formatQuery(parameters: readonly Parameter[]): string {
   let search: URLSearchParams | undefined;
   for (const { name, value } of parameters) {
     if (value === undefined) continue;

@@ -1,135 +1,137 @@
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 import type { Rejection } from '../errors/failure.ts';
-import { longestWait } from './retry.ts';
+import { maxWaitBeforeRetryMs } from './retry.ts';
 
-/** Thrown when a call would stand at the gate for longer than it may. */
+/** Thrown when a call would have to wait longer than it may. */
 export class RateLimiterWaitTooLong extends Error {
-  /** When to come again. */
+  /** How long to wait before the next call. */
   readonly ms: number;
-  /** The 429 that has closed the rateLimiter. */
+  /** The last 429. */
   readonly rejection: Rejection;
   constructor(ms: number, rejection: Rejection) {
-    super('gate');
+    super('rate limiter');
     this.ms = ms;
     this.rejection = rejection;
   }
 }
 
 interface Waiter {
-  readonly admit: () => void;
-  readonly refuse: (reason: RateLimiterWaitTooLong) => void;
-  /** When this call has no more time, by the clock of elapsed time. */
-  readonly leavesAt: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: RateLimiterWaitTooLong) => void;
+  /** The latest time at which this call may start, in elapsed time. */
+  readonly latestStart: number;
 }
 
-/** Between two requests after the first 429. Each further one makes it half as long again. */
-const firstGap = 10;
-const growth = 1.5;
-/** How long it takes for the gap to become half as long while no 429 comes. */
-const halfLife = 2_000;
-/** Below this, nobody is held. */
-const noGap = 2;
+/** The gap between two requests after the first 429. Each further 429 multiplies it by `gapGrowth`. */
+const firstGapMs = 10;
+const gapGrowth = 1.5;
+/** The time in which the gap halves while no 429 comes. */
+const gapHalfLifeMs = 2_000;
+/** A shorter gap is ignored. */
+const minGapMs = 2;
 
 /**
- * Holds a client back that a 429 has told to slow down. `Retry-After` stops all until then; without
- * one, calls are spaced. Each 429 to a request that was sent at the present pace makes the gap
- * longer, and time makes it shorter, so the pace settles around what the platform takes. Its rate is
- * not documented: docs/gaps.md, row 52.
+ * Slows a client down after a 429. `Retry-After` stops all calls until then; without it, calls are spaced
+ * by a gap. Each 429 to a request that was sent with the present gap increases it, and it shrinks with
+ * time, so that it approaches the platform's limit, which is not documented: docs/gaps.md, row 52.
  */
 export class RateLimiter {
   readonly #clock: Required<Clock>;
   #closedUntil = Number.NEGATIVE_INFINITY;
-  #lastOut = Number.NEGATIVE_INFINITY;
-  /** The gap at the time of the last 429 that counted. */
-  #gap = 0;
-  #slowedAt = Number.NEGATIVE_INFINITY;
+  #lastStart = Number.NEGATIVE_INFINITY;
+  /** The gap after the last 429 that increased it. */
+  #increasedGap = 0;
+  #increasedAt = Number.NEGATIVE_INFINITY;
   #rejection: Rejection | undefined;
-  readonly #line = new Set<Waiter>();
+  readonly #queue = new Set<Waiter>();
   #timer: unknown;
 
   constructor(clock: Required<Clock>) {
     this.#clock = clock;
   }
 
-  /** Lets a call out at once; false while calls are held back, when it has to `enter`. */
+  /** Lets a call start immediately; false while calls are held back, and then it has to `enter`. */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
-    const isFree = this.#line.size === 0 && this.#nextAt <= this.#clock.elapsed();
-    if (isFree) this.#lastOut = this.#clock.elapsed();
+    const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();
+    if (isFree) this.#lastStart = this.#clock.elapsed();
     return isFree;
   }
 
-  /** Waits for the turn of a call that may not wait for longer than `patience`; tells how long that is. */
-  async enter(deadline: Deadline, patience: number, tell: (ms: number) => void): Promise<void> {
+  /** Waits for the turn of a call, at most `maxWaitMs`; passes the expected wait to `onWait`. */
+  async enter(deadline: Deadline, maxWaitMs: number, onWait: (ms: number) => void): Promise<void> {
     const rejection = this.#rejection;
     if (rejection === undefined || this.tryEnter()) return;
     const now = this.#clock.elapsed();
-    const wait = this.#nextAt + this.#line.size * this.#pace - now;
-    const most = Math.min(patience, deadline.remaining);
-    if (wait > most) throw new RateLimiterWaitTooLong(wait, rejection);
-    tell(wait);
+    const wait = this.#nextStart + this.#queue.size * this.#gap - now;
+    const allowedMs = Math.min(maxWaitMs, deadline.remaining);
+    if (wait > allowedMs) throw new RateLimiterWaitTooLong(wait, rejection);
+    onWait(wait);
     let waiter: Waiter | undefined;
     try {
-      const turn = new Promise<void>((admit, refuse) => {
-        waiter = { admit, refuse, leavesAt: now + most };
-        this.#line.add(waiter);
+      const turn = new Promise<void>((resolve, reject) => {
+        waiter = { resolve, reject, latestStart: now + allowedMs };
+        this.#queue.add(waiter);
       });
-      this.#admit();
+      this.#startWaiters();
       await deadline.race(turn);
       deadline.check();
     } finally {
-      // One that has left before its turn: the next one may be earlier.
-      if (waiter !== undefined && this.#line.delete(waiter)) this.#admit();
+      // A call that was aborted before its turn lets the next one start earlier.
+      if (waiter !== undefined && this.#queue.delete(waiter)) this.#startWaiters();
     }
   }
 
-  /** A 429 has come to a request that was sent at that time. */
+  /** Slows down after a 429 to a request that was sent at that time. */
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
-    if (sentAt >= this.#slowedAt) {
-      this.#gap = Math.min(longestWait, Math.max(firstGap, this.#pace * growth));
-      this.#slowedAt = now;
+    if (sentAt >= this.#increasedAt) {
+      this.#increasedGap = Math.min(
+        maxWaitBeforeRetryMs,
+        Math.max(firstGapMs, this.#gap * gapGrowth),
+      );
+      this.#increasedAt = now;
     }
-    // Without a Retry-After there is no pause, only the pace.
-    const until = now + Math.min(rejection.retryAfterMs ?? 0, longestWait);
+    // Without a Retry-After there is only the gap.
+    const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
-    let at = this.#nextAt;
-    for (const waiter of this.#line) {
-      if (at > waiter.leavesAt) {
-        this.#line.delete(waiter);
-        waiter.refuse(new RateLimiterWaitTooLong(at - now, rejection));
+    let at = this.#nextStart;
+    for (const waiter of this.#queue) {
+      if (at > waiter.latestStart) {
+        this.#queue.delete(waiter);
+        waiter.reject(new RateLimiterWaitTooLong(at - now, rejection));
       } else {
-        at += this.#pace;
+        at += this.#gap;
       }
     }
-    this.#admit();
+    this.#startWaiters();
   }
 
-  get #pace(): number {
-    const quiet = Math.max(0, this.#clock.elapsed() - this.#slowedAt);
-    const pace = this.#gap * 2 ** (-quiet / halfLife);
-    return pace >= noGap ? pace : 0;
+  get #gap(): number {
+    const quietMs = Math.max(0, this.#clock.elapsed() - this.#increasedAt);
+    const gap = this.#increasedGap * 2 ** (-quietMs / gapHalfLifeMs);
+    return gap >= minGapMs ? gap : 0;
   }
 
-  get #nextAt(): number {
-    return Math.max(this.#closedUntil, this.#lastOut + this.#pace);
+  get #nextStart(): number {
+    return Math.max(this.#closedUntil, this.#lastStart + this.#gap);
   }
 
-  #admit(): void {
+  #startWaiters(): void {
     this.#clock.clearTimeout(this.#timer);
-    for (const waiter of this.#line) {
-      const wait = this.#nextAt - this.#clock.elapsed();
+    for (const waiter of this.#queue) {
+      const wait = this.#nextStart - this.#clock.elapsed();
       if (wait > 0) {
         this.#timer = this.#clock.setTimeout(() => {
-          this.#admit();
+          this.#startWaiters();
         }, wait);
         return;
       }
-      this.#line.delete(waiter);
-      this.#lastOut = this.#clock.elapsed();
-      waiter.admit();
+      this.#queue.delete(waiter);
+      this.#lastStart = this.#clock.elapsed();
+      waiter.resolve();
     }
   }
 }

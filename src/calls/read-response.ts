@@ -1,6 +1,6 @@
 import { isObject } from '../internal/guards.ts';
 import { describe } from './arguments.ts';
-import type { ReceivedResponse, AttemptResult } from './attempt.ts';
+import type { AttemptResult } from './attempt.ts';
 import type { CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import type { Clock } from './clock.ts';
@@ -9,62 +9,61 @@ import { refused, requestIdOf, timedOut, unusable, type Failure } from '../error
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
 import { callHook, type Hooks } from './hooks.ts';
-import { forbidsRetry, isTransientStatus, retryAfter } from './retry.ts';
-import { endsEarly, JsonLimitError, parseJson } from '../internal/json.ts';
-import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
+import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
+import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
+import type { BodyFault, ReceivedResponse } from '../internal/received-response.ts';
+import { bodylessStatuses } from '../transports/transport.ts';
 
-/** How one client reads answers. */
-interface Reading {
+/** The settings for reading responses. */
+interface ReadingSetup {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly clock: Required<Clock>;
-  /** Whether the body of a refusal is one that the platform writes. */
+  /** Whether the body of an error response comes from the platform. */
   readonly isErrorBody: (body: unknown) => boolean;
 }
 
-/** What a call resolves to, and the answer that it was made of. */
+/** The result of a call and the response that it was read from. */
 export interface Success<T> {
   readonly ok: true;
   readonly data: T;
   readonly response: ReceivedResponse;
 }
 
-/** A result, or the failure of the attempt that should have brought it. */
-export type Ending<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
+/** The result of an attempt, or its failure. */
+export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** Reads an answer as its call says. */
+/** Reads a response as its call declares. */
 export function readResponse<T, A>(
   state: CallState<Call<T, A>>,
   { response, repeated }: Extract<AttemptResult, { ok: true }>,
-  { validation, hooks, clock, isErrorBody }: Reading,
-): Ending<T> {
+  { validation, hooks, clock, isErrorBody }: ReadingSetup,
+): AttemptOutcome<T> {
   const { call, redact } = state;
   const { status, headers, text, fault } = response;
-  const failed = (failure: Failure): Ending<T> => ({ ok: false, failure });
+  const fail = (failure: Failure): AttemptOutcome<T> => ({ ok: false, failure });
   if (status < 200 || status > 299) {
     const transient = isTransientStatus(status) && !forbidsRetry(headers);
-    const retryAfterMs = retryAfter(headers, clock.now());
-    const body = jsonOf(text);
+    const retryAfterMs = parseRetryAfter(headers, clock.now());
+    const body = parseIfJson(text);
     const isPlatforms = isErrorBody(body);
     const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
     const facts = { repeated, isPlatforms, redirectsToHttps };
     const outcome = statusOutcome(status, call.kind, facts);
-    return failed(
-      refused(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),
-    );
+    return fail(refused(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact));
   }
   call.onHeaders?.(headers);
-  // The type of such a call is void.
+  // The result type of such a call is void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
     const requestId = requestIdOf(headers, redact);
-    return failed(timedOut('body', state.timeout, { outcome: 'unknown', status, requestId }));
+    return fail(timedOut('body', state.timeout, { outcome: 'unknown', status, requestId }));
   }
   if (call.emptyIsResult === true && fault === undefined && text === '') {
     return { ok: true, data: undefined as T, response };
   }
-  const body = parsedBody(text, fault);
-  if (!body.ok) return failed(unusable(response, body.reason, body.explanation, redact));
+  const body = parseBody(text, fault);
+  if (!body.ok) return fail(unusable(response, body.reason, body.explanation, redact));
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
@@ -75,13 +74,13 @@ export function readResponse<T, A>(
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
     : checked.error.issues.flatMap((issue) => describe(issue, parsed));
-  // A write that was accepted must not fail over a field: whoever asked for it could think that no
-  // money moved. A read may, unless the client was told to report only.
+  // An accepted write must not fail because of a field: the caller could think that no money moved. A
+  // read may, unless the client only reports.
   const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
   if (!isAcceptable || !isAccepted) {
     const [first] = issues;
-    const explanation = ` with an undocumented ${first?.path || 'answer'}: ${first?.message ?? 'it differs'}`;
-    return failed(unusable(response, 'shape', redact(explanation), redact, issues));
+    const explanation = ` with an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
+    return fail(unusable(response, 'shape', redact(explanation), redact, issues));
   }
   callHook(hooks.onDrift, () => ({
     ...identity(call),
@@ -90,11 +89,11 @@ export function readResponse<T, A>(
     requestId: requestIdOf(headers, redact),
     issues: redactDeep(issues, redact),
   }));
-  // The type promises the documented shape; the hook has been told where the answer differs.
+  // The type promises the documented shape; the hook has received the differences.
   return { ok: true, data: transform(parsed as A), response };
 }
 
-function jsonOf(text: string): unknown {
+function parseIfJson(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -102,7 +101,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The JSON of an answer, or why there is none. */
+/** The JSON of a body, or why there is none. */
 type ParsedBody =
   | { readonly ok: true; readonly parsed: unknown }
   | {
@@ -111,40 +110,43 @@ type ParsedBody =
       readonly explanation: string;
     };
 
-function parsedBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
+function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
   switch (fault) {
     case 'cut':
-      return without('truncated', 'the connection broke before the whole answer had arrived');
+      return createBodyProblem(
+        'truncated',
+        'the connection broke before the whole response had arrived',
+      );
     case 'too_large':
-      return without('too_large', 'its answer is larger than 16 MiB');
+      return createBodyProblem('too_large', 'its response is larger than 16 MiB');
     case 'not_text':
-      return without('not_json', 'its answer is not valid UTF-8');
+      return createBodyProblem('not_json', 'its response is not valid UTF-8');
     case undefined:
       break;
   }
-  if (text.trim() === '') return without('empty', 'its answer is empty');
+  if (text.trim() === '') return createBodyProblem('empty', 'its response is empty');
   try {
     return { ok: true, parsed: parseJson(text) };
   } catch (error) {
-    if (error instanceof JsonLimitError) return without('too_large', `its answer ${error.message}`);
-    return endsEarly(text)
-      ? without('truncated', 'its answer is cut off')
-      : without('not_json', 'its answer is not JSON');
+    if (error instanceof JsonLimitError)
+      return createBodyProblem('too_large', `its response ${error.message}`);
+    if (isTruncated(text)) return createBodyProblem('truncated', 'its response is cut off');
+    return createBodyProblem('not_json', 'its response is not JSON');
   }
 }
 
-const without = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
+const createBodyProblem = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
   ok: false,
   reason,
   explanation: `, but ${explanation}`,
 });
 
 /**
- * The answer as a Response again: its body was read, so a new one holds the text. A phrase that no
- * Response can carry is left out: whoever asked for one must not lose the result over it.
+ * Creates a Response with a body that can be read again. A status text that no Response can hold is dropped,
+ * because it must not cost the caller the result.
  */
 export const toResponse = ({ status, statusText, headers, text }: ReceivedResponse): Response =>
-  // Given a string, Response would invent a content type.
+  // With a string, Response would add a content type.
   new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',

@@ -27,9 +27,9 @@ export interface RequestOptions {
   maxRetries?: number | undefined;
   /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Extra query parameters that the document does not name. */
+  /** Extra query parameters that the API reference does not list. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** Extra body fields that the document does not name. */
+  /** Extra body fields that the API reference does not list. */
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -37,13 +37,13 @@ export interface RequestOptions {
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
-/** What one call changes, checked. */
+/** The checked options of one call. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** An object cannot hold `__proto__` as a field, so a header of that name would be lost. */
+/** An object cannot have a field `__proto__`, so a header of that name would be lost. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
-/** Set by the SDK, by the runtime, or dangerous to the framing of the request. */
+/** Headers that the SDK or the runtime sets, or that affect the framing of the request. */
 export const reservedHeaders = [
   'authorization',
   'content-length',
@@ -56,7 +56,7 @@ export const reservedHeaders = [
   'upgrade',
 ];
 
-function headerProblem(name: string, value: unknown): string | undefined {
+function describeHeaderProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (!headerName.test(name)) return 'not a valid header name';
   if (reservedHeaders.includes(name.toLowerCase())) {
@@ -64,31 +64,31 @@ function headerProblem(name: string, value: unknown): string | undefined {
       ? 'the credentials set this header; use the options apiKey and jwt'
       : 'this header cannot be set; the SDK or the runtime sets it';
   }
-  return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-    ? undefined
-    : // Without what it is: it may be a secret.
-      'is no string of Latin-1 characters without line breaks';
+  if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined;
+  // Without the value, which may be a secret.
+  return 'is no string of Latin-1 characters without line breaks';
 }
 
 export const headers: OptionCheck = (value, at, issues) => {
   optionalCheck('expected a plain object of names and strings', isPlainObject)(value, at, issues);
-  for (const [name, each] of Object.entries(isPlainObject(value) ? value : {})) {
-    checkBy(() => headerProblem(name, each))(each, join(at, [name]), issues);
+  if (!isPlainObject(value)) return;
+  for (const [name, header] of Object.entries(value)) {
+    checkBy(() => describeHeaderProblem(name, header))(header, join(at, [name]), issues);
   }
 };
 
-/** By lower-case name, without those that are undefined. */
-export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<string, string>> =>
+/** Converts the names to lower case, and drops headers that are undefined. */
+export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(dropUndefined(given)).map(([name, value]) => [
+    Object.entries(dropUndefined(custom)).map(([name, value]) => [
       name.toLowerCase(),
       String(value),
     ]),
   );
 
-/** The options that every call has. */
+/** The checks of the options that every call has. */
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
-  // Of another realm, it is not an instance of our class.
+  // One of another realm is not an instance of this AbortSignal.
   signal: optionalCheck(
     'expected an AbortSignal',
     (value) => isObject(value) && 'throwIfAborted' in value,
@@ -101,13 +101,13 @@ export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   body: optionalCheck('expected a plain object', isPlainObject),
 });
 
-/** Checks the options of one call; what is wrong goes into `issues`. */
+/** Checks the options of one call; problems are added to `issues`. */
 export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
-  const given = checkOptions(callOptionChecks, options, issues);
+  const checked = checkOptions(callOptionChecks, options, issues);
   return {
-    ...given,
-    headers: lowerCased(given.headers),
-    query: dropUndefined(given.query),
-    body: isPlainObject(given.body) ? dropUndefined(given.body) : undefined,
+    ...checked,
+    headers: lowerCased(checked.headers),
+    query: dropUndefined(checked.query),
+    body: isPlainObject(checked.body) ? dropUndefined(checked.body) : undefined,
   };
 }

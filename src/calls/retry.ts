@@ -1,6 +1,6 @@
 import type { Outcome } from '../errors/errors.ts';
 import type { Failure } from '../errors/failure.ts';
-import { httpDate } from './http-date.ts';
+import { parseHttpDate } from './http-date.ts';
 import type { Kind } from '../errors/outcome.ts';
 
 /*
@@ -12,90 +12,87 @@ import type { Kind } from '../errors/outcome.ts';
  *   idempotent  PATCH, DELETE                            not sent; 425, 429
  *   once        POST /entities, /accounts, /transfers    not sent, proven; 425, 429
  *
- * PATCH and DELETE could be repeated without a second effect, but a repeat may undo what somebody
- * else did in between, and turns "deleted" into "not found". Nobody is served by guessing, so what
- * is unknown is reported.
+ * PATCH and DELETE have no second effect, but a repeat may undo a change that another caller made in
+ * between, and turns "deleted" into "not found". So an unknown outcome is reported.
  */
 
-/** What the policy has to know of a failed attempt. */
+/** The facts of a failed attempt that decide on a retry. */
 export interface FailedAttempt {
   readonly outcome: Outcome;
   readonly status?: number | undefined;
-  /** Whether the failure may pass by itself. */
+  /** Whether the failure may be temporary. */
   readonly transient: boolean;
 }
 
 /**
- * 425 and 429 are refusals made before the request was processed: RFC 8470, RFC 6585, and
- * docs/gaps.md, row 49.
+ * 425 and 429 reject a request before it is processed: RFC 8470, RFC 6585, and docs/gaps.md, row 49.
  */
-const refusedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
+const isRejectedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
 
-/** Whether a status may be gone when the same request is made again. 501 and 505 will not be. */
+/** Whether the same request may succeed later. After 501 and 505 it will not. */
 export const isTransientStatus = (status: number): boolean =>
-  status === 408 || refusedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
+  status === 408 || isRejectedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
 
 /** Whether a call of this kind may be sent again after this failure. */
 export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   if (!failed.transient) return false;
   if (kind === 'safe' || failed.outcome === 'not_sent') return true;
-  // A 429 to a request that was repeated behind our back is a refusal of the repetition only.
-  return failed.outcome === 'rejected' && refusedForNow(failed.status);
+  // If a request was repeated without our knowledge, a 429 rejects only the repetition.
+  return failed.outcome === 'rejected' && isRejectedForNow(failed.status);
 }
 
-/** The longest wait before a retry; if the platform asks for more, the caller is told instead. */
-export const longestWait = 60_000;
-const longestBackoff = 8_000;
+/** The longest wait before a retry; if the platform asks for more, the call fails. */
+export const maxWaitBeforeRetryMs = 60_000;
+const maxBackoffMs = 8_000;
 
 /**
- * How long to wait before the n-th retry, in milliseconds: random between 0 and a bound that
- * doubles, so that callers who failed together do not come back together. After a 429 the bound
- * starts higher. What the platform asked for is never undercut.
+ * Computes the wait before the n-th retry, in milliseconds: random between 0 and a bound that doubles, so
+ * that callers that failed together retry at different times. It is never shorter than `Retry-After`.
  */
-export function delayBefore(
+export function computeDelay(
   retry: number,
   status: number | undefined,
   retryAfterMs: number | undefined,
   random: () => number = Math.random,
 ): number {
   const base = status === 429 ? 1_000 : 250;
-  const backoff = random() * Math.min(longestBackoff, base * 2 ** (retry - 1));
+  const backoff = random() * Math.min(maxBackoffMs, base * 2 ** (retry - 1));
   if (retryAfterMs === undefined) return backoff;
   return Math.max(backoff, retryAfterMs + random() * Math.min(1_000, retryAfterMs / 10));
 }
 
 /**
- * How long an answer asks to wait, in milliseconds. A date is measured against the answer's own
- * Date, because this machine's clock may be wrong. Anything but seconds or a date counts as absent.
+ * Parses `Retry-After`, in milliseconds. A date is compared with the response's own Date, because this
+ * machine's clock may be wrong. Anything but seconds or a date counts as absent.
  */
-export function retryAfter(headers: Headers, now: number): number | undefined {
+export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Math.round(Number(value) * 1_000);
-  const sentAt = httpDate(headers.get('date'));
-  const wait = httpDate(value) - (Number.isNaN(sentAt) ? now : sentAt);
+  const sentAt = parseHttpDate(headers.get('date'));
+  const wait = parseHttpDate(value) - (Number.isNaN(sentAt) ? now : sentAt);
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
-/** Whether an answer asks not to be sent the request again. Nothing in an answer makes a repeat safe. */
+/** Whether a response forbids a retry. No header can allow one. */
 export const forbidsRetry = (headers: Headers): boolean =>
   headers.get('x-should-retry')?.trim().toLowerCase() === 'false';
 
-/** What a retry costs when the platform may have worked for the attempt before it, and when not. */
+/** The cost of a retry, when the platform may have processed the failed attempt and when not. */
 const costs = { afterWork: 14, afterNone: 5 };
 
 const capacity = 500;
 const reserve = /* @__PURE__ */ Math.ceil(capacity / 3);
 
 /**
- * Retries of one client draw on one budget, so that a platform in trouble is not pushed further by
- * everybody trying three times. First attempts are never held back. While attempts cost the platform
- * work, the last third is not spent: docs/decisions/what-a-storm-costs.md has the numbers.
+ * The budget for the retries of one client: it keeps retries from overloading a platform in trouble. First
+ * attempts are free. The last third is reserved for retries of attempts that were not processed:
+ * docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
   #tokens = capacity;
 
-  /** What one retry costs: less when the platform did no work for the attempt before. */
-  static cost(failed: FailedAttempt): number {
+  /** Computes the cost of a retry: less when the failed attempt was not processed. */
+  static computeCost(failed: FailedAttempt): number {
     return failed.outcome === 'not_sent' || failed.status === 429
       ? costs.afterNone
       : costs.afterWork;
@@ -103,25 +100,25 @@ export class RetryBudget {
 
   /** Takes the cost of one retry. False when there is not enough left: do not retry. */
   take(cost: number): boolean {
-    const left = this.#tokens - cost;
-    // After a 429 the gate bounds what is sent, and a connection refused costs nobody anything.
-    if (left < (cost === costs.afterNone ? 0 : reserve)) return false;
-    this.#tokens = left;
+    const remaining = this.#tokens - cost;
+    // After a 429 the rate limiter bounds the load, and a refused connection causes none.
+    if (remaining < (cost === costs.afterNone ? 0 : reserve)) return false;
+    this.#tokens = remaining;
     return true;
   }
 
-  /** A success gives back what its last retry cost; one without a retry gives 1. */
+  /** Returns the cost of the last retry after a success, or 1 without a retry. */
   refund(lastCost: number | undefined): void {
     this.#tokens = Math.min(capacity, this.#tokens + (lastCost ?? 1));
   }
 }
 
-/** Whether a call is sent again, and when; `note` is why not, if its error does not say enough. */
+/** Whether and when a call is sent again; `note` adds to its error why not. */
 export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides on the next retry of a call that has had so many; takes its cost from the budget. */
+/** Decides on the next retry of a call after so many retries; takes its cost from the budget. */
 export function planRetry(
   kind: Kind,
   failed: Failure,
@@ -130,20 +127,20 @@ export function planRetry(
 ): RetryPlan {
   const { status, retryAfterMs } = failed;
   if (!mayResend(kind, failed) || retries >= limits.maxRetries) return { again: false };
-  if (retryAfterMs !== undefined && retryAfterMs > longestWait) {
-    return notRetried(
-      `the platform asked for a wait of ${Math.round(retryAfterMs)} ms, and the SDK waits ${longestWait} ms at most.`,
+  if (retryAfterMs !== undefined && retryAfterMs > maxWaitBeforeRetryMs) {
+    return createNoRetry(
+      `the platform asked for a wait of ${Math.round(retryAfterMs)} ms, and the SDK waits ${maxWaitBeforeRetryMs} ms at most.`,
     );
   }
-  const delayMs = delayBefore(retries + 1, status, retryAfterMs);
-  if (delayMs >= limits.remaining) return notRetried('the wait would exceed totalTimeout.');
-  const cost = RetryBudget.cost(failed);
+  const delayMs = computeDelay(retries + 1, status, retryAfterMs);
+  if (delayMs >= limits.remaining) return createNoRetry('the wait would exceed totalTimeout.');
+  const cost = RetryBudget.computeCost(failed);
   return limits.budget.take(cost)
     ? { again: true, delayMs, cost }
-    : notRetried('this client has used up its retry budget.');
+    : createNoRetry('this client has used up its retry budget.');
 }
 
-const notRetried = (why: string): RetryPlan => ({
+const createNoRetry = (why: string): RetryPlan => ({
   again: false,
   note: `It was not retried: ${why}`,
 });

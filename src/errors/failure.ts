@@ -1,3 +1,4 @@
+import type { ReceivedResponse } from '../internal/received-response.ts';
 import { fieldOf, messageOf, oneLine } from '../internal/text.ts';
 import { redactAndCut, redactBounded, redactError } from './redact.ts';
 import {
@@ -43,11 +44,7 @@ export type Failure = Proof &
   >;
 
 /** An answer as far as errors tell of it. */
-interface FailedResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+type FailedResponse = Pick<ReceivedResponse, 'status' | 'headers' | 'text'>;
 
 /** An answer with a status other than 2xx; `body` is its JSON, if it is any. */
 export const refused = (

@@ -1,6 +1,6 @@
 import { isPlainObject } from './guards.ts';
 
-/** The fields of an object without those that are undefined. */
+/** Copies the fields of an object except those that are undefined. */
 export const dropUndefined = <T extends object>(fields: T | undefined): Partial<T> =>
   isPlainObject(fields)
     ? (Object.fromEntries(
@@ -8,7 +8,7 @@ export const dropUndefined = <T extends object>(fields: T | undefined): Partial<
       ) as Partial<T>)
     : {};
 
-/** A cloneField of an input that its caller may change meanwhile: of its fields, and of lists, objects and dates in them. */
+/** Clones an input that its caller may change later: its fields, and the lists, objects and dates in them. */
 export function cloneInput<T>(input: T): T {
   if (!isPlainObject(input)) return input;
   const clone: Record<string, unknown> = { ...input };
@@ -16,11 +16,8 @@ export function cloneInput<T>(input: T): T {
   return clone as T;
 }
 
-const cloneField = (field: unknown): unknown =>
-  Array.isArray(field)
-    ? [...(field as unknown[])]
-    : field instanceof Date
-      ? new Date(field)
-      : isPlainObject(field)
-        ? { ...field }
-        : field;
+function cloneField(field: unknown): unknown {
+  if (Array.isArray(field)) return [...(field as unknown[])];
+  if (field instanceof Date) return new Date(field);
+  return isPlainObject(field) ? { ...field } : field;
+}

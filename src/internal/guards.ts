@@ -2,14 +2,14 @@
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether all that an object holds is in its own fields, as it is not in a Map or an instance of a class. */
+/** Whether an object holds all its data in its fields, unlike a Map or an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether a whole number is so large that it may stand for another one. */
+/** Whether a number is an integer too large to be exact. */
 export const isUnsafe = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 export const unsafeRule =

@@ -6,17 +6,12 @@ export interface Issue {
   readonly message: string;
 }
 
-/** Nobody reads more, and a list of millions may have as many mistakes. */
+/** How many issues an error lists at most: a list of millions may have as many. */
 export const mostIssues = 1_000;
 
-/** The place of something inside of another: `a.b[0]`. */
+/** Joins the path of a value and the keys inside it: `a.b[0]`. */
 export const join = (at: string, keys: readonly PropertyKey[]): string =>
-  keys.reduce<string>(
-    (before, key) =>
-      typeof key === 'number'
-        ? `${before}[${key}]`
-        : before === ''
-          ? String(key)
-          : `${before}.${String(key)}`,
-    at,
-  );
+  keys.reduce<string>((path, key) => {
+    if (typeof key === 'number') return `${path}[${key}]`;
+    return path === '' ? String(key) : `${path}.${String(key)}`;
+  }, at);

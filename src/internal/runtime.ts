@@ -1,4 +1,4 @@
-/** The runtimes whose network errors are known, told apart by what only they have. */
+/** The runtimes with known network errors. */
 export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
 
 interface DenoGlobal {
@@ -8,12 +8,12 @@ interface ProcessGlobal {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly execArgv?: readonly string[];
   readonly versions?: Readonly<Record<string, string | undefined>>;
-  /** Electron's word for the kind of process. */
+  /** The kind of process in Electron. */
   readonly type?: string;
   readonly getBuiltinModule?: (id: string) => unknown;
 }
 
-/** What a runtime may or may not have on its global object. */
+/** Globals that only some runtimes have. */
 export const host = globalThis as unknown as {
   readonly Deno?: DenoGlobal;
   readonly Bun?: unknown;
@@ -23,7 +23,7 @@ export const host = globalThis as unknown as {
   readonly WorkerNavigator?: unknown;
 };
 
-/** Which runtime this is. Bun and Deno also look like Node, so they are asked first. */
+/** Which runtime this is. Bun and Deno also look like Node, so they are checked first. */
 export function runtime(): Runtime {
   if (host.navigator?.userAgent === 'Cloudflare-Workers') return 'workerd';
   if (host.Deno !== undefined) return 'deno';
@@ -31,22 +31,22 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
-/** Whether a stack shows who awaits: V8's do. */
+/** Whether stacks show the awaiting functions, as those of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/** The oldest Node that this package is tried on: `engines` in package.json. */
+/** The oldest Node that this package is tested on: `engines` in package.json. */
 const oldestNode = 22;
-const said = new Set<string>();
+const warnings = new Set<string>();
 
-/** Says something once, where whoever runs this looks. */
+/** Prints a warning once. */
 export function warn(text: string): void {
-  if (said.has(text)) return;
-  said.add(text);
+  if (warnings.has(text)) return;
+  warnings.add(text);
   // oxlint-disable-next-line no-console -- stderr on every runtime
   console.warn(text);
 }
 
-/** Says that this Node is too old: npm only warns while it installs. */
+/** Warns that this Node is too old: npm warns only during installation. */
 export function warnOfOldNode(): void {
   const version = host.process?.versions?.['node'] ?? '';
   if (runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
@@ -56,9 +56,9 @@ export function warnOfOldNode(): void {
 }
 
 /**
- * Whether the global fetch is a browser's. A document in Node, Bun or Deno is jsdom's or happy-dom's,
- * and the runtime sends all the same; in Electron's windows Chromium sends, although Node is there.
- * Workers of browsers have no document, and a class that Cloudflare's have not.
+ * Whether the global fetch is a browser's. A document in Node, Bun or Deno comes from jsdom or happy-dom,
+ * and the runtime still sends; in a window of Electron, Chromium sends although Node is there. Workers of
+ * browsers have no document, but a class that Cloudflare's lack.
  */
 export function isBrowser(): boolean {
   const here = runtime();
@@ -69,10 +69,9 @@ export function isBrowser(): boolean {
 const firstFetch = globalThis.fetch;
 
 /**
- * Whether a fetch is the runtime's own. One that a test, a framework or the user has put in its
- * place may do anything before it fails, so its errors prove nothing. Each runtime's own is known by
- * its source; that it was there when this module was loaded says little, because whoever replaces it
- * usually does so earlier. A fetch of unknown source is not believed.
+ * Whether a fetch is the runtime's own. A replacement by a test, a framework or the caller may do anything
+ * before it fails, so its errors prove nothing. Each runtime's own is recognised by its source, because a
+ * replacement is usually installed before this module is loaded.
  */
 export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
@@ -89,8 +88,16 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
-/**
- * A module of Node without an import, so that bundlers for browsers and Workers have nothing to
- * resolve.
- */
+/** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
 export const builtinModule = (id: string): unknown => host.process?.getBuiltinModule?.(id);
+
+/** The name of this machine, for the operator who reads an entry; empty where unknown. */
+export function hostName(): string {
+  try {
+    const { hostname } = (builtinModule('node:os') ?? {}) as { hostname?: () => string };
+    return hostname?.() ?? '';
+  } catch {
+    // Deno throws without the permission.
+    return '';
+  }
+}

@@ -1,17 +1,14 @@
-/** What moves the cursor of a terminal, rings or turns the direction of writing around. */
+/** Characters that move the cursor of a terminal, ring its bell or reverse the writing direction. */
 export const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
 
-/**
- * Somebody else's words for a message of ours: they must not begin a line of their own there, such
- * as "It did not take effect.".
- */
+/** Puts foreign text on one line, so that it cannot imitate a line of an error message. */
 export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
-/** A field of somebody else's error, which may hold anything. */
+/** A field of a foreign error, which may hold anything. */
 export const fieldOf = (error: Error, name: string): unknown => Reflect.get(error, name);
 
-/** Its message, which need not be a text either. */
+/** The message of a foreign error; empty when it is not a string. */
 export function messageOf(error: Error): string {
   const message = fieldOf(error, 'message');
   return typeof message === 'string' ? message : '';

@@ -8,7 +8,7 @@ import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 
-/** A list of the versioned API: the same query on every page, only the cursor moves on. */
+/** A list of the versioned API: each page has the same query and another cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
@@ -17,7 +17,7 @@ export function listOf<T, Q extends PageQuery>(
   query: Q | undefined,
   options: RequestOptions | undefined,
 ): Pager<T> {
-  const response = pageValidator(item);
+  const response = getPageValidator(item);
   const filters = cloneInput(query === undefined ? {} : query);
   const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, method: 'GET' as const };
@@ -25,11 +25,10 @@ export function listOf<T, Q extends PageQuery>(
     call: identity(call),
     start,
     limit,
-    // A filter may leave many pages empty (docs/gaps.md, row 59), and a list that grows meanwhile shows an
-    // item again.
-    patience: 1_000,
+    // A filter may leave many pages empty (docs/gaps.md, row 59), and a growing list may repeat an item.
+    maxStalePages: 1_000,
     redact: api.redactOwn,
-    fetch: (cursor, site, walk) =>
+    fetch: (cursor, site, iteration) =>
       api.call<Page<T>, PageBody<T>>(
         {
           ...call,
@@ -37,25 +36,25 @@ export function listOf<T, Q extends PageQuery>(
           belongsIn: setForEachPage('cursor'),
           query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           response,
-          // Whoever asked for this one page gets it as it is, with `validation: 'report'`.
-          ...(walk && {
+          // A single page is returned as it is, with `validation: 'report'`.
+          ...(iteration && {
             acceptIf: isPage,
-            askAhead: (text) => {
-              const next = cursorAtEnd(text);
-              return next !== undefined && walk.askAhead(next);
+            prefetch: (text) => {
+              const next = findCursor(text);
+              return next !== undefined && iteration.prefetch(next);
             },
           }),
-          transform: (page) => (isPage(page) ? { ...page, nextCursor: cursorOf(page) } : page),
+          transform: (page) => (isPage(page) ? { ...page, nextCursor: readCursor(page) } : page),
         },
         options,
-        walk?.cancel,
+        iteration?.cancel,
         site,
       ),
     next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
   });
 }
 
-/** A list of the root API: the same body for every page, only the position moves on. */
+/** A list of the root API: each page has the same body and another position. */
 export function offsetListOf<
   T,
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
@@ -73,11 +72,11 @@ export function offsetListOf<
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
     start,
-    // Not checked yet: that is done with the first request.
+    // Not checked yet: the first request does that.
     limit: typeof take === 'bigint' ? Number(take) : take,
-    patience: 10,
+    maxStalePages: 10,
     redact: api.redactOwn,
-    fetch: (skip, site, walk) =>
+    fetch: (skip, site, iteration) =>
       api.call<OffsetPage<T>, T[]>(
         {
           ...call,
@@ -85,16 +84,15 @@ export function offsetListOf<
           belongsIn: setForEachPage('skip'),
           body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
           response: responseCheck(items),
-          // As for any list: one page that was asked for is handed out as it is.
-          ...(walk && { acceptIf: Array.isArray }),
-          transform: (data) => ({
-            data,
-            nextSkip:
-              !Array.isArray(data) || data.length === 0 ? null : Number(skip ?? 0) + data.length,
-          }),
+          // A single page is returned as it is.
+          ...(iteration && { acceptIf: Array.isArray }),
+          transform: (data) => {
+            const isLast = !Array.isArray(data) || data.length === 0;
+            return { data, nextSkip: isLast ? null : Number(skip ?? 0) + data.length };
+          },
         },
         options,
-        walk?.cancel,
+        iteration?.cancel,
         site,
       ),
     next: ({ nextSkip }) => nextSkip ?? undefined,
@@ -102,37 +100,37 @@ export function offsetListOf<
 }
 
 /**
- * How a page ends that says by itself where the list goes on, its fields in the order of the document.
- * What the last bracket closes is the page, so they are its own and not those of an item.
+ * The end of a page with a next cursor, its fields in the order of the API reference. The last bracket
+ * closes the page, so these are not fields of an item.
  */
 const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
-const longestEnd = 512;
+const maxEndLength = 512;
 
-/** Where a page that was not read yet leads, if its end says so. */
-const cursorAtEnd = (text: string): string | undefined =>
-  endOfPage.exec(text.slice(-longestEnd))?.[1];
+/** Finds the next cursor at the end of a page that is not parsed yet. */
+const findCursor = (text: string): string | undefined =>
+  endOfPage.exec(text.slice(-maxEndLength))?.[1];
 
-/** For pages of a walk: there is something to go through, and it is said whether more follows. */
+/** Whether a page has items and `hasMore`, as an iteration needs it. */
 function isPage(response: unknown): response is PageBody<unknown> {
   const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }
 
-/** The SDK turns the pages by this field; another value would make every page the same. */
+/** The SDK sets this field for each page; with a fixed value, every page would be the same. */
 const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
   [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
 });
 
 const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 
-/** The validator of a page of such items; made once, so that it is compiled once. */
-function pageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
-  const known = pages.get(item) as Validator<PageBody<T>> | undefined;
-  const validator = known ?? responseCheck(pageBodySchema(item));
+/** Gets the validator of a page of such items; created once, so that it is compiled once. */
+function getPageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
+  const cached = pages.get(item) as Validator<PageBody<T>> | undefined;
+  const validator = cached ?? responseCheck(pageBodySchema(item));
   pages.set(item, validator);
   return validator;
 }
 
-/** The pager tells a missing cursor from an end, so whatever is not text counts as missing. */
-const cursorOf = (page: PageBody<unknown>): string | null =>
+/** Reads the next cursor of a page; anything but a string counts as missing. */
+const readCursor = (page: PageBody<unknown>): string | null =>
   typeof page.nextCursor === 'string' ? page.nextCursor : null;

@@ -64,35 +64,35 @@ export interface OffsetPage<T> {
 /** A list paged by position. It ends with the first empty page: a short page proves nothing. */
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
-/** How one kind of list finds its way. `Position` is what a page is asked for with. */
+/** The requests of one kind of list. `Position` is a cursor or an offset. */
 export interface PageSource<P, Position> {
   readonly call: CallIdentity;
   /** Undefined is the first page. */
   readonly start: Position | undefined;
   readonly limit: number | undefined;
-  /** How many pages in a row may bring nothing new. */
-  readonly patience: number;
-  /** Takes credentials out of a cursor that an error tells. */
+  /** How many pages in a row may have no new item. */
+  readonly maxStalePages: number;
+  /** Removes credentials from a cursor in an error. */
   readonly redact: (text: string) => string;
-  /** Asks for one page, for whoever is at that call site. What a walk gets has to be one. */
+  /** Requests one page. In an iteration, a response that is not a page is an error. */
   readonly fetch: (
     position: Position | undefined,
     site: Error,
-    walk?: Walk<Position>,
+    iteration?: Iteration<Position>,
   ) => ApiCall<P>;
-  /** Where the next page is: undefined after the last one, null when that is not said. */
+  /** The position of the next page: undefined after the last one, null when it is missing. */
   readonly next: (page: P) => Position | null | undefined;
 }
 
-/** What a walk gives along with each of its requests. */
-interface Walk<Position> {
+/** What an iteration passes with each of its requests. */
+interface Iteration<Position> {
   /** Ends the request. */
   readonly cancel: AbortSignal;
-  /** Told where a page that was not read yet leads; true when the one there was asked for. */
-  readonly askAhead: (position: Position) => boolean;
+  /** Requests the page after one that is not parsed yet; returns whether it did. */
+  readonly prefetch: (position: Position) => boolean;
 }
 
-/** A list over such a source. */
+/** A list of pages from a source. */
 export class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
   readonly #source: PageSource<P, Position>;
   readonly #site = captureCallSite();
@@ -123,12 +123,13 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
 
   pages(): AsyncIterable<P> {
     return {
-      [Symbol.asyncIterator]: () => begin((left, site) => pagesOf(this.#source, left, site)),
+      [Symbol.asyncIterator]: () =>
+        startIteration((stop, site) => iteratePages(this.#source, stop, site)),
     };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return begin((left, site) => itemsOf<T>(pagesOf(this.#source, left, site)));
+    return startIteration((stop, site) => iterateItems<T>(iteratePages(this.#source, stop, site)));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
@@ -154,22 +155,22 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
   }
 }
 
-/** Begins a walk that can be left at any time: also while a page is waited for, which ends with it. */
-function begin<T>(
-  walk: (left: AbortController, site: Error) => AsyncGenerator<T, undefined>,
+/** Starts an iteration that can be ended at any time; that aborts its pending requests. */
+function startIteration<T>(
+  iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
 ): AsyncIterator<T, undefined> {
-  const left = new AbortController();
-  const steps = walk(left, captureCallSite());
-  const leave = steps.return.bind(steps);
-  return Object.assign(steps, {
+  const stop = new AbortController();
+  const generator = iterate(stop, captureCallSite());
+  const endGenerator = generator.return.bind(generator);
+  return Object.assign(generator, {
     return: () => {
-      left.abort();
-      return leave(undefined);
+      stop.abort();
+      return endGenerator(undefined);
     },
   });
 }
 
-async function* itemsOf<T>(
+async function* iterateItems<T>(
   pages: AsyncIterable<{ readonly data: T[] }>,
 ): AsyncGenerator<T, undefined> {
   for await (const { data } of pages) {
@@ -178,99 +179,104 @@ async function* itemsOf<T>(
 }
 
 /**
- * One walk through the pages of a list. From its second page on it asks for the next page as soon
- * as one has arrived, so that the platform and the consumer work at the same time.
+ * Iterates over the pages of a list. From the second page on, it requests the next page as soon as one has
+ * arrived, so that the platform and the caller work at the same time.
  */
-async function* pagesOf<P extends { readonly data: unknown[] }, Position>(
+async function* iteratePages<P extends { readonly data: unknown[] }, Position>(
   source: PageSource<P, Position>,
-  left: AbortController,
+  stop: AbortController,
   site: Error,
 ): AsyncGenerator<P, undefined> {
-  const seen = new Set<Position>();
+  const usedPositions = new Set<Position>();
   let position = source.start;
   let isAwaited = false;
-  let ahead: { readonly position: Position; readonly page: Promise<P> } | undefined;
+  let prefetched: { readonly position: Position; readonly page: Promise<P> } | undefined;
   let pages = 0;
   let items = 0;
-  /** The last item so far, and for how many pages it has been the last. */
-  let last: string | undefined;
-  let repeats = 0;
+  /** The last item so far, and how many further pages ended with it. */
+  let lastItem: string | undefined;
+  let stalePages = 0;
 
-  const ask = (at: Position | undefined): Promise<P> => {
+  const requestPage = (at: Position | undefined): Promise<P> => {
     const page = source.fetch(at, site, {
-      cancel: left.signal,
-      askAhead: (next) => {
-        // The page ahead may come before anybody wants it, and one that was cut off comes twice.
-        const isNext = pages > 0 && isAwaited && at === position && ahead === undefined;
-        if (isNext && !seen.has(next)) goAhead(next);
-        return isNext && ahead !== undefined;
+      cancel: stop.signal,
+      prefetch: (next) => {
+        // A prefetched page may arrive before it is awaited, and a truncated one arrives twice.
+        const isNext = pages > 0 && isAwaited && at === position && prefetched === undefined;
+        if (isNext && !usedPositions.has(next)) prefetchPage(next);
+        return isNext && prefetched !== undefined;
       },
     });
-    // It may fail before anybody asks for it.
+    // It may reject before it is awaited.
     page.catch(() => undefined);
     return page;
   };
-  const goAhead = (next: Position): void => {
-    // What was asked for is another page if this one was cut off, and came again with another cursor.
-    if (ahead?.position !== next) ahead = { position: next, page: ask(next) };
+  const prefetchPage = (next: Position): void => {
+    // After a truncated page, a retry may return another cursor than the prefetched one.
+    if (prefetched?.position !== next) prefetched = { position: next, page: requestPage(next) };
   };
-  const resumePoint = (): ResumePoint => ({
+  const createResumePoint = (): ResumePoint => ({
     cursor: position === undefined ? undefined : source.redact(String(position)),
     limit: source.limit,
     itemsYielded: items,
   });
-  const noWayOn = (next: Position | null): PaginationError | undefined => {
+  const checkNext = (next: Position | null): PaginationError | undefined => {
     const { method, path, operation } = source.call;
-    const broken = (reason: PaginationError['reason'], sentence: string): PaginationError =>
+    const createError = (reason: PaginationError['reason'], problem: string): PaginationError =>
       new PaginationError(
-        `The platform ${sentence}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${method} ${path} (${operation}), items handed out: ${items}.`,
-        { ...source.call, outcome: 'rejected', reason, resume: resumePoint() },
+        `The platform ${problem}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${method} ${path} (${operation}), items returned: ${items}.`,
+        { ...source.call, outcome: 'rejected', reason, resume: createResumePoint() },
       );
     if (next === null) {
-      return broken('missing_cursor', 'says that more items follow but gives no cursor for them');
+      return createError(
+        'missing_cursor',
+        'reported that more items follow but returned no cursor for them',
+      );
     }
-    if (seen.has(next)) {
-      return broken('cursor_loop', 'returned a cursor that this list has already used');
+    if (usedPositions.has(next)) {
+      return createError('cursor_loop', 'returned a cursor that this list has already used');
     }
-    if (repeats < source.patience) return undefined;
-    const sentence = `sent ${source.patience} pages in a row that are empty or end with the same item as the one before`;
-    return broken('cursor_loop', sentence);
+    if (stalePages < source.maxStalePages) return undefined;
+    return createError(
+      'cursor_loop',
+      `sent ${source.maxStalePages} pages in a row that are empty or end with the same item as the one before`,
+    );
   };
 
   try {
     for (;;) {
-      if (position !== undefined) seen.add(position);
-      const asked = ahead?.page ?? ask(position);
-      ahead = undefined;
+      if (position !== undefined) usedPositions.add(position);
+      const pending = prefetched?.page ?? requestPage(position);
+      prefetched = undefined;
       isAwaited = true;
-      const page = await asked.catch((error: unknown) => {
-        if (error instanceof PaymentsError) error.resume ??= resumePoint();
+      const page = await pending.catch((error: unknown) => {
+        if (error instanceof PaymentsError) error.resume ??= createResumePoint();
         throw error;
       });
-      if (left.signal.aborted) return undefined;
+      if (stop.signal.aborted) return undefined;
       isAwaited = false;
       pages += 1;
       items += page.data.length;
-      const end = page.data.length === 0 ? last : stringifyJson(page.data.at(-1));
-      repeats = end === last ? repeats + 1 : 0;
-      last = end;
+      const previousItem = lastItem;
+      if (page.data.length > 0) lastItem = stringifyJson(page.data.at(-1));
+      stalePages = lastItem === previousItem ? stalePages + 1 : 0;
 
       const next = source.next(page);
-      const broken = next === undefined ? undefined : noWayOn(next);
-      // That there is no way on is said when somebody asks for more: the items of this page are good.
-      if (next === undefined || next === null || broken !== undefined) {
+      const error = next === undefined ? undefined : checkNext(next);
+      // The error is thrown only when the caller asks for more: the items of this page are valid.
+      if (next === undefined || next === null || error !== undefined) {
         yield page;
-        if (broken === undefined) return undefined;
-        throw broken;
+        if (error === undefined) return undefined;
+        throw error;
       }
-      if (pages > 1) goAhead(next);
+      if (pages > 1) prefetchPage(next);
       yield page;
       position = next;
     }
   } catch (error) {
-    if (left.signal.aborted) return undefined;
+    if (stop.signal.aborted) return undefined;
     throw withCallSite(error, site);
   } finally {
-    left.abort();
+    stop.abort();
   }
 }

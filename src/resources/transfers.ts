@@ -21,6 +21,7 @@ import { runFromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
 import {
   createOnce,
+  onceOptionNames,
   resolveOnce,
   type OnceContext,
   type OnceDefaults,
@@ -84,6 +85,7 @@ export class Transfers {
       path: path`/transfers`,
       body: argument(transferCreateInputSchema(), input),
       belongsIn: soughtByReconcile,
+      optionNames: onceOptionNames,
       response: responseCheck(transferCreatedSchema()),
       acceptIf: hasId(transferIdSchema()),
       ifUnknown:

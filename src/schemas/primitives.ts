@@ -66,7 +66,7 @@ export const closed = <Shape extends z.core.$ZodShape>(
         : undefined,
   });
 
-/** Data to send, as it is: what JSON would lose of it, `refuseLoss` refuses. */
+/** Data to send, as it is: what JSON would lose of it, `checkLossless` refuses. */
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlainObject, 'expected an object of keys and values');
 

@@ -9,45 +9,57 @@ export interface Decoder {
   destroy(): void;
 }
 
+/** How many codings are undone: each costs memory, and thousands fit into a header (CVE-2026-22036). */
+const maxCodings = 3;
+
 /**
- * The streams that undo a content-encoding, in the order to apply them; undefined when one of its
- * codings is unknown: the bytes then stay as they are, as fetch leaves them.
+ * Streams that undo a content-encoding, in the order to apply them; none when one of its codings is
+ * unknown, because fetch leaves such a body as it is, too.
  */
-export function decodingStreams(encoding: string): NodeStream.Transform[] | undefined {
+export function createDecodingStreams(encoding: string): NodeStream.Transform[] {
   const zlib = builtinModule('node:zlib') as typeof NodeZlib;
   const codings = encoding.toLowerCase().match(/[^\s,]+/g) ?? [];
-  // Each coding costs memory; nobody applies more than one in earnest.
-  if (codings.length > 3) return undefined;
+  if (codings.length > maxCodings) return [];
   const streams = codings
     .toReversed()
     .filter((coding) => coding !== 'identity')
-    .map((coding) => {
-      if (coding === 'gzip' || coding === 'x-gzip') return zlib.createGunzip();
-      if (coding === 'deflate') return zlib.createInflate();
-      return coding === 'br' ? zlib.createBrotliDecompress() : undefined;
-    });
-  return streams.every((stream) => stream !== undefined) ? streams : undefined;
+    .map((coding) => createStream(zlib, coding));
+  return streams.every((stream) => stream !== undefined) ? streams : [];
 }
 
-/** A decoder for a content-encoding; undefined when there is nothing to undo. */
-export function decoderFor(
+function createStream(zlib: typeof NodeZlib, coding: string): NodeStream.Transform | undefined {
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.createGunzip();
+    case 'deflate':
+      return zlib.createInflate();
+    case 'br':
+      return zlib.createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+/** Creates a decoder for a content-encoding; undefined when there is nothing to undo. */
+export function createDecoder(
   encoding: string,
   keep: (chunk: Uint8Array) => void,
   finish: (fault?: 'cut') => void,
 ): Decoder | undefined {
-  const streams = decodingStreams(encoding) ?? [];
+  if (encoding === '') return undefined;
+  const streams = createDecodingStreams(encoding);
   const [first] = streams;
+  if (first === undefined) return undefined;
   for (const [index, stream] of streams.entries()) {
     stream.on('error', () => finish('cut'));
     const next = streams[index + 1];
     if (next !== undefined) stream.pipe(next);
   }
   streams.at(-1)?.on('data', keep).on('end', finish);
-  return (
-    first && {
-      write: (chunk) => first.write(chunk),
-      end: () => first.end(),
-      destroy: () => streams.forEach((stream) => stream.destroy()),
-    }
-  );
+  return {
+    write: (chunk) => first.write(chunk),
+    end: () => first.end(),
+    destroy: () => streams.forEach((stream) => stream.destroy()),
+  };
 }

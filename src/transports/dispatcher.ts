@@ -1,10 +1,10 @@
 import type * as NodeTimers from 'node:timers';
 import { builtinModule, isNativeFetch, runtime } from '../internal/runtime.ts';
-import { Reply } from './reply.ts';
+import { DispatcherResponse } from './dispatcher-response.ts';
 import {
-  currentDispatcher,
-  dispatcherForWrites,
-  isNodesOwn,
+  getDispatcher,
+  getWriteDispatcher,
+  isNodeDispatcher,
   type Controller,
   type Handler,
   type RawHeaders,
@@ -12,67 +12,68 @@ import {
 import type { Trace, Transport, TransportResponse, TransportRequest } from './transport.ts';
 
 /*
- * Node's fetch is built on undici, and undici keeps the dispatcher that fetch uses (the connection
- * pool, or whatever setGlobalDispatcher has put in its place) on the global object. Asked directly,
- * it costs a third of what fetch costs, carries the body of a GET, and says when the first byte of a
- * request is about to be written: until then, nothing was sent, whatever the error is.
+ * Node's fetch uses undici, which keeps its dispatcher (the connection pool, or its replacement from
+ * setGlobalDispatcher) on the global object. Compared with fetch, the dispatcher costs a third, sends
+ * the body of a GET, and reports when the first byte is about to be written: an error before that
+ * proves that nothing was sent.
  */
 
-let checked: { readonly fetch: unknown; readonly own: boolean } | undefined;
+let lastChecked: { readonly fetch: unknown; readonly isNative: boolean } | undefined;
 
-/** The wire on Node's own dispatcher; undefined where there is none or fetch was replaced. */
-export function dispatcherTransport(): Transport | undefined {
+/** Finds the transport on the dispatcher of Node; undefined without one or when fetch was replaced. */
+export function findDispatcherTransport(): Transport | undefined {
   const { fetch } = globalThis;
   if (runtime() !== 'node' || builtinModule('node:zlib') === undefined) return undefined;
-  if (checked === undefined || checked.fetch !== fetch) {
-    checked = { fetch, own: isNativeFetch(fetch) };
+  if (lastChecked === undefined || lastChecked.fetch !== fetch) {
+    lastChecked = { fetch, isNative: isNativeFetch(fetch) };
   }
-  const dispatcher = checked.own ? currentDispatcher() : undefined;
+  if (!lastChecked.isNative) return undefined;
+  const dispatcher = getDispatcher();
   if (dispatcher === undefined) return undefined;
-  return isNodesOwn(dispatcher) ? nodeTransport : transport;
+  return isNodeDispatcher(dispatcher) ? nodeTransport : foreignTransport;
 }
 
-const transportWith = (rest: Pick<Transport, 'flush'>): Transport => ({
+const createTransport = (rest: Pick<Transport, 'flush'>): Transport => ({
   runtime: 'node',
   sendsOnce: true,
   wantsRequest: false,
   send: (request, _, trace) => new Exchange(request, trace).response,
   ...rest,
 });
-const transport = /* @__PURE__ */ transportWith({});
+const foreignTransport = /* @__PURE__ */ createTransport({});
 
-// At once, and not from the global object: fake timers that are installed later would hold it for ever.
-// Elsewhere this wire is not used, and asking for a module of Node makes Deno load a good part of Node.
-const immediate = /* @__PURE__ */ (() => {
+// Not from the global object, where fake timers may replace it and never call back. Only on Node, because
+// Deno loads a large part of its Node layer for the first module.
+const nodeSetImmediate = /* @__PURE__ */ (() => {
   const timers = runtime() === 'node' ? builtinModule('node:timers') : undefined;
   return (timers as typeof NodeTimers | undefined)?.setImmediate;
 })();
 
 /**
- * undici looks for stray bytes on a used socket for one turn of the event loop before it writes. That
- * turn is taken up behind the first of these two, because ky needs a moment to come to the wire.
+ * Waits two turns of the event loop: ky takes one to call the transport, and undici takes one to check
+ * a used socket for stray bytes before it writes.
  */
-const nextTurns = (setImmediate: typeof NodeTimers.setImmediate): Promise<void> =>
+const waitTwoTurns = (schedule: typeof NodeTimers.setImmediate): Promise<void> =>
   new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve));
+    schedule(() => schedule(resolve));
   });
 
-const nodeTransport = /* @__PURE__ */ transportWith(
-  immediate === undefined ? {} : { flush: () => nextTurns(immediate) },
+const nodeTransport = /* @__PURE__ */ createTransport(
+  nodeSetImmediate === undefined ? {} : { flush: () => waitTwoTurns(nodeSetImmediate) },
 );
 
-/** One request and its answer. */
+/** One request and its response. */
 class Exchange implements Handler {
   readonly response: Promise<TransportResponse>;
   readonly #trace: Trace;
   readonly #stop: TransportRequest['stop'];
   readonly #mayRepeat: boolean;
-  #forget = ignore;
+  #removeListener = doNothing;
   #hasFailed = false;
-  #resolve: (response: TransportResponse) => void = ignore;
-  #reject: (error: unknown) => void = ignore;
+  #resolve: (response: TransportResponse) => void = doNothing;
+  #reject: (error: unknown) => void = doNothing;
   #abort: ((reason: Error) => void) | undefined;
-  #reply: Reply | undefined;
+  #received: DispatcherResponse | undefined;
 
   constructor(request: TransportRequest, trace: Trace) {
     this.#trace = trace;
@@ -83,22 +84,23 @@ class Exchange implements Handler {
       this.#reject = reject;
     });
     trace.started = false;
-    this.#forget = request.stop.onStop((reason) => {
+    this.#removeListener = request.stop.onStop((reason) => {
       this.#abort?.(reason);
       this.#fail(reason);
     });
     if (this.#hasFailed) return;
-    // Not through new URL(): prepare.ts has written it as a URL would.
+    // Without new URL(), which is slow: prepare.ts has normalized it.
     const pathAt = request.url.indexOf('/', request.url.indexOf('//') + 2);
     try {
-      const dispatcher = currentDispatcher();
+      const dispatcher = getDispatcher();
       if (dispatcher === undefined) throw new Error('the dispatcher of fetch is gone');
-      const isOwn = isNodesOwn(dispatcher);
-      if (!isOwn) {
+      const isNodes = isNodeDispatcher(dispatcher);
+      if (!isNodes) {
         trace.started = undefined;
         trace.foreign = true;
       }
-      const chosen = isOwn && !this.#mayRepeat ? dispatcherForWrites(dispatcher) : dispatcher;
+      const isNodesWrite = isNodes && !this.#mayRepeat;
+      const chosen = isNodesWrite ? getWriteDispatcher(dispatcher) : dispatcher;
       chosen.dispatch(
         {
           origin: request.url.slice(0, pathAt),
@@ -106,7 +108,7 @@ class Exchange implements Handler {
           method: request.method,
           headers: { 'accept-encoding': 'gzip, br', ...request.headers },
           body: request.body ?? null,
-          // The deadline is the caller's; undici's own would end a call after 300 seconds.
+          // The SDK has its own deadlines; those of undici would end a call after 300 seconds.
           headersTimeout: 0,
           bodyTimeout: 0,
         },
@@ -118,36 +120,36 @@ class Exchange implements Handler {
   }
 
   onRequestStart(controller: Controller): void {
-    this.#begin((reason) => {
+    this.#start((reason) => {
       controller.abort(reason);
     });
   }
 
   onConnect(abort: (reason?: Error) => void): void {
-    this.#begin(abort);
+    this.#start(abort);
   }
 
-  /** Called before the first byte is written: the last moment to keep the request back. */
-  #begin(abort: (reason: Error) => void): void {
+  /** Called before the first byte is written: the last moment to stop the request. */
+  #start(abort: (reason: Error) => void): void {
     try {
-      // After a pause of the whole process, its sockets are served before its timers.
+      // When a suspended process resumes, its sockets are served before its timers.
       this.#stop.check();
     } catch {
-      // The listener above has heard of it, too.
+      // The listener in the constructor was called.
     }
     if (this.#hasFailed) {
-      // The caller has been told, and may be trying again.
-      abort(new Error('the request was over before it began'));
+      // The caller has the error already, and may be trying again.
+      abort(new Error('the request ended before it started'));
       return;
     }
     if (this.#trace.started === true) {
       this.#trace.repeated = true;
       if (!this.#mayRepeat) {
-        // HTTP/2 and dispatchers of others begin a request again by themselves. Whether a write is
-        // sent again is decided in one place, and not here.
-        const held = new Error('the request broke off and was about to be sent again');
-        abort(held);
-        this.#fail(held);
+        // HTTP/2 and custom dispatchers start a request again by themselves. Only retry.ts decides
+        // whether a write is sent again.
+        const error = new Error('the request broke off and was about to be sent again');
+        abort(error);
+        this.#fail(error);
         return;
       }
     }
@@ -161,7 +163,7 @@ class Exchange implements Handler {
     headers: RawHeaders,
     statusText: string = '',
   ): void {
-    this.#headersArrived(status, headers, statusText);
+    this.#receiveHeaders(status, headers, statusText);
   }
 
   onHeaders(
@@ -170,25 +172,25 @@ class Exchange implements Handler {
     _: () => void,
     statusText: string,
   ): boolean {
-    this.#headersArrived(status, headers, statusText);
+    this.#receiveHeaders(status, headers, statusText);
     return true;
   }
 
-  #headersArrived(status: number, headers: RawHeaders, statusText: string): void {
-    // 1xx is not the answer.
+  #receiveHeaders(status: number, headers: RawHeaders, statusText: string): void {
+    // 1xx is not the final response.
     if (status < 200) return;
-    this.#reply = new Reply(status, statusText, headers, (reason) => {
+    this.#received = new DispatcherResponse(status, statusText, headers, (reason) => {
       this.#abort?.(reason);
     });
-    this.#resolve(this.#reply);
+    this.#resolve(this.#received);
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
-    this.#reply?.add(chunk);
+    this.#received?.addChunk(chunk);
   }
 
   onData(chunk: Uint8Array): boolean {
-    this.#reply?.add(chunk);
+    this.#received?.addChunk(chunk);
     return true;
   }
 
@@ -197,9 +199,9 @@ class Exchange implements Handler {
   }
 
   onComplete(): void {
-    this.#forget();
-    if (this.#reply === undefined) this.#fail(new Error('the answer ended before it began'));
-    else this.#reply.end();
+    this.#removeListener();
+    if (this.#received === undefined) this.#fail(new Error('the response ended before it started'));
+    else this.#received.end();
   }
 
   onResponseError(_: Controller, error: Error): void {
@@ -212,10 +214,10 @@ class Exchange implements Handler {
 
   #fail(error: unknown): void {
     this.#hasFailed = true;
-    this.#forget();
-    this.#reply?.cut();
+    this.#removeListener();
+    this.#received?.cut();
     this.#reject(error);
   }
 }
 
-const ignore = (): void => undefined;
+const doNothing = (): void => undefined;

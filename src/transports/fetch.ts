@@ -2,47 +2,63 @@ import type { Kind } from '../errors/outcome.ts';
 import { host, isNativeFetch, runtime, type Runtime } from '../internal/runtime.ts';
 import type { Fetch, GetWithBody, Transport, TransportResponse } from './transport.ts';
 
-/** The wire for everything but GET with a body, over the user's own fetch or the global one. */
-export function fetchTransport(send: Fetch, kind: Kind): Transport {
+/** Creates the transport for all but GET with a body, over a custom fetch or the global one. */
+export function createFetchTransport(send: Fetch, kind: Kind): Transport {
   const here = runtime();
   return {
-    // Node's own fetch is on this wire only when the global one was replaced. It hands its requests to a
-    // dispatcher, which may be anybody's, and tells of the last time only.
+    // On Node, this transport is used only with a fetch that is not Node's. Its dispatcher may be custom
+    // and report only the last of several attempts.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // Bun and Deno repeat a request whose reused connection turns out dead, unless it is sent as below.
+    // Bun and Deno repeat a request when a reused connection is dead, unless it is sent as below.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
-      asReply(await send(built, { signal: stop.signal, ...noStore(), ...seal(here, kind) })),
+      toTransportResponse(
+        await send(built, {
+          signal: stop.signal,
+          ...getCacheInit(),
+          ...getConnectionInit(here, kind),
+        }),
+      ),
   };
 }
 
-/** What a fetch gave, if that is an answer to this request. One of the user's own may give anything. */
-function asReply(given: Partial<Response> | null | undefined): TransportResponse {
-  if (typeof given?.status !== 'number' || typeof given.headers?.get !== 'function') {
+/** Creates the transport for GET with a body over the caller's function. */
+export const createGetWithBodyTransport = (send: GetWithBody): Transport => ({
+  runtime: 'other',
+  sendsOnce: false,
+  wantsRequest: true,
+  send: async ({ body = '' }, built) => toTransportResponse(await send(built, body)),
+});
+
+/** Checks the result of a fetch: a custom one may return anything. */
+function toTransportResponse(result: Partial<Response> | null | undefined): TransportResponse {
+  if (typeof result?.status !== 'number' || typeof result.headers?.get !== 'function') {
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
-  if (given.redirected === true) {
-    // What the first address made of the request, nobody knows.
+  if (result.redirected === true) {
+    // What the first address did with the request is unknown.
     throw new TypeError('the custom fetch followed a redirect');
   }
-  const { body } = given;
-  const isStream = body === null || typeof body?.getReader === 'function';
-  return isStream ? (given as Response) : withStream(given as Response);
+  const { body } = result;
+  const hasWebStream = body === null || typeof body?.getReader === 'function';
+  return hasWebStream ? (result as Response) : withWebStream(result as Response);
 }
 
 /**
- * node-fetch gives a stream of another kind, and what was made for a test often none. It is read when
- * somebody asks: the status says something of a body that never ends, too.
+ * Adds a web stream: node-fetch has a stream of another kind, and test doubles often have none. It is
+ * read only on demand, because the status counts even when the body never ends.
  */
-function withStream(given: Partial<Response> & Omit<TransportResponse, 'body'>): TransportResponse {
-  const { status, statusText, headers } = given;
+function withWebStream(
+  response: Partial<Response> & Omit<TransportResponse, 'body'>,
+): TransportResponse {
+  const { status, statusText, headers } = response;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const read = await (given.arrayBuffer?.() ?? given.text?.() ?? '');
-        const isText = typeof read === 'string';
-        controller.enqueue(isText ? new TextEncoder().encode(read) : new Uint8Array(read));
+        const content = await (response.arrayBuffer?.() ?? response.text?.() ?? '');
+        const isText = typeof content === 'string';
+        controller.enqueue(isText ? new TextEncoder().encode(content) : new Uint8Array(content));
         controller.close();
       },
     },
@@ -51,24 +67,17 @@ function withStream(given: Partial<Response> & Omit<TransportResponse, 'body'>):
   return { ok: status >= 200 && status < 300, status, statusText, headers, body };
 }
 
-/** A seam of the user's own for GET with a body. */
-export const givenGetWithBody = (send: GetWithBody): Transport => ({
-  runtime: 'other',
-  sendsOnce: false,
-  wantsRequest: true,
-  send: async ({ body = '' }, built) => asReply(await send(built, body)),
-});
-
 /**
- * The body in the form in which this runtime does not send it twice. Deno replays text on a dead
- * connection, even a POST; a Blob it does not.
+ * Converts a body to a form that this runtime does not send twice. Deno replays a string on a dead
+ * connection, even for a POST, but not a Blob.
  */
-export const sealedBody = (text: string): string | Blob =>
+export const toUnrepeatableBody = (text: string): string | Blob =>
   runtime() === 'deno' ? new Blob([text]) : text;
 
 let freshConnections: object | undefined;
 
-function seal(here: Runtime, kind: Kind): object {
+/** Options of a fetch that keep a write off reused connections. */
+function getConnectionInit(here: Runtime, kind: Kind): object {
   if (kind === 'safe') return {};
   if (here === 'bun') return { keepalive: false };
   if (here !== 'deno') return {};
@@ -76,19 +85,19 @@ function seal(here: Runtime, kind: Kind): object {
   return freshConnections;
 }
 
-let noStoreInit: RequestInit | undefined;
+let cacheInit: RequestInit | undefined;
 
 /**
- * Some frameworks cache what fetch answers; a balance must be current. Older Workers refuse the
- * option, so it is tried once.
+ * Options of a fetch against the caches of frameworks: a balance must be current. Older Workers throw
+ * on the option, so it is tried once.
  */
-function noStore(): RequestInit {
-  if (noStoreInit !== undefined) return noStoreInit;
+function getCacheInit(): RequestInit {
+  if (cacheInit !== undefined) return cacheInit;
   try {
     void new Request('https://probe.invalid', { cache: 'no-store' });
-    noStoreInit = { cache: 'no-store' };
+    cacheInit = { cache: 'no-store' };
   } catch {
-    noStoreInit = {};
+    cacheInit = {};
   }
-  return noStoreInit;
+  return cacheInit;
 }

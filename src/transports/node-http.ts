@@ -1,7 +1,7 @@
 import type * as NodeHttp from 'node:http';
 import type * as NodeStream from 'node:stream';
 import { builtinModule, runtime } from '../internal/runtime.ts';
-import { decodingStreams } from './decode.ts';
+import { createDecodingStreams } from './decode.ts';
 import {
   bodylessStatuses,
   type Transport,
@@ -10,23 +10,20 @@ import {
 } from './transport.ts';
 
 /**
- * The wire for GET with a JSON body, which no fetch can send. Undefined where there is no node:http,
- * and on Cloudflare Workers, whose node:http drops the body of a GET without a word.
+ * Creates the transport for GET with a JSON body, which fetch cannot send. Undefined without node:http,
+ * and on Cloudflare Workers, where node:http silently drops the body of a GET.
  */
-export function nodeHttpTransport(): Transport | undefined {
+export function createNodeHttpTransport(): Transport | undefined {
   const here = runtime();
   if (here === 'workerd' || here === 'other') return undefined;
-  if (
-    typeof (builtinModule('node:http') as Partial<typeof NodeHttp> | undefined)?.request !==
-    'function'
-  )
-    return undefined;
+  const http = builtinModule('node:http') as Partial<typeof NodeHttp> | undefined;
+  if (typeof http?.request !== 'function') return undefined;
   return {
     runtime: here,
-    // Deno's node:http repeats a request as its fetch does; what it reports proves nothing.
+    // Deno's node:http repeats a request, as its fetch does.
     sendsOnce: here === 'node',
     wantsRequest: false,
-    send: (request) => send(request),
+    send,
   };
 }
 
@@ -38,8 +35,8 @@ function send(request: TransportRequest): Promise<TransportResponse> {
   const { signal } = request.stop;
   const payload = new TextEncoder().encode(request.body ?? '');
   const headers = { ...request.headers };
-  // Without an explicit length node:http writes the body of a GET unframed: the server would read
-  // it as the next request.
+  // Without a length, node:http writes the body of a GET unframed, and the server would read it as the
+  // next request.
   headers['content-length'] = String(payload.byteLength);
   headers['accept-encoding'] ??= 'gzip, deflate, br';
 
@@ -48,25 +45,25 @@ function send(request: TransportRequest): Promise<TransportResponse> {
       reject(signal.reason as Error);
       return;
     }
-    const outgoing = http.request(url, { method: 'GET', headers, agent: freshAgent(http) });
+    const outgoing = http.request(url, { method: 'GET', headers, agent: createAgent(http) });
     let incomingBody: NodeStream.Readable | undefined;
     const stop = (): void => {
       outgoing.destroy();
       incomingBody?.destroy(signal.reason as Error);
       reject(signal.reason as Error);
     };
-    const release = (): void => {
+    const removeListener = (): void => {
       signal.removeEventListener('abort', stop);
     };
     signal.addEventListener('abort', stop);
     outgoing.on('error', (error) => {
-      release();
+      removeListener();
       reject(error);
     });
     outgoing.on('close', () => {
-      // After a response this changes nothing; an unasked-for 101 closes without an error.
-      if (incomingBody === undefined) release();
-      reject(new Error('The connection was closed without an answer.'));
+      // Has no effect after a response. After an unexpected 101 there is no error event.
+      if (incomingBody === undefined) removeListener();
+      reject(new Error('The connection was closed without a response.'));
     });
     outgoing.on('response', (incoming) => {
       try {
@@ -77,20 +74,17 @@ function send(request: TransportRequest): Promise<TransportResponse> {
         }
         if (bodylessStatuses.has(status)) {
           incoming.resume();
-          release();
+          removeListener();
         } else {
-          incomingBody = decoded(incoming, responseHeaders.get('content-encoding'));
-          incomingBody.once('close', release);
+          incomingBody = decodeBody(incoming, responseHeaders.get('content-encoding') ?? '');
+          incomingBody.once('close', removeListener);
         }
-        const response = new Response(incomingBody === undefined ? null : webStream(incomingBody), {
-          status,
-          statusText: incoming.statusMessage ?? '',
-          headers: responseHeaders,
-        });
-        resolve(response);
+        const body = incomingBody === undefined ? null : toWebStream(incomingBody);
+        const statusText = incoming.statusMessage ?? '';
+        resolve(new Response(body, { status, statusText, headers: responseHeaders }));
       } catch (error) {
-        // A status such as 999 cannot be put into a Response; thrown here, it would end the process.
-        release();
+        // A Response cannot have a status such as 999; uncaught, the error would end the process.
+        removeListener();
         outgoing.destroy();
         reject(error);
       }
@@ -100,10 +94,10 @@ function send(request: TransportRequest): Promise<TransportResponse> {
 }
 
 /**
- * The body as a stream of the web. Deno's own bridge throws where nobody can catch it, and ends the
- * process, when a chunk comes out of a decoder after the reader has cancelled.
+ * Converts a body to a web stream. Deno's own conversion ends the process with an uncaught error when a
+ * decoder emits a chunk after the reader has cancelled.
  */
-function webStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
+function toWebStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
@@ -118,21 +112,21 @@ function webStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * A connection of its own for each call: bytes that a server left on a pooled one would be taken
- * for the answer. The proxy that the environment names is kept.
+ * Creates an agent with a new connection for each call, because stray bytes on a reused connection would
+ * be read as the response. Keeps the proxy of the environment.
  */
-function freshAgent(http: typeof NodeHttp): NodeHttp.Agent {
+function createAgent(http: typeof NodeHttp): NodeHttp.Agent {
   const { options } = http.globalAgent as { options?: { proxyEnv?: NodeJS.ProcessEnv } };
   const proxyEnv = options?.proxyEnv;
   return new http.Agent({ keepAlive: false, ...(proxyEnv === undefined ? {} : { proxyEnv }) });
 }
 
-function decoded(incoming: NodeHttp.IncomingMessage, encoding: string | null): NodeStream.Readable {
+function decodeBody(incoming: NodeHttp.IncomingMessage, encoding: string): NodeStream.Readable {
   const { pipeline } = builtinModule('node:stream') as typeof NodeStream;
-  const [first, ...rest] = decodingStreams(encoding ?? '') ?? [];
-  if (first === undefined) return incoming;
-  const last = rest.at(-1) ?? first;
-  // The error of any of them reaches the reader of the last, so the callback has nothing to do.
-  pipeline([incoming, first, ...rest], () => undefined);
+  const streams = createDecodingStreams(encoding);
+  const last = streams.at(-1);
+  if (last === undefined) return incoming;
+  // An error of any of them reaches the reader of the last, so the callback does nothing.
+  pipeline([incoming, ...streams], () => undefined);
   return last;
 }

@@ -1,25 +1,25 @@
 import { host, runtime } from '../internal/runtime.ts';
 
-/** A proxy that the environment names: its host and port, without credentials. */
+/** A proxy from the environment: its host and port, without credentials. */
 export interface EnvironmentProxy {
   readonly address: string;
   readonly variable: string;
 }
 
-/** The proxy through which a request to this URL goes by the environment; undefined when by none. */
-export function proxyFor(url: string): EnvironmentProxy | undefined {
+/** Finds the proxy of the environment for a request to this URL. */
+export function findProxy(url: string): EnvironmentProxy | undefined {
   const { env, execArgv = [] } = host.process ?? {};
   if (env === undefined) return undefined;
-  // Node asks the environment only when it is told to; Bun and Deno always do.
-  const asks = env['NODE_USE_ENV_PROXY'] === '1' || execArgv.includes('--use-env-proxy');
-  if (runtime() === 'node' && !asks) return undefined;
+  // Node reads these variables only when it is asked to; Bun and Deno always do.
+  const isEnabled = env['NODE_USE_ENV_PROXY'] === '1' || execArgv.includes('--use-env-proxy');
+  if (runtime() === 'node' && !isEnabled) return undefined;
   const { protocol, hostname } = new URL(url);
-  const exempt = (env['NO_PROXY'] ?? env['no_proxy'] ?? '').split(/[\s,]+/).filter(Boolean);
-  if (
-    exempt.some((name) => name === '*' || `.${hostname}`.endsWith(`.${name.replace(/^\*?\./, '')}`))
-  )
-    return undefined;
-  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const exemptions = (env['NO_PROXY'] ?? env['no_proxy'] ?? '').split(/[\s,]+/).filter(Boolean);
+  const isExempt = exemptions.some(
+    (domain) => domain === '*' || `.${hostname}`.endsWith(`.${domain.replace(/^\*?\./, '')}`),
+  );
+  if (isExempt) return undefined;
+  const name = `${protocol.slice(0, -1).toUpperCase()}_PROXY`;
   for (const variable of [name, name.toLowerCase()]) {
     const value = env[variable];
     if (value && URL.canParse(value)) return { address: new URL(value).host, variable };

@@ -1,34 +1,32 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
+import type { BodyFault } from '../internal/received-response.ts';
 
-/** How a request learns that it has to end. */
+/** Notifies a transport that its request has to end. */
 interface Stop {
-  /** Made when somebody asks: a wire that listens to `onStop` does without. */
+  /** Created on first access: a transport that uses `onStop` does not need it. */
   readonly signal: AbortSignal;
-  /** Calls the listener once, at once when it is over already. Returns what takes it off again. */
+  /** Calls the listener once, immediately if the time is up. Returns a function that removes it. */
   onStop(listener: (reason: Error) => void): () => void;
-  /** Throws when time is up, also when no timer has said so yet; the listeners are called first. */
+  /** Throws when the time is up, even before the timer fires; calls the listeners first. */
   check(): void;
 }
 
-/** One request, ready to go. */
+/** One request, ready to send. */
 export interface TransportRequest {
   readonly method: string;
-  /** As a URL writes itself: nothing in it is left to be normalised. */
+  /** Already normalized, as `new URL(url).href` would write it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Ends the request, its body included. */
+  /** Ends the request and the response body. */
   readonly stop: Stop;
 }
 
-/** What the wire notes of one request while it is under way. */
+/** What a transport records about one request while it runs. */
 export interface Trace extends Evidence {
-  /** True when somebody between us and the platform began the request again by itself. */
+  /** True when a layer below the transport sent the request again without our knowledge. */
   repeated?: boolean;
 }
-
-/** Why a body could not be read to its end. */
-export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
 
 /** A body as far as it has been read. */
 export interface Body {
@@ -36,39 +34,36 @@ export interface Body {
   readonly fault: BodyFault | undefined;
 }
 
-/** Statuses whose Response may not have a body. */
+/** Statuses that cannot have a body in a `Response`. */
 export const bodylessStatuses: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
-/** An answer whose headers have arrived: a Response, or as little of one as is needed. */
+/** A response when its headers have arrived: a `Response`, or the part of one that a call needs. */
 export interface TransportResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
-  /** The body as a stream, for wires that have one. */
+  /** The body as a stream, for transports that have one. */
   readonly body?: ReadableStream<Uint8Array> | null;
-  /** The body when all of it is there already; undefined while some of it is on its way. */
-  whole?(limit: number): Body | undefined;
-  /** The body read by the wire itself, `limit` bytes at most; rejects with nothing. */
-  collect?(limit: number): Promise<Body>;
-  /** Ends a body that nobody will read; for wires that have `collect`. */
-  discard?(): void;
-  /** What `collect` has read so far. */
-  soFar?(): Uint8Array;
+  /** The body if all of it has arrived; undefined otherwise. */
+  completeBody?(limit: number): Body | undefined;
+  /** Reads the body, at most `limit` bytes of it; never rejects. */
+  readBody?(limit: number): Promise<Body>;
+  /** Ends a body that will not be read. */
+  discardBody?(): void;
+  /** The bytes that `readBody` has read so far. */
+  partialBody?(): Uint8Array;
 }
 
-/** How bytes leave: one small function from a request to an answer, and what is known of it. */
+/** Sends requests, and knows what an error of this runtime proves. */
 export interface Transport extends TransportFacts {
-  /**
-   * Whether ky has to build a whole Request for this wire. A wire that takes the parts as they are
-   * is spared that.
-   */
+  /** Whether ky has to create a `Request`; a transport that does not need one saves its cost. */
   readonly wantsRequest: boolean;
-  /** Sends one request. Rejects with whatever the runtime throws. */
+  /** Sends one request. Rejects with the error of the runtime. */
   send(request: TransportRequest, built: Request, trace: Trace): Promise<TransportResponse>;
   /**
-   * Waits, briefly and never for the network, until what was just asked for is likely to have been
-   * written. Absent where the wire does not know.
+   * Waits briefly, never for the network, until requests that were just started are likely to have been
+   * written. Absent where the transport cannot know.
    */
   flush?(): Promise<void>;
 }

@@ -1,17 +1,17 @@
 import { host } from '../internal/runtime.ts';
 
-/* What of undici, which Node's fetch is built on, can be reached from outside. */
+/* The parts of undici, which Node's fetch uses, that can be reached from outside. */
 
-/** What undici hands to a handler to stop a request with. */
+/** Stops a request; undici passes it to a handler. */
 export interface Controller {
   abort(reason: Error): void;
 }
 
-/** Headers as undici tells them: by name, or names and values in turn. */
+/** Headers as undici passes them: by name, or names and values in turn. */
 export type RawHeaders =
   Record<string, string | string[] | undefined> | readonly (Uint8Array | string)[];
 
-/** undici's handler, in both of its generations: Node 22 calls the second, Node 24 and 26 the first. */
+/** A handler of undici: Node 24 and 26 call the first five methods, Node 22 the others. */
 export interface Handler {
   onRequestStart(controller: Controller): void;
   onResponseStart(
@@ -36,7 +36,7 @@ export interface Handler {
   onError(error: Error): void;
 }
 
-/** undici's connection pool, or whatever stands in its place. */
+/** undici's connection pool, or its replacement. */
 export interface Dispatcher {
   dispatch(
     options: {
@@ -53,22 +53,21 @@ export interface Dispatcher {
 }
 
 /*
- * undici keeps its dispatcher under the number of its interface, and a copy of it that an application
- * has installed may write under numbers that this Node's fetch never looks at. Going by any other
- * than fetch does would be going around a proxy or a mock.
+ * undici keeps its dispatcher under the number of its interface. An undici that the application installed
+ * may use another number; using that dispatcher would bypass a proxy or a mock that fetch uses.
  */
 const generation = Number.parseInt(host.process?.versions?.['undici'] ?? '', 10) < 8 ? 1 : 2;
 const dispatcherKey = Symbol.for(`undici.globalDispatcher.${generation}`);
 
-/** The dispatcher that fetch uses right now; undefined where undici keeps none. */
-export function currentDispatcher(): Dispatcher | undefined {
-  let found: unknown = Reflect.get(globalThis, dispatcherKey);
-  if (found === undefined) {
-    // undici is loaded with the first class of fetch that is used.
+/** Gets the dispatcher that fetch uses now; undefined where undici keeps none. */
+export function getDispatcher(): Dispatcher | undefined {
+  let dispatcher: unknown = Reflect.get(globalThis, dispatcherKey);
+  if (dispatcher === undefined) {
+    // Node loads undici on the first use of a class of fetch.
     void new Headers();
-    found = Reflect.get(globalThis, dispatcherKey);
+    dispatcher = Reflect.get(globalThis, dispatcherKey);
   }
-  return isDispatcher(found) ? found : undefined;
+  return isDispatcher(dispatcher) ? dispatcher : undefined;
 }
 
 const isDispatcher = (value: unknown): value is Dispatcher =>
@@ -77,54 +76,53 @@ const isDispatcher = (value: unknown): value is Dispatcher =>
   typeof Reflect.get(value, 'dispatch') === 'function';
 
 /*
- * A dispatcher that somebody has put in the place of Node's may send a request before it tells of it, or
- * more than once, and tell of the last time only. So what fails in it proves nothing. Node's own is known
- * by its source, as its fetch is (runtime.ts), and by where its errors come from: a bundler that keeps names
- * gives an installed undici the same source.
+ * A custom dispatcher may send a request before it reports it, or several times, so its errors prove
+ * nothing. Node's is recognised by its source, as fetch is (runtime.ts), and by the stack of its errors: a
+ * bundler that keeps names gives an installed undici the same source.
  */
-const ownClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
+const nodeClass = /__name\(this, "(?:Agent|EnvHttpProxyAgent)"\)/;
 const plainDispatch = /return this\[k(?:Intercepted)?Dispatch\]\(opts, handler\)/;
 
-/** The dispatch() with which each was found to be Node's own: another may be put in its place. */
-const own = new WeakMap<Dispatcher, unknown>();
+/** The dispatch() with which each dispatcher was recognised, because it may be replaced later. */
+const recognised = new WeakMap<Dispatcher, unknown>();
 
-/** Whether this is Node's own dispatcher, with nothing around it. */
-export function isNodesOwn(dispatcher: Dispatcher): boolean {
+/** Whether this is the dispatcher of Node, unwrapped. */
+export function isNodeDispatcher(dispatcher: Dispatcher): boolean {
   const dispatch: unknown = Reflect.get(dispatcher, 'dispatch');
-  if (own.get(dispatcher) === dispatch) return true;
-  const found =
-    plainDispatch.test(sourceOf(dispatch)) &&
-    ownClass.test(sourceOf(dispatcher.constructor)) &&
+  if (recognised.get(dispatcher) === dispatch) return true;
+  const isNodes =
+    plainDispatch.test(getSource(dispatch)) &&
+    nodeClass.test(getSource(dispatcher.constructor)) &&
     isInsideNode(dispatcher);
-  if (found) own.set(dispatcher, dispatch);
-  return found;
+  if (isNodes) recognised.set(dispatcher, dispatch);
+  return isNodes;
 }
 
-/** How long a connection may have been idle when a write takes it, in milliseconds. */
-const freshFor = 300;
+/** How long a connection may have been idle when a write uses it. */
+const maxIdleMs = 300;
 
-const forWrites = new WeakMap<Dispatcher, Dispatcher>();
+const writeDispatchers = new WeakMap<Dispatcher, Dispatcher>();
 
 /**
- * Where writes go that would go to Node's own dispatcher: to one like it that keeps idle connections for
- * a moment only. A server that closes an idle connection just when a write goes out on it leaves that
- * write in doubt. A proxy of the environment keeps its connections as they are.
+ * Gets the dispatcher for writes: like Node's, but it keeps idle connections only briefly. When a server
+ * closes an idle connection while a write is sent on it, the write's outcome is unknown. The dispatcher
+ * for a proxy of the environment stays as it is.
  */
-export function dispatcherForWrites(dispatcher: Dispatcher): Dispatcher {
-  let found = forWrites.get(dispatcher);
-  if (found === undefined) {
+export function getWriteDispatcher(dispatcher: Dispatcher): Dispatcher {
+  let forWrites = writeDispatchers.get(dispatcher);
+  if (forWrites === undefined) {
     const constructor = Reflect.get(dispatcher, 'constructor') as new (
       options: object,
     ) => Dispatcher;
-    found = /__name\(this, "Agent"\)/.test(sourceOf(constructor))
-      ? new constructor({ keepAliveTimeout: freshFor, keepAliveMaxTimeout: freshFor })
+    forWrites = /__name\(this, "Agent"\)/.test(getSource(constructor))
+      ? new constructor({ keepAliveTimeout: maxIdleMs, keepAliveMaxTimeout: maxIdleMs })
       : dispatcher;
-    forWrites.set(dispatcher, found);
+    writeDispatchers.set(dispatcher, forWrites);
   }
-  return found;
+  return forWrites;
 }
 
-/** Whether it is Node's copy of undici that refuses to dispatch nothing. */
+/** Whether the error of a call without arguments comes from Node's copy of undici. */
 function isInsideNode(dispatcher: object): boolean {
   try {
     Reflect.apply(Reflect.get(dispatcher, 'dispatch') as () => unknown, dispatcher, []);
@@ -135,5 +133,5 @@ function isInsideNode(dispatcher: object): boolean {
   }
 }
 
-const sourceOf = (value: unknown): string =>
+const getSource = (value: unknown): string =>
   typeof value === 'function' ? Function.prototype.toString.call(value) : '';

@@ -3,9 +3,9 @@ import { RateLimiter, RateLimiterWaitTooLong } from '../../src/calls/rate-limite
 import { refused } from '../../src/errors/failure.ts';
 import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';
 import {
-  delayBefore,
+  computeDelay,
   isTransientStatus,
-  longestWait,
+  maxWaitBeforeRetryMs,
   mayResend,
   RetryBudget,
 } from '../../src/calls/retry.ts';
@@ -56,12 +56,12 @@ const ours: Policy = {
           status,
           transient: status === undefined || isTransientStatus(status),
         };
-        const delay = delayBefore(retries + 1, status, retryAfterMs, random);
-        const cost = RetryBudget.cost(failed);
+        const delay = computeDelay(retries + 1, status, retryAfterMs, random);
+        const cost = RetryBudget.computeCost(failed);
         const refuses =
           retries >= 2 ||
           !mayResend(kind, failed) ||
-          (retryAfterMs ?? 0) > longestWait ||
+          (retryAfterMs ?? 0) > maxWaitBeforeRetryMs ||
           delay >= total.remaining ||
           !budget.take(cost);
         if (refuses) return false;

@@ -286,7 +286,7 @@ describe('the message of', () => {
   test('InvalidResponseError', async () => {
     const write = received(201, html).transfers.create(newTransfer);
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
-      "The platform answered 201, but its answer is not JSON.
+      "The platform answered 201, but its response is not JSON.
       The status says that the platform accepted the call.
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
       Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
@@ -298,7 +298,7 @@ describe('the message of', () => {
     `);
     const root = received(200, { instructions: [] }).instructions.list({ address });
     expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
-      "The platform answered 200 with an undocumented answer: got an object; expected an array.
+      "The platform answered 200 with an undocumented response: got an object; expected an array.
       Request: GET https://api.example.com/instructions/all (instructions.list)."
     `);
   });
@@ -308,9 +308,9 @@ describe('the message of', () => {
       .transfers.list()
       .toArray({ max: 5 });
     expect((await failureOf(lost, PaginationError)).message).toMatchInlineSnapshot(`
-      "The platform says that more items follow but gives no cursor for them.
+      "The platform reported that more items follow but returned no cursor for them.
       The items so far are valid; error.resume says where the list broke off.
-      Request: GET /transfers (transfers.list), items handed out: 1."
+      Request: GET /transfers (transfers.list), items returned: 1."
     `);
     const round = received(200, page([transfer], 'c1'))
       .transfers.list()
@@ -318,7 +318,7 @@ describe('the message of', () => {
     expect((await failureOf(round, PaginationError)).message).toMatchInlineSnapshot(`
       "The platform returned a cursor that this list has already used.
       The items so far are valid; error.resume says where the list broke off.
-      Request: GET /transfers (transfers.list), items handed out: 2."
+      Request: GET /transfers (transfers.list), items returned: 2."
     `);
   });
 

@@ -7,7 +7,7 @@ import {
   type RetryEvent,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
-import { retryAfter } from '../../src/calls/retry.ts';
+import { parseRetryAfter } from '../../src/calls/retry.ts';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls } from '../support/kinds.ts';
 import { nobody } from '../support/closed-port.ts';
@@ -176,7 +176,7 @@ test('whatever the header holds, the wait is a finite number that is not negativ
   fc.assert(
     fc.property(text, text, fc.integer(), (value, date, now) => {
       const headers = { get: (name: string) => (name === 'date' ? date : value) };
-      const wait = retryAfter(headers as unknown as Headers, now);
+      const wait = parseRetryAfter(headers as unknown as Headers, now);
       expect(wait === undefined || (Number.isFinite(wait) && wait >= 0)).toBe(true);
     }),
     { numRuns: 500 },

@@ -182,7 +182,7 @@ describe('a call that is held back', () => {
         call: expect.any(Number),
         attempt: 1,
         delayMs: 5_000,
-        reason: 'the platform answered 429',
+        reason: 'the platform responded with 429',
       },
     ]);
   });

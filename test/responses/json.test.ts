@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  endsEarly,
+  isTruncated,
   JsonLimitError,
   maxDepth,
   parseJson,
@@ -226,10 +226,10 @@ test('every beginning of an object or an array counts as cut off, and the whole 
     fc.property(composite, fc.nat(), (value, at) => {
       const text = JSON.stringify(value);
       const start = text.slice(0, 1 + (at % (text.length - 1)));
-      expect(endsEarly(start)).toBe(true);
+      expect(isTruncated(start)).toBe(true);
       expect(() => parseJson(start)).toThrow(SyntaxError);
-      expect(endsEarly(text)).toBe(false);
-      expect(endsEarly(` \n${start}`)).toBe(true);
+      expect(isTruncated(text)).toBe(false);
+      expect(isTruncated(` \n${start}`)).toBe(true);
     }),
     { numRuns: 200 },
   );
@@ -238,15 +238,11 @@ test('every beginning of an object or an array counts as cut off, and the whole 
 test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])(
   'text that is no beginning of an object or array does not count as cut off: %j',
   (text) => {
-    expect(endsEarly(text)).toBe(false);
+    expect(isTruncated(text)).toBe(false);
   },
 );
 
-test('a number of thousands of digits is refused: reading one of millions takes seconds', () => {
-  expect(parseJson('9'.repeat(1_000))).toBe(BigInt('9'.repeat(1_000)));
-  for (const text of ['9'.repeat(1_001), `{"a":[-${'9'.repeat(16_000_000)}]}`]) {
-    expect(() => parseJson(text)).toThrow(JsonLimitError);
-  }
-  // JSON.parse makes Infinity of this one.
+test('a number beyond the largest double keeps its digits', () => {
+  // JSON.parse turns this number into Infinity.
   expect(parseJson(`{"a":[${'9'.repeat(309)}]}`)).toEqual({ a: [BigInt('9'.repeat(309))] });
 });

@@ -94,6 +94,9 @@ const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
   ...callOptionChecks(),
 });
 
+/** The names of the options of `create` and `createOnce`. */
+export const onceOptionNames = (): string[] => Object.keys(onceOptionChecks());
+
 const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   by: optionalCheck('expected a name', (value) => typeof value === 'string' && value !== ''),
   force: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),

@@ -21,7 +21,7 @@ import {
 } from '../../schemas/transfer.ts';
 import { isAnother, sameAmount } from './compare-transfer.ts';
 import { GuardedJournal, inProgressRetryMs, type OnceSettings } from './guarded-journal.ts';
-import { hostName } from '../../internal/host-name.ts';
+import { hostName } from '../../internal/runtime.ts';
 import { maxCandidates, type Reconciliation } from './reconcile.ts';
 import { isReference } from './reference.ts';
 

@@ -7,7 +7,7 @@ import {
   type CallIdentity,
   type Issue,
 } from '../../errors/errors.ts';
-import { httpDate } from '../../calls/http-date.ts';
+import { parseHttpDate } from '../../calls/http-date.ts';
 import type { Pager } from '../../lists/pager.ts';
 import type { Page } from '../../schemas/page.ts';
 import type { Redact } from '../../errors/redact.ts';
@@ -159,7 +159,7 @@ async function scanTransfers(
   const idsOfScan = scan === 1 ? ids : new Set<string>();
   let hasMoved = false;
   const compareClocks = (headers: Headers): void => {
-    const difference = now() - httpDate(headers.get('date'));
+    const difference = now() - parseHttpDate(headers.get('date'));
     if (difference > findings.ahead) findings.ahead = difference;
   };
   for await (const page of list(query, paging, compareClocks).pages()) {
@@ -278,7 +278,9 @@ function resolveSearch(
       message: 'expected a time in the past; this one is in the future, so check its time zone',
     });
   }
-  const checkedInput = validate(argument(transferCreateInputSchema(), input), issues);
+  const checkedInput = validate(argument(transferCreateInputSchema(), input), issues, () =>
+    Object.keys(reconcileOptionChecks()),
+  );
   if (checkedInput === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(call, issues, redact), start);
   }

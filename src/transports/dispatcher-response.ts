@@ -1,0 +1,160 @@
+import type { BodyFault } from '../internal/received-response.ts';
+import { createDecoder, type Decoder } from './decode.ts';
+import type { RawHeaders } from './undici.ts';
+import type { Body, TransportResponse } from './transport.ts';
+
+/** A response of the dispatcher: the part of a `Response` that ky and a call need. */
+export class DispatcherResponse implements TransportResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly ok: boolean;
+  readonly #rawHeaders: RawHeaders;
+  readonly #abort: (reason: Error) => void;
+  readonly #decoder: Decoder | undefined;
+  readonly #chunks: Uint8Array[] = [];
+  #headers: Headers | undefined;
+  #compressedSize = 0;
+  #size = 0;
+  #limit = Number.POSITIVE_INFINITY;
+  #end: { readonly fault: BodyFault | undefined } | undefined;
+  #onEnd: ((body: Body) => void) | undefined;
+
+  constructor(
+    status: number,
+    statusText: string,
+    headers: RawHeaders,
+    abort: (reason: Error) => void,
+  ) {
+    this.status = status;
+    this.statusText = statusText;
+    this.ok = status >= 200 && status < 300;
+    this.#rawHeaders = headers;
+    this.#abort = abort;
+    this.#decoder = createDecoder(
+      findHeader(headers, 'content-encoding'),
+      (chunk) => this.#keep(chunk),
+      (fault) => this.#finish(fault),
+    );
+  }
+
+  /** ky recognises a `Response` by this. */
+  get [Symbol.toStringTag](): string {
+    return 'Response';
+  }
+
+  /** Created on first access, because most calls never read them. */
+  get headers(): Headers {
+    this.#headers ??= createHeaders(this.#rawHeaders);
+    return this.#headers;
+  }
+
+  completeBody(limit: number): Body | undefined {
+    this.#limit = limit;
+    // The whole body may have arrived before the limit was set.
+    const isTooLarge = this.#size > limit || this.#compressedSize > limit;
+    if (isTooLarge) this.#overflow();
+    if (this.#end === undefined) return undefined;
+    return { bytes: this.partialBody(), fault: isTooLarge ? 'too_large' : this.#end.fault };
+  }
+
+  readBody(limit: number): Promise<Body> {
+    return new Promise((resolve) => {
+      const body = this.completeBody(limit);
+      if (body === undefined) this.#onEnd = resolve;
+      else resolve(body);
+    });
+  }
+
+  discardBody(): void {
+    if (this.#end === undefined) this.#abort(new Error('the body is not needed'));
+  }
+
+  partialBody(): Uint8Array {
+    const [first] = this.#chunks;
+    if (first !== undefined && this.#chunks.length === 1) return first;
+    return Buffer.concat(this.#chunks);
+  }
+
+  /** Takes a chunk as it arrived. */
+  addChunk(chunk: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    if (this.#decoder === undefined) {
+      this.#keep(chunk);
+      return;
+    }
+    // Compressed bytes count too: an endless stream may decompress to nothing.
+    this.#compressedSize += chunk.byteLength;
+    if (this.#compressedSize > this.#limit) this.#overflow();
+    else this.#decoder.write(chunk);
+  }
+
+  /** Called when the last chunk has arrived. */
+  end(): void {
+    if (this.#decoder === undefined) this.#finish(undefined);
+    else this.#decoder.end();
+  }
+
+  /** Called when the connection broke. */
+  cut(): void {
+    this.#finish('cut');
+  }
+
+  #keep(chunk: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    this.#size += chunk.byteLength;
+    this.#chunks.push(chunk);
+    if (this.#size > this.#limit) this.#overflow();
+  }
+
+  #overflow(): void {
+    this.#finish('too_large');
+    this.#abort(new Error('the response is too large'));
+  }
+
+  #finish(fault: BodyFault | undefined): void {
+    if (this.#end !== undefined) return;
+    this.#end = { fault };
+    if (fault !== undefined) this.#decoder?.destroy();
+    this.#onEnd?.({ bytes: this.partialBody(), fault });
+  }
+}
+
+const toText = (value: Uint8Array | string): string =>
+  typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
+
+const isList = (headers: RawHeaders): headers is readonly (Uint8Array | string)[] =>
+  Array.isArray(headers);
+
+function* iterateHeaders(headers: RawHeaders): Generator<readonly [name: string, value: string]> {
+  if (isList(headers)) {
+    for (let at = 0; at + 1 < headers.length; at += 2) {
+      yield [toText(headers[at] ?? ''), toText(headers[at + 1] ?? '')];
+    }
+    return;
+  }
+  for (const [name, values = []] of Object.entries(headers)) {
+    for (const value of [values].flat()) yield [name, value];
+  }
+}
+
+/** The values of a header, joined; empty when it is absent. */
+function findHeader(headers: RawHeaders, name: string): string {
+  if (!isList(headers)) return [headers[name] ?? []].flat().join(', ');
+  const values: string[] = [];
+  for (const [key, value] of iterateHeaders(headers)) {
+    if (key.toLowerCase() === name) values.push(value);
+  }
+  return values.join(', ');
+}
+
+function createHeaders(rawHeaders: RawHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of iterateHeaders(rawHeaders)) {
+    try {
+      headers.append(name, value);
+    } catch {
+      // Node 22 lets headers through that no Headers can hold; they must not fail a payment.
+    }
+  }
+  return headers;
+}
