@@ -105,7 +105,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the table knows every method that takes an id', () => {
+test('the table lists every method that takes an id', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -120,7 +120,7 @@ test('the table knows every method that takes an id', () => {
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name refuses everything but an id of its kind, and sends nothing',
+  '$name rejects any value but an id of its kind before it sends',
   async ({ prefix, path, required, send }) => {
     // A field that may be absent is absent when it is undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
@@ -158,21 +158,21 @@ function problemOf(make: (text: string) => string, text: unknown): ValidationErr
   throw new Error(`${String(text)} was taken for an id`);
 }
 
-test.each(makers)('%o returns an id of its kind and refuses everything else', (make, _, prefix) => {
+test.each(makers)('%o returns an id of its kind and rejects any other value', (make, _, prefix) => {
   expect(make(`${prefix}000001`)).toBe(`${prefix}000001`);
   for (const [, text] of wrong(prefix)) {
     expect(problemOf(make, text)).toMatchObject({ outcome: 'not_sent', issues: [{ path: '' }] });
   }
 });
 
-test.each(makers)('%o says whose id has arrived', (make, expected, prefix) => {
+test.each(makers)('%o names the resource of the id that it received', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
     `"${other}" is the id of ${noun}; expected ${expected}.`,
   );
 });
 
-test('what is no id is described and not shown', () => {
+test('an error describes an invalid id without showing it', () => {
   expect(
     [
       '',
@@ -198,7 +198,7 @@ test('what is no id is described and not shown', () => {
   ]);
 });
 
-test('an issue says which id is expected and never repeats the value', async () => {
+test('an issue names the expected id without repeating the value', async () => {
   const error = await rejection((payments) =>
     payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
   );
@@ -241,7 +241,7 @@ const nasty = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('no id leads out of the place that it belongs to', async () => {
+test('an id never leads the path to another endpoint', async () => {
   const { fetch, sent } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
@@ -273,7 +273,7 @@ test('no id leads out of the place that it belongs to', async () => {
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('no path of a request leads out of the API that it is for', async () => {
+test('the path of a request never leads to the other API', async () => {
   const { fetch, sent } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,
@@ -304,7 +304,7 @@ test('no path of a request leads out of the API that it is for', async () => {
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('any cursor reaches the platform as it was', async () => {
+test('a cursor reaches the platform unchanged', async () => {
   const { fetch, sent } = recorder(() => Response.json({ data: [], hasMore: false }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch });
   await fc.assert(

@@ -119,7 +119,7 @@ describe('instructions.build', () => {
   );
 });
 
-test('instructions.list refuses every address that is not hexadecimal', async () => {
+test('instructions.list rejects an address that is not hexadecimal', async () => {
   const rows = badAddresses.map((address) => [String(address), address] as const);
   const accepted = await whichFail(rows, async (address) => {
     const error = await rejection((payments) =>
@@ -190,7 +190,7 @@ describe('transactions.list', () => {
     'transactions.list',
   );
 
-  test('a walk through transactions is refused for the same reason as a page of them', async () => {
+  test('a loop over transactions is rejected for the same reasons as a page of them', async () => {
     const error = await rejection(async (payments) => {
       for await (const record of payments.transactions.list({} as TransactionListInput)) {
         throw new Error(`there is a record: ${record.transactionHash}`);

@@ -114,7 +114,7 @@ describe('transfers.create', () => {
     'transfers.create',
   );
 
-  test('one refusal names everything that is wrong, options included', async () => {
+  test('one error names all mistakes in the input and the options', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
     const error = await rejection((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
@@ -132,7 +132,7 @@ describe('transfers.create', () => {
     ]);
   });
 
-  test('the message of a refusal says how to write the amount', async () => {
+  test('the error for an invalid amount describes how to write it', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -248,7 +248,7 @@ describe('settings.update', () => {
     'settings.update',
   );
 
-  test('settings.update sends whatever the document allows', async () => {
+  test('settings.update sends every field of the API reference', async () => {
     const { payments, sent } = observed(undefined, { validation: 'report' });
     const allowed: SettingsUpdateInput[] = [
       { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
@@ -265,7 +265,7 @@ describe('settings.update', () => {
   });
 });
 
-test('an empty name is sent', async () => {
+test('an empty name is sent unchanged', async () => {
   const { payments, sent } = observed(undefined, { validation: 'report' });
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
@@ -279,7 +279,7 @@ test('an empty name is sent', async () => {
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(
-  '$operation rejects instead of throwing, whatever it is given',
+  '$operation rejects instead of throwing for any input',
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];

@@ -48,7 +48,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['text instead of an object', '{}', 'metadata', /object of keys and values/],
   ['null', null, 'metadata', /object of keys and values/],
 ])(
-  'metadata that is or holds %s is refused, and nothing is sent',
+  'metadata is rejected before anything is sent when it is or holds %s',
   async (_, metadata, path, says) => {
     const creation = await rejection((payments) =>
       payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),
@@ -69,7 +69,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-test('further fields are refused for the same mistakes as metadata', async () => {
+test('extra body fields are rejected for the same mistakes as metadata', async () => {
   const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
@@ -86,7 +86,7 @@ test('further fields are refused for the same mistakes as metadata', async () =>
   expect(action.issues).toMatchObject([{ path: 'actionArguments.other.call' }]);
 });
 
-test('metadata may hold an object twice, and one without a prototype', async () => {
+test('metadata may hold the same object twice and an object without a prototype', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   const shared = { a: 1 };
   const bare: Metadata = Object.assign(Object.create(null) as object, { b: 2 });
@@ -105,7 +105,7 @@ const hasUnsafe = (value: unknown): boolean =>
     ? Object.values(value).some(hasUnsafe)
     : Number.isInteger(value) && !Number.isSafeInteger(value);
 
-test('whatever JSON can hold arrives as it is', async () => {
+test('metadata arrives unchanged when it holds only JSON values', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   const json = fc
     .dictionary(

@@ -128,7 +128,7 @@ describe('a list of mistakes', () => {
   test.each([
     ['with more mistakes than anybody reads', 60_000],
     ['that is longer than the stack is deep', 200_000],
-  ])('%s is told of in part, and soon', async (_, length) => {
+  ])('a list of many mistakes is reported in part and quickly when it is %s', async (_, length) => {
     const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
     const { payments, sent } = observed();
     const error = await failureOf(

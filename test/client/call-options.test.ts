@@ -10,7 +10,7 @@ import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { rejection } from '../arguments/refusal.ts';
 
-describe('every list refuses', () => {
+describe('every list', () => {
   const lists = endpoints.filter(({ query }) => query.includes('cursor'));
   const limit = /expected a whole number from 1 to 100/;
   const cursor = /expected the nextCursor of an earlier page/;
@@ -26,19 +26,16 @@ describe('every list refuses', () => {
     [[], '', /got an array; expected an object/],
   ];
 
-  test.each(lists)(
-    '$operation refuses every page that it cannot ask for',
-    async ({ operation }) => {
-      for (const [query, path, says] of queries) {
-        const error = await rejection((payments) => invoke(payments, operation, [query]));
-        expect(error.operation).toBe(operation);
-        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-      }
-    },
-  );
+  test.each(lists)('$operation rejects every invalid page query', async ({ operation }) => {
+    for (const [query, path, says] of queries) {
+      const error = await rejection((payments) => invoke(payments, operation, [query]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
 
   test.each(lists)(
-    'a walk through $operation is refused for the same reason as a page of it',
+    'a loop over $operation is rejected for the same reason as a page of it',
     async ({ operation }) => {
       const error = await rejection(async (payments) => {
         const list = invoke(payments, operation, [
@@ -51,7 +48,7 @@ describe('every list refuses', () => {
   );
 
   test.each(lists)(
-    'toArray of $operation refuses to collect without an end',
+    'toArray of $operation rejects a missing or invalid limit',
     async ({ operation }) => {
       for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
         const { payments, sent } = observed();
@@ -174,7 +171,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a body as a Map', { body: new Map([['a', 1]]) }, 'options.body', /object/],
 ];
 
-describe('every call refuses', () => {
+describe('every call', () => {
   // One example of every endpoint: whatever the method, its last argument is checked alike.
   const calls = endpoints.map(({ operation, examples: [example], path, body, query }) => {
     const given = argumentsOf(example);
@@ -190,7 +187,7 @@ describe('every call refuses', () => {
     }
   });
 
-  test('one refusal names everything that is wrong with the options', async () => {
+  test('one error names all mistakes in the options', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

@@ -41,7 +41,7 @@ const accepting =
 
 const list = { address } as const;
 
-test('each API gets its own credential, and never the other', async () => {
+test('each API receives its own credential only', async () => {
   const tokens: string[] = [];
   const { payments } = clientOf((request) => {
     tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
@@ -55,7 +55,7 @@ test('each API gets its own credential, and never the other', async () => {
 test.each([
   ['at once', () => 'sk_from_function'],
   ['with a promise', () => Promise.resolve('sk_from_function')],
-])('a function that answers %s is asked once', async (_, give) => {
+])('a credential function that returns %s is called once', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   expect(source).not.toHaveBeenCalled();
@@ -66,7 +66,7 @@ test.each([
   }
 });
 
-test('fifty callers at once share one call of the function', async () => {
+test('fifty concurrent calls share one call of the credential function', async () => {
   const rateLimiter = Promise.withResolvers<string>();
   const source = vi.fn(() => rateLimiter.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
@@ -97,7 +97,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('a JWT that seems to have expired is used all the same: this clock may be wrong', async () => {
+test('a JWT is used although it seems to have expired by the local clock', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -115,7 +115,7 @@ test('a JWT that seems to have expired is used all the same: this clock may be w
   }
 });
 
-test('fifty refusals at once: one call of the function, fifty replays', async () => {
+test('fifty concurrent 401 responses cause one call of the credential function', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
@@ -125,7 +125,7 @@ test('fifty refusals at once: one call of the function, fifty replays', async ()
   expect(sent.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
 });
 
-test('a late refusal of the old token does not throw the new one away', async () => {
+test('a late 401 for the old token does not discard the new one', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -142,7 +142,7 @@ test('a late refusal of the old token does not throw the new one away', async ()
   expect(requests).toHaveLength(4);
 });
 
-test('a creation is replayed once after a refusal, without any retries allowed', async () => {
+test('a creation is replayed once after a 401 although maxRetries is 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -180,7 +180,7 @@ test('a second 401 is not followed by a third request', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a key that is a text is not replayed', async () => {
+test('a string credential is not replayed after a 401', async () => {
   const { payments, requests } = clientOf(() => respond(401, errorBody));
   await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
   expect(requests).toHaveLength(1);
@@ -195,7 +195,7 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
-])('a function for a credential that %s is an error, and nothing is sent', async (_, give) => {
+])('a credential function that %s fails the call before anything is sent', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -207,7 +207,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('what the function failed with is the cause of the error, as a copy', async () => {
+test('the error of a credential function is copied into the cause', async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -231,25 +231,29 @@ test.each([
   ['apiKey', `sk_${'x'.repeat(9_000)}`, 'has 9003 characters; expected 8192 at most'],
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
-] as const)('a function for %s that gives %j is told what is wrong', async (name, value, words) => {
-  const { payments, requests } = clientOf(() => respond(200), {
-    [name]: () => Promise.resolve(value as string),
-  });
-  const call = name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
-  const error = await failureOf(call, ConfigurationError);
-  expect(error.message).toContain(words);
-  expect(error.outcome).toBe('not_sent');
-  if (typeof value === 'string' && value.length > 3) {
-    expect(inspect(error, { depth: 9 })).not.toContain(value);
-  }
-  expect(requests).toHaveLength(0);
-});
+] as const)(
+  'a function for %s that returns %j is reported with its mistake',
+  async (name, value, words) => {
+    const { payments, requests } = clientOf(() => respond(200), {
+      [name]: () => Promise.resolve(value as string),
+    });
+    const call =
+      name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
+    const error = await failureOf(call, ConfigurationError);
+    expect(error.message).toContain(words);
+    expect(error.outcome).toBe('not_sent');
+    if (typeof value === 'string' && value.length > 3) {
+      expect(inspect(error, { depth: 9 })).not.toContain(value);
+    }
+    expect(requests).toHaveLength(0);
+  },
+);
 
 test.each([
   [{}, 30_000],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
-])('a function that never answers is given up: %j', async (options, ms) => {
+])('a credential function that never returns is abandoned: %j', async (options, ms) => {
   const clock = new VirtualClock();
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments, requests } = clientOf(() => respond(200), { clock, apiKey: never, ...options });
@@ -264,7 +268,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('a function that hung once is asked again by the next call', async () => {
+test('a credential function that hung is called again by the next call', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -282,7 +286,7 @@ test('a function that hung once is asked again by the next call', async () => {
   expect(sent).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
-test('a function that hung is asked again as soon as it had the time of one attempt', async () => {
+test('a credential function that hung is called again after the time of one attempt', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
@@ -317,7 +321,7 @@ test('a function that hung is asked again as soon as it had the time of one atte
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('an old call of the function that ends does not hide the new one', async () => {
+test('an old call of the credential function does not replace the newer token when it ends', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -344,7 +348,7 @@ test('an old call of the function that ends does not hide the new one', async ()
   ]);
 });
 
-test('a token in use stays redacted, however many late ones turn up', async () => {
+test('a token in use stays redacted although many tokens arrived late', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -367,7 +371,7 @@ test('a token in use stays redacted, however many late ones turn up', async () =
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('the tokens of a call stay redacted in its error, however many have followed them', async () => {
+test('the error of a call redacts all tokens of the call although many have followed', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -395,7 +399,7 @@ test('the tokens of a call stay redacted in its error, however many have followe
   expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
 });
 
-test('a wait for the function can be aborted', async () => {
+test('a wait for the credential function can be aborted', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
@@ -410,7 +414,7 @@ test.each<[string, () => string | Promise<string>]>([
   ['rejects', () => Promise.reject(new Error('sealed'))],
   ['gives rubbish', () => 'rubbish'],
   ['never answers', () => new Promise(() => undefined)],
-])('when the function %s after a refusal, the refusal is told', async (what, give) => {
+])('the 401 is reported when the credential function %s after it', async (what, give) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
@@ -424,7 +428,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(clock.pending).toBe(0);
 });
 
-test('a caller who leaves during a renewal hears of that', async () => {
+test('a caller who aborts during a renewal receives an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
   source.mockReturnValueOnce('sk_first');
   const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
@@ -436,7 +440,7 @@ test('a caller who leaves during a renewal hears of that', async () => {
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('callers who share a failing call of the function all hear of it, and nobody else', async () => {
+test('all callers who share a failing credential call receive its error', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -472,7 +476,7 @@ test('an error after a renewal shows neither the old nor the new token', async (
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
-test('a token of the length that real ones have is taken out to its end', async () => {
+test('a token of realistic length is redacted to its end', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
   const said = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
@@ -487,7 +491,7 @@ test('a token of the length that real ones have is taken out to its end', async 
   }
 });
 
-test('a client without the credential that a call needs says which, and sends nothing', async () => {
+test('a call without its credential fails before it sends and names the credential', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -496,7 +500,7 @@ test('a client without the credential that a call needs says which, and sends no
   expect(requests).toHaveLength(0);
 });
 
-test('a clone shares the token as long as the source of it stays the same', async () => {
+test('a clone shares the token while its credential function is the same', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -512,7 +516,7 @@ test('a clone shares the token as long as the source of it stays the same', asyn
   ]);
 });
 
-test('the tokens of a function are remembered for redaction, the latest four of them', async () => {
+test('the latest four tokens of a function are redacted', async () => {
   const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
   let count = 0;
   const { payments } = clientOf(() => respond(401, { error: words }), {
@@ -529,7 +533,7 @@ test('the tokens of a function are remembered for redaction, the latest four of 
   expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
 });
 
-test('a token that is given again and again pushes no other out of what is remembered', async () => {
+test('a token that is returned repeatedly does not displace other redacted tokens', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
   for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));

@@ -13,7 +13,7 @@ const nouns = [
   'transactions',
 ] as const;
 
-test.for(nouns)('every method works when it is taken off its object: %s', async (noun) => {
+test.for(nouns)('every resource method works when it is destructured: %s', async (noun) => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
   expect(Object.keys(methods)).not.toEqual([]);
@@ -26,7 +26,7 @@ test.for(nouns)('every method works when it is taken off its object: %s', async 
   }
 });
 
-test('so do those of the client and of a copy', async () => {
+test('every method of a client and of a clone works when it is destructured', async () => {
   const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
   const { request, entities } = withOptions({ maxRetries: 0 });
   const { create } = entities;
@@ -36,7 +36,7 @@ test('so do those of the client and of a copy', async () => {
   ).resolves.toMatchObject({ id });
 });
 
-test('they do not show when a client is printed or compared', () => {
+test('bound methods do not show when a client is printed or compared', () => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual([...nouns]);

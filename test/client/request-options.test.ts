@@ -12,7 +12,7 @@ const book = {
   amount: '1',
 } as const;
 
-test('further query parameters go beside the documented ones', async () => {
+test('extra query parameters are sent next to the documented ones', async () => {
   const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list(
     { limit: 5 },
@@ -23,7 +23,7 @@ test('further query parameters go beside the documented ones', async () => {
   );
 });
 
-test('a list of query values is sent under one name, in its order', async () => {
+test('a list of query values is sent under one name in its order', async () => {
   const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
   const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
@@ -33,7 +33,7 @@ test('a list of query values is sent under one name, in its order', async () => 
 });
 
 test.each(['acc_2', ['acc_2'], []])(
-  'a further query parameter does not take the place of a documented one: %o',
+  'an extra query parameter does not replace a documented one: %o',
   async (accountId) => {
     const { payments, sent } = observed();
     const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
@@ -48,7 +48,7 @@ test.each(['acc_2', ['acc_2'], []])(
   },
 );
 
-test('a wrong value in a list of query values is told once', async () => {
+test('an invalid value in a list of query values is reported once', async () => {
   const { payments, sent } = observed();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
@@ -59,7 +59,7 @@ test('a wrong value in a list of query values is told once', async () => {
   expect(sent).toEqual([]);
 });
 
-test('a further field of undefined is not sent', async () => {
+test('an undefined extra field is not sent', async () => {
   const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: undefined } });
   expect(new URL(sent[0]?.url ?? '').search).toBe('?accountId=acc_1');
@@ -69,7 +69,7 @@ test('a further field of undefined is not sent', async () => {
 });
 
 test.each(['description', 'currency'])(
-  'the %s of a transfer is part of its input, where reconcile looks for it',
+  'reconcile compares the %s of a transfer as part of its input',
   async (name) => {
     const { payments, sent } = observed();
     const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
@@ -84,7 +84,7 @@ test.each(['description', 'currency'])(
   },
 );
 
-test('further query parameters stay on every page', async () => {
+test('extra query parameters stay on every page', async () => {
   const { payments, sent } = observed((request) => {
     const isSecond = new URL(request.url).searchParams.has('cursor');
     return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
@@ -97,13 +97,13 @@ test('further query parameters stay on every page', async () => {
   ]);
 });
 
-test('further query parameters go with a call that documents none', async () => {
+test('extra query parameters are sent with a call that documents none', async () => {
   const { payments, sent } = observed(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
   expect(sent[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
 });
 
-test('further body fields go beside the documented ones', async () => {
+test('extra body fields are sent next to the documented ones', async () => {
   const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
   expect(sent[0]?.body).toBe(
@@ -111,13 +111,13 @@ test('further body fields go beside the documented ones', async () => {
   );
 });
 
-test('a further field may have the name of what every object has', async () => {
+test('an extra field may have the name of an Object.prototype member', async () => {
   const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
   expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
 });
 
-test('a further body field takes the place of none that was checked', async () => {
+test('an extra body field never replaces a checked one', async () => {
   const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
     payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
@@ -132,20 +132,20 @@ test('a further body field takes the place of none that was checked', async () =
   expect(sent).toEqual([]);
 });
 
-test('further body fields reach a call that has no body of its own', async () => {
+test('extra body fields reach a call that has no body', async () => {
   const { payments, sent } = observed(() => new Response(null, { status: 204 }));
   await payments.counterparties.delete('cpty_1', { body: { force: true } });
   expect(sent[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
   expect(sent[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('further body fields reach the GET requests that have a body', async () => {
+test('extra body fields reach GET requests that have a body', async () => {
   const { payments, sent } = observed(() => Response.json([]));
   await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
   expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
 });
 
-test('an undocumented field is refused, with a word on where it may go', async () => {
+test('an undocumented field is rejected with a hint to where it may go', async () => {
   const { payments, sent } = observedPlatform();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
@@ -154,7 +154,7 @@ test('an undocumented field is refused, with a word on where it may go', async (
   expect(sent).toEqual([]);
 });
 
-test('headers of a call come on top of those of the client', async () => {
+test('headers of a call are added to those of the client', async () => {
   const { payments, sent } = observed(() => Response.json({ id: 'ent_1' }), {
     headers: { 'X-Team': 'treasury', 'X-Trace': 'client', 'User-Agent': 'till/2' },
     validation: 'report',
@@ -209,7 +209,7 @@ test('the response of a deletion can be read', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a call that fails rejects both ways and leaves nothing unhandled', async () => {
+test('a failed call rejects data and response and leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -235,13 +235,13 @@ test.each([
   ['202', () => new Response('{"status":"accepted"}', { status: 202 })],
   ['204', () => new Response(null, { status: 204 })],
   ['200 with a body that never ends', () => new Response(new ReadableStream())],
-])('a deletion answered %s resolves to undefined', async (_, response) => {
+])('a deletion resolves to undefined after %s', async (_, response) => {
   const { payments } = observed(response);
   expect(await payments.counterparties.delete('cpty_1')).toBeUndefined();
   expect(await payments.ibans.delete('iban_1')).toBeUndefined();
 });
 
-test('any 2xx is success', async () => {
+test('any 2xx is a success', async () => {
   for (const status of [200, 201, 202, 207, 299]) {
     const response = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
     const { payments } = observed(() => Response.json(response, { status }));
@@ -249,7 +249,7 @@ test('any 2xx is success', async () => {
   }
 });
 
-test('the caller may change or reuse an input while the call is on its way', async () => {
+test('the caller may change or reuse an input during the call', async () => {
   const { payments, sent } = observed(() => Response.json({}), { validation: 'report' });
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
@@ -287,7 +287,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
     'options.query.after',
   ],
-])('a number that has lost digits is refused in %s, too', async (_, call, path) => {
+])('a number that has lost digits is rejected in %s', async (_, call, path) => {
   const error = await rejection(call);
   expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
 });
@@ -303,14 +303,14 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transactions.list({ address: owner }, { body: { skip: 1 } }),
     'options.body.skip',
   ],
-])('the pages of a list are not turned by a further %s', async (name, list, path) => {
+])('an extra %s does not change the page of a list', async (name, list, path) => {
   const error = await rejection(list);
   expect(error.issues).toEqual([
     { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
   ]);
 });
 
-test('a message names the first twenty mistakes, and the error holds all', async () => {
+test('a message names the first twenty mistakes and the error holds all', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
   const { payments, sent } = observed();
   const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);
@@ -321,7 +321,7 @@ test('a message names the first twenty mistakes, and the error holds all', async
   expect(error.message).toContain('and 980 more, which are in error.issues');
 });
 
-test('a body that is a list takes no further fields', async () => {
+test('a body that is a list accepts no extra fields', async () => {
   const { payments, sent } = observed();
   const call = payments.request(
     { method: 'POST', path: '/batches', api: 'versioned', body: [1] },
@@ -337,7 +337,7 @@ test('a body that is a list takes no further fields', async () => {
   expect(sent).toEqual([]);
 });
 
-test('exact decimals come through as raw JSON', async () => {
+test('an exact decimal is sent as raw JSON', async () => {
   const { payments, sent } = observed(() => Response.json(account));
   const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('1.10');
   await payments.accounts.update('acc_1', { name: 'x' }, { body: { exact } });

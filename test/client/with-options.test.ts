@@ -249,7 +249,7 @@ test.each(names)('a clone with other options keeps %s', async (name) => {
   expect(differs).not.toEqual(expected);
 });
 
-test.each(names)('a clone with another %s uses it, and the original does not', async (name) => {
+test.each(names)('a clone with another %s uses it without changing the original', async (name) => {
   const { one, other, besides, shows } = effects[name];
   const payments = new PaymentsClient({ ...base, ...besides, ...one });
   const before = await shows(payments);
@@ -334,7 +334,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
 ])(
-  'a clone waits with its original after a 429, unless its %s or clock is another',
+  'a clone waits with its original after a 429 unless its %s or clock differs',
   async (_, call, tenant) => {
     let refuse = true;
     const { sent, options } = named('busy', (request) => {
@@ -360,7 +360,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
   },
 );
 
-test('what a clone refuses, it refuses when it is made', () => {
+test('a clone rejects invalid options when it is created', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });
   for (const options of [
     { apiKey: 'pk_1' },
@@ -372,7 +372,7 @@ test('what a clone refuses, it refuses when it is made', () => {
   }
 });
 
-test('options of a client may change afterwards without a trace', async () => {
+test('later changes to the options object do not change the client', async () => {
   const { sent, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
   const given: ClientOptions = { ...base, ...options, headers };
@@ -385,7 +385,7 @@ test('options of a client may change afterwards without a trace', async () => {
   expect(sent[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('a client can be printed whatever becomes of its options', () => {
+test('a client can be printed whatever happens to its options object', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -395,7 +395,7 @@ test('a client can be printed whatever becomes of its options', () => {
   });
 });
 
-test('null takes a credential off a copy, and what undefined leaves out stays', async () => {
+test('null removes a credential from a clone and undefined keeps it', async () => {
   const { sent, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
@@ -415,7 +415,7 @@ test('null takes a credential off a copy, and what undefined leaves out stays', 
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('null takes the idempotency header off a copy, and a creation is not sent again', async () => {
+test('null removes the idempotency header from a clone, so a creation is not resent', async () => {
   const { sent, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,

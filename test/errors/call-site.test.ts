@@ -88,7 +88,7 @@ test("the stack shows the loop's line for a page that was fetched ahead", async 
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test("the stack shows the loop's line when a list does not say how it goes on", async () => {
+test('the stack shows the line of the loop when a list has no next cursor', async () => {
   const { payments } = clientOf(() => page(true));
   const error = await failureOf(
     (async function callerOfLoop() {
@@ -100,7 +100,7 @@ test("the stack shows the loop's line when a list does not say how it goes on", 
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('a place is in the stack once', async () => {
+test('a call site appears in the stack once', async () => {
   const { payments } = clientOf(() => respond(404, errorBody));
   const error = await failureOf(payments.transfers.reconcile(newTransfer), PaymentsError);
   const places = (error.stack ?? '').match(/[^\s(]+:\d+:\d+/g) ?? [];

@@ -39,7 +39,7 @@ function listening(): { told: Told[]; hooks: Hooks } {
   };
 }
 
-test('a call is told from its first request to its last answer', async () => {
+test('the hooks report a call from its first request to its last response', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { told, hooks } = listening();
@@ -100,7 +100,7 @@ test('a call is told from its first request to its last answer', async () => {
   ]);
 });
 
-test('the events of calls side by side can be told apart', async () => {
+test('the events of concurrent calls can be told apart by their ids', async () => {
   const clock = new VirtualClock();
   const { told, hooks } = listening();
   const { payments } = clientOf(
@@ -117,7 +117,7 @@ test('the events of calls side by side can be told apart', async () => {
   );
 });
 
-test('hooks hear of a request without an answer', async () => {
+test('the hooks report a request without a response', async () => {
   const { told, hooks } = listening();
   const payments = clientAt(nobody, { hooks, maxRetries: 0 });
   await failureOf(payments.transfers.create(newTransfer));
@@ -130,7 +130,7 @@ test('hooks hear of a request without an answer', async () => {
   });
 });
 
-test('hooks hear nothing of a call that never goes out', async () => {
+test('the hooks report nothing for a call that is never sent', async () => {
   const { told, hooks } = listening();
   const { payments } = clientOf(() => respond(200), { hooks });
   await failureOf(payments.transfers.create({ ...newTransfer, amount: '-1' }));
@@ -169,7 +169,7 @@ test('no hook sees a credential', async () => {
   }
 });
 
-test("no hook sees what is secret in the caller's own headers", async () => {
+test('no hook sees a secret in the headers of the caller', async () => {
   const { told, hooks } = listening();
   const { payments, requests } = clientOf(() => respond(200, transfer), {
     hooks,
@@ -211,7 +211,7 @@ test("no hook sees what is secret in the caller's own headers", async () => {
   expect(JSON.stringify(told)).not.toContain(apiKey);
 });
 
-test('what a hook changes in its event changes nothing else', async () => {
+test('a change to a hook event changes nothing else', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {
       onRequest: (event) => {
@@ -236,7 +236,7 @@ test.each<[string, () => unknown]>([
   ['rejects', () => Promise.reject(new Error('hook'))],
   ['rejects in another realm', () => runInNewContext("Promise.reject(new Error('hook'))")],
   ['never ends', () => new Promise(() => undefined)],
-])('a hook that %s breaks no call', async (_, hook) => {
+])('a call succeeds although a hook %s', async (_, hook) => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -264,7 +264,7 @@ test.each<[string, () => unknown]>([
   expect(unhandled).toEqual([]);
 });
 
-test('a replay with a fresh token is a request like any other, and no retry', async () => {
+test('a replay with a new token is reported as a request and not as a retry', async () => {
   const { told, hooks } = listening();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),

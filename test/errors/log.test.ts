@@ -40,7 +40,7 @@ const troubles = [
 const success =
   '2026-01-31T12:00:00.125Z payments info #1 transfers.get GET /transfers/{id} attempt 2: 200 in 0 ms';
 
-test('PAYMENTS_LOG=warn prints what went wrong, and waits', async () => {
+test('PAYMENTS_LOG=warn prints failures and waits', async () => {
   expect((await linesOf('warn')).toSorted()).toEqual(troubles.toSorted());
 });
 
@@ -58,7 +58,7 @@ test.for(['', 'off', 'yes'])('PAYMENTS_LOG=%s prints nothing', async (level) => 
   expect(await linesOf(level)).toEqual([]);
 });
 
-test('a call that is held back says so, and the hooks hear of everything', async () => {
+test('a call that is held back is logged and reported to the hooks', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const heard: string[] = [];
   const clock = new VirtualClock(start);

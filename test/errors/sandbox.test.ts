@@ -51,7 +51,7 @@ test.each([
   [418, ApiError],
   [499, ApiError],
   [302, ApiError],
-] as const)('status %i is an error of its own class', async (status, expected) => {
+] as const)('a response of status %i is an error of its own class', async (status, expected) => {
   const sandbox = furnishedPlatform();
   const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({
@@ -81,7 +81,7 @@ test.each([
   expect(JSON.parse(error.body)).toEqual({ error: 'Some words', code: 'some_code', details: null });
 });
 
-test('the message of an error says what happened, what was asked and what to do', async () => {
+test('the message of an error has the cause, the request and a hint', async () => {
   const { payments } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
   const error = await caught(payments.counterparties.delete('cpty_999999'));
   expect(String(error)).toMatchInlineSnapshot(`
@@ -92,7 +92,7 @@ test('the message of an error says what happened, what was asked and what to do'
   `);
 });
 
-test('a wrong API key and a wrong JWT are refused', async () => {
+test('a wrong API key or JWT is an AuthenticationError', async () => {
   const sandbox = furnishedPlatform();
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
@@ -113,7 +113,7 @@ test('a wrong API key and a wrong JWT are refused', async () => {
   }
 });
 
-test('a call without its credential is refused before anything is sent', async () => {
+test('a call without its credential is rejected before anything is sent', async () => {
   const { payments, sent } = observed(undefined, { jwt: undefined });
   const error = await caught(payments.instructions.list({ address: owner }));
   expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
@@ -138,7 +138,7 @@ test.each([
   ['"text"', { code: undefined, details: undefined }],
   ['', { code: undefined, details: undefined }],
   ['<html><h1>Bad gateway</h1></html>', { code: undefined, details: undefined }],
-])('an error body of another form is kept as text: %s', async (body, expected) => {
+])('an error body of another form is kept as a string: %s', async (body, expected) => {
   const { payments } = observed(() => new Response(body, { status: 422 }));
   const error = await caught(payments.entities.get('ent_1'));
   expect(error).toBeInstanceOf(UnprocessableEntityError);
@@ -151,7 +151,7 @@ test.each([
   });
 });
 
-test('the error of a rate limit says how long to wait', async () => {
+test('the error of a rate limit has the time to wait', async () => {
   const sandbox = furnishedPlatform();
   const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({
@@ -169,7 +169,7 @@ test('the error of a rate limit says how long to wait', async () => {
   expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'rejected', retryable: true });
 });
 
-test('a creation that answers 500 is unknown, and not to be repeated', async () => {
+test('a creation is unknown and not retryable after a 500', async () => {
   const sandbox = furnishedPlatform();
   const { payments, sent } = observedSandbox(sandbox);
   sandbox.faults.add({

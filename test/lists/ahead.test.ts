@@ -79,7 +79,7 @@ const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string
 const idsUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `txfr_${number}`);
 
-test('the next page is on its way before this one is read, from the second page on', async () => {
+test('the next page is requested before this one is parsed, from the second page on', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -89,7 +89,7 @@ test('the next page is on its way before this one is read, from the second page 
   ]);
 });
 
-test('a list is one page ahead and no more, however soon the pages come', async () => {
+test('a list prefetches only one page', async () => {
   const server = await platformOf(9);
   const iterator = clientAt(server).transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -104,7 +104,7 @@ test('a list is one page ahead and no more, however soon the pages come', async 
   await iterator.return?.();
 });
 
-test('over connections of others a page is asked for only when the one before was read', async () => {
+test('a list over a custom transport requests a page only after the previous one was read', async () => {
   const symbols = [1, 2].map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`));
   for (const symbol of symbols) {
     const inner = Reflect.get(globalThis, symbol) as { dispatch: (...given: unknown[]) => boolean };
@@ -124,7 +124,7 @@ test('over connections of others a page is asked for only when the one before wa
   );
 });
 
-test('an answer that is no page leads nowhere, whatever it ends with', async () => {
+test('a response that is not a page is never followed', async () => {
   const server = await rawServer(
     ...[0, 1].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
     responseBytes(503, Buffer.from(pageText(2, 5)), keepAlive),
@@ -172,7 +172,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     false,
   ],
 ])(
-  'a page %s is followed, and asked for ahead only where its cursor is certain',
+  'a page %s is followed, and prefetched only if its cursor is certain',
   async (_, make, isAhead) => {
     const server = await platformOf(5, (_cursor, usual) => make(usual));
     const { events, options } = diary();
@@ -183,7 +183,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
   },
 );
 
-test('what was asked for behind a page that nobody can use is called off', async () => {
+test('the prefetch after an invalid page is cancelled', async () => {
   const server = await platformOf(5, (cursor, usual) => {
     if (cursor === 'c3') return undefined;
     return cursor === 'c2' ? usual.replace('"data":[{', '"data":[7,{') : usual;
@@ -200,7 +200,7 @@ test('what was asked for behind a page that nobody can use is called off', async
   expect(events).toContain('unknown c3');
 });
 
-test('a page that comes again with another cursor leads there', async () => {
+test('a repeated page with another cursor is followed there', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
@@ -214,7 +214,7 @@ test('a page that comes again with another cursor leads there', async () => {
   await server.closed(held?.connection ?? -1);
 });
 
-test('a page that comes again with the same cursor is followed by what was asked for', async () => {
+test('a repeated page with the same cursor continues with the prefetched page', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
@@ -223,7 +223,7 @@ test('a page that comes again with the same cursor is followed by what was asked
   expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
-test('a loop that is left while a page is about to be read ends, and its requests with it', async () => {
+test('leaving a loop while a page is being read cancels its requests', async () => {
   const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
   let leave = (): void => undefined;
   const payments = clientAt(server, {
@@ -245,7 +245,7 @@ test('a loop that is left while a page is about to be read ends, and its request
   expect(asked(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a page that leads back is not asked for again', async () => {
+test('a page whose cursor leads back is not requested again', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );

@@ -42,7 +42,7 @@ function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; ask
   return { payments, asked };
 }
 
-test('a list asks for nothing before somebody wants it', async () => {
+test('a list sends no request before it is awaited or iterated', async () => {
   const { payments, asked } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const pages = list.pages();
@@ -57,7 +57,7 @@ test('a list asks for nothing before somebody wants it', async () => {
   expect(asked).toHaveLength(3);
 });
 
-test('await gives the first page, asked for once however often it is awaited', async () => {
+test('await returns the first page and requests it once', async () => {
   const { payments, asked } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
@@ -79,7 +79,7 @@ test('await gives the first page, asked for once however often it is awaited', a
   expect(asked).toHaveLength(1);
 });
 
-test('a first page that fails rejects whoever waits for it, and can be caught', async () => {
+test('a failed first page rejects every await and can be caught', async () => {
   const { payments } = clientOf(() => respond(404, {}));
   const list = payments.transfers.list();
   expect(await list.catch(() => 'caught')).toBe('caught');
@@ -92,7 +92,7 @@ test('a first page that fails rejects whoever waits for it, and can be caught', 
   await expect(list.withResponse()).rejects.toMatchObject({ status: 404 });
 });
 
-test('for await gives every item in order, pages() every page', async () => {
+test('for await yields every item in order', async () => {
   const { payments, asked } = platformOf(7);
   const list = payments.transfers.list({ limit: 3 });
   const seen: number[] = [];
@@ -105,7 +105,7 @@ test('for await gives every item in order, pages() every page', async () => {
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-test('each loop starts afresh, also beside another', async () => {
+test('each loop starts at the first page, even during another loop', async () => {
   const { payments, asked } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
@@ -115,7 +115,7 @@ test('each loop starts afresh, also beside another', async () => {
   expect(asked).toHaveLength(9);
 });
 
-test('limit and filters are the same on every page, whatever becomes of the query', async () => {
+test('limit and filters are the same on every page although the query object changes', async () => {
   const { payments, asked } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
@@ -137,7 +137,7 @@ test('limit and filters are the same on every page, whatever becomes of the quer
   ]);
 });
 
-test('a list can begin at a cursor', async () => {
+test('a list can start at a cursor', async () => {
   const { payments, asked } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
@@ -146,7 +146,7 @@ test('a list can begin at a cursor', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('an empty page that promises more is passed over', async () => {
+test('a list continues after an empty page with hasMore', async () => {
   const { payments, asked } = scripted(
     page([transferNumber(0)], 'a'),
     page([], 'b'),
@@ -158,13 +158,13 @@ test('an empty page that promises more is passed over', async () => {
   expect(asked).toHaveLength(4);
 });
 
-test('a list without items is over at once', async () => {
+test('a list without items ends after one request', async () => {
   const { payments, asked } = scripted(page([]));
   expect(await payments.transfers.list().toArray({ max: 99 })).toEqual([]);
   expect(asked).toHaveLength(1);
 });
 
-test('hasMore decides: a cursor beside hasMore false is not followed', async () => {
+test('a cursor is not followed when hasMore is false', async () => {
   const { payments, asked } = scripted(page([transferNumber(0)], 'onwards', false));
   const list = payments.transfers.list();
   expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
@@ -179,7 +179,7 @@ test.each<[string, object]>([
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
 ])(
-  'more is promised with a cursor that is %s: the list ends in an error that says where',
+  'a list ends in an error that can be resumed when hasMore comes with a cursor that is %s',
   async (_, cursor) => {
     const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
     const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
@@ -209,7 +209,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['the one the list began at', 's', ['a', 's'], 2],
   ['the one the list began at, at once', 's', ['s'], 1],
 ])(
-  'a cursor that is %s ends the list in an error, after its items',
+  'a list ends in an error after the items of its page when the cursor is %s',
   async (_, cursor, cursors, requests) => {
     const pages = cursors.map((next, index) => page([transferNumber(index)], next));
     const { payments, asked } = scripted(...pages);
@@ -239,7 +239,7 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
 /** One whose first pages are empty. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
-test('empty pages without end are asked for a thousand times, and the way on is told', async () => {
+test('a list ends after a thousand empty pages with a cursor to resume from', async () => {
   const { payments, requests } = dry(1e9);
   const error = await failureOf(
     payments.transfers.list({ limit: 2 }).toArray({ max: 1 }),
@@ -254,14 +254,14 @@ test('empty pages without end are asked for a thousand times, and the way on is 
   expect(requests).toHaveLength(1_000);
 });
 
-test('a filter that leaves many pages empty is followed to its items', async () => {
+test('a list reaches its items after many empty pages of a filter', async () => {
   const { payments, requests } = dry(999);
   const items = await payments.transfers.list().toArray({ max: 2 });
   expect(idsOf(items)).toEqual([1_000, 2_000]);
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test('a page that comes for ever under new cursors is found out', async () => {
+test('a list ends in an error when the same page repeats under new cursors', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
     // Others come before it, or empty ones in between.
@@ -282,7 +282,7 @@ test('a page that comes for ever under new cursors is found out', async () => {
   }
 });
 
-test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+test('a list continues when a new page in front makes one page repeat', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -291,7 +291,7 @@ test('a list that has grown by a page in front sends one page twice, and goes on
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('pages that begin alike are not the same', async () => {
+test('pages with the same first items are not the same page', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -299,7 +299,7 @@ test('pages that begin alike are not the same', async () => {
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('items that are alike are told apart by all that they hold, large integers too', async () => {
+test('similar items are compared by all their fields, large integers included', async () => {
   const { payments, asked } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
@@ -312,7 +312,7 @@ test('items that are alike are told apart by all that they hold, large integers 
   expect(asked).toHaveLength(4);
 });
 
-test('an iterator that has lost its way has said so, and asks for nothing', async () => {
+test('an iterator that ended in an error sends no further request', async () => {
   const { payments, asked } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -322,7 +322,7 @@ test('an iterator that has lost its way has said so, and asks for nothing', asyn
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-  'toArray needs a bound, and %o is none',
+  'toArray rejects a limit of %o',
   async (max) => {
     const { payments, asked } = platformOf(5);
     const list = payments.transfers.list();
@@ -333,7 +333,7 @@ test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', nul
   },
 );
 
-test('toArray stops as soon as it has enough', async () => {
+test('toArray sends no request after it has enough items', async () => {
   for (const max of [1, 2, 3, 4, 7, 10, 11]) {
     const { payments, asked } = platformOf(10);
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
@@ -346,7 +346,7 @@ test('toArray stops as soon as it has enough', async () => {
   }
 });
 
-test('what is wrong with the arguments is said when the list is used, not before', async () => {
+test('invalid arguments are reported when the list is used', async () => {
   const { payments, asked } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);
@@ -356,7 +356,7 @@ test('what is wrong with the arguments is said when the list is used, not before
   expect(asked).toHaveLength(0);
 });
 
-test('a signal that was aborted before ends the loop with nothing sent', async () => {
+test('a loop with an aborted signal sends nothing', async () => {
   const { payments, asked } = platformOf(5);
   const signal = AbortSignal.abort('no');
   const error = await failureOf(

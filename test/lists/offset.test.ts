@@ -46,7 +46,7 @@ const hashes = (from: number, to: number): unknown[] =>
 const hashesOf = (records: readonly { transactionHash: string }[]): string[] =>
   records.map(({ transactionHash }) => transactionHash);
 
-test('nothing is asked for before it is wanted, and await asks once', async () => {
+test('a list by position sends one request when it is awaited and none before', async () => {
   const { payments, asked } = platformOf(5);
   const list = payments.transactions.list({ address, take: 2 });
   await settle();
@@ -61,7 +61,7 @@ test('nothing is asked for before it is wanted, and await asks once', async () =
   expect(asked).toEqual([{ address, take: 2 }]);
 });
 
-test('each page is asked for from where the one before ended, with the same filters', async () => {
+test('each page starts where the previous one ended and keeps the filters', async () => {
   const { payments, asked } = platformOf(5);
   // One as the platform may write it, without the 0x of its type.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -86,7 +86,7 @@ test('each page is asked for from where the one before ended, with the same filt
   ]);
 });
 
-test('a short page proves nothing: only an empty one ends the list', async () => {
+test('a short page does not end the list, an empty page does', async () => {
   // Asked for ten, this platform gives three.
   const { payments, asked } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
@@ -104,7 +104,7 @@ test('a short page proves nothing: only an empty one ends the list', async () =>
   expect(asked.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
 });
 
-test('an empty list by position is one request', async () => {
+test('an empty list by position takes one request', async () => {
   const { payments, asked } = platformOf(0);
   const list = payments.transactions.list({ address });
   expect(await list.toArray({ max: 9 })).toEqual([]);
@@ -112,7 +112,7 @@ test('an empty list by position is one request', async () => {
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('a list by position can begin anywhere', async () => {
+test('a list by position can start anywhere', async () => {
   const { payments, asked } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
@@ -125,21 +125,21 @@ test('a list by position can begin anywhere', async () => {
   expect(asked).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray asks for no page beyond what it needs', async () => {
+test('toArray requests no page that it does not need', async () => {
   const { payments, asked } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
   expect(asked).toHaveLength(1);
 });
 
-test('a take that is a bigint does not keep an error from being written as JSON', async () => {
+test('the error of a list with a bigint as take can be written as JSON', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('a platform that ignores skip is found out before it is read for ever', async () => {
+test('a list ends in an error when the platform ignores skip', async () => {
   const { payments, asked } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
@@ -160,7 +160,7 @@ test('a platform that ignores skip is found out before it is read for ever', asy
   expect(seen).toHaveLength(22);
 });
 
-test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+test('a list by position continues when a new page in front makes one page repeat', async () => {
   const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
     const total = request === 1 ? 5 : 7;
     const newestFirst = Array.from({ length: total }, (_, index) =>
@@ -173,7 +173,7 @@ test('a list that has grown by a page in front sends one page twice, and goes on
   expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
 });
 
-test('two pages that begin alike are two pages', async () => {
+test('two pages with the same first records are two pages', async () => {
   const sizes = [2, 1, 0];
   const { payments } = platformOf(0, 3, (_, request) =>
     respond(
@@ -184,7 +184,7 @@ test('two pages that begin alike are two pages', async () => {
   expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
 });
 
-test('records that differ in a large integer are told apart', async () => {
+test('records that differ in a large integer are two records', async () => {
   const large = (number: number): Response =>
     new Response(
       JSON.stringify([transactionNumber(1)]).replace(
@@ -203,7 +203,7 @@ test('records that differ in a large integer are told apart', async () => {
   ]);
 });
 
-test('the error of a page that fails says where to go on', async () => {
+test('the error of a failed page has the position to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -223,14 +223,14 @@ test('the error of a page that fails says where to go on', async () => {
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('a take that is nothing of the kind rejects, and does not throw at once', async () => {
+test('an invalid take rejects instead of throwing', async () => {
   const { payments, asked } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
   expect(asked).toEqual([]);
 });
 
-test('toArray without a bound sends nothing, and names the list', async () => {
+test('toArray without a limit is rejected with the name of the list', async () => {
   const { payments, asked } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({

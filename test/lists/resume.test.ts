@@ -70,7 +70,7 @@ test.each<[string, () => Response | Promise<Response>]>([
   ['a server error', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['a page of another kind', () => respond(200, html)],
-])('after %s the rest of a list follows without loss or double', async (_, trouble) => {
+])('a list resumes without loss or repetition after %s', async (_, trouble) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6, 9]) {
       const { payments, asked } = troubled(at, trouble);
@@ -86,7 +86,7 @@ test.each<[string, () => Response | Promise<Response>]>([
 test.each([
   ['without a way on', null],
   ['that leads back', 'c3'],
-])('a page %s is handed out, and asked for again', async (_, cursor) => {
+])('a page %s is yielded and then requested again on resume', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
       const data = [at, at + 1, at + 2].map(transferNumber);
@@ -99,14 +99,14 @@ test.each([
   }
 });
 
-test('a first page that fails is begun again without a cursor', async () => {
+test('a list resumes without a cursor when its first page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);
   expect(resumes).toEqual([{ cursor: undefined, limit: 3, itemsYielded: 0 }]);
 });
 
-test('a list that began at a cursor goes on from there', async () => {
+test('a list that started at a cursor resumes from its latest cursor', async () => {
   const { payments } = troubled(6, () => respond(400, errorBody));
   const list = payments.transfers.list({ limit: 3, cursor: 'c6' });
   const error = await failureOf(list.toArray({ max: 99 }), BadRequestError);
@@ -119,7 +119,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'an error of a page keeps its class, and its JSON tells where the list broke off: %o',
+  'the error of a page keeps its class and writes the position as JSON: %o',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });
@@ -130,12 +130,12 @@ test.each([
   },
 );
 
-test('an error outside of a list carries no resume', async () => {
+test('an error outside of a list has no resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });
 
-test('a transient failure in the middle is retried, and the loop does not notice', async () => {
+test('a transient failure of a page is retried within the loop', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);

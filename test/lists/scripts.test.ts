@@ -94,7 +94,7 @@ const endOf = (error: unknown): string => {
 test.each([
   { way: 'a fetch', open: () => Promise.resolve(overFetch) },
   { way: 'Node’s connections', open: overSockets },
-])('whatever pages come over $way, a loop ends and has seen the truth so far', async ({ open }) => {
+])('a loop over $way ends and yields the items of the script so far', async ({ open }) => {
   const sceneOf = await open();
   const platforms = fc
     .array(anyPage, { minLength: 7, maxLength: 7 })
@@ -122,7 +122,7 @@ test.each([
   );
 });
 
-test('on the sandbox every page size gives the same list', async () => {
+test('every page size gives the same list on the sandbox', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });

@@ -55,7 +55,7 @@ function heldPlatform(options: ClientOptions = {}): { payments: PaymentsClient; 
 /** A loop over a list that goes on only when the test says so. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a page is asked for ahead, but only once a second page was asked for', async () => {
+test('a page is prefetched only after a second page was requested', async () => {
   const { payments, asked } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
@@ -109,7 +109,7 @@ async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
   return { payments, asked, iterator };
 }
 
-test('leaving cancels the page in flight', async () => {
+test('leaving a loop cancels the page in flight', async () => {
   const { asked, iterator } = await inFlight();
   expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
   await settle();
@@ -148,7 +148,7 @@ test.each<[string, () => void]>([
   expect(asked[2]?.signal.aborted).toBe(true);
 });
 
-test('leaving before the page in flight has arrived ends the waiting call, too', async () => {
+test('return() ends a pending next() before the page in flight arrives', async () => {
   const { asked, iterator } = await inFlight();
   const waiting = iterator.next();
   await settle();
@@ -186,14 +186,14 @@ test('an aborted signal cancels the page in flight and ends the loop', async () 
   });
 });
 
-test('a page ahead that fails is nobody’s business when the consumer leaves', async () => {
+test('a failed prefetch is ignored when the consumer has left', async () => {
   const { asked, iterator } = await inFlight();
   await asked[2]?.fail(500);
   await iterator.return?.();
   expect(asked).toHaveLength(3);
 });
 
-test('a page ahead that fails is told when it is asked for, and ends the loop', async () => {
+test('a failed prefetch is reported when its page is requested, and ends the loop', async () => {
   const { asked, iterator } = await inFlight();
   await asked[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
@@ -202,7 +202,7 @@ test('a page ahead that fails is told when it is asked for, and ends the loop', 
   expect(asked).toHaveLength(3);
 });
 
-test('calls of next() that overlap fetch no page twice and keep their order', async () => {
+test('overlapping calls of next() fetch no page twice and keep their order', async () => {
   for (const what of ['items', 'pages'] as const) {
     const { payments, asked } = heldPlatform();
     const list = payments.transfers.list();
@@ -228,7 +228,7 @@ test('calls of next() that overlap fetch no page twice and keep their order', as
   }
 });
 
-test('a loop that waits long between items holds one page and no more', async () => {
+test('a loop that waits long between items holds one page only', async () => {
   const { asked, iterator } = await inFlight();
   await asked[2]?.give();
   await settle(100);
@@ -236,7 +236,7 @@ test('a loop that waits long between items holds one page and no more', async ()
   await iterator.return?.();
 });
 
-test('an iterator can be used in for await, too', async () => {
+test('an iterator can be used in for await', async () => {
   const { payments, asked } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {

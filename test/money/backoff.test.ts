@@ -69,7 +69,7 @@ test('the wait is random below a bound that doubles up to 8 s', async () => {
   );
 });
 
-test('two callers who failed together do not come back together', async () => {
+test('two callers that failed together retry at different times', async () => {
   const gaps = new Set<number>();
   for (let caller = 0; caller < 20; caller += 1) {
     for (const gap of (await course(503, {})).gaps) gaps.add(gap);
@@ -77,7 +77,7 @@ test('two callers who failed together do not come back together', async () => {
   expect(gaps.size).toBeGreaterThan(5);
 });
 
-test('Retry-After is never undercut, whatever the random numbers are', async () => {
+test('the wait is never shorter than Retry-After', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 60_000 }),
@@ -106,13 +106,13 @@ test.each([
   ['seconds with decimals', { 'retry-after': '1.25' }, 1_250],
   ['no time at all', { 'retry-after': '0' }, 0],
   ['the longest wait that is waited', { 'retry-after': '60' }, 60_000],
-])('Retry-After in the form of %s is waited for', async (_, headers, ms) => {
+])('the client waits for a Retry-After given as %s', async (_, headers, ms) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   expect((await course(429, headers)).gaps).toEqual([ms]);
 });
 
 test.each([-day, -5_000, 0, 5_000, day])(
-  'Retry-After as a date is measured by the platform’s clock, %i ms off ours',
+  'a Retry-After date is measured by the clock of the platform, %i ms away from ours',
   async (skew) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -122,7 +122,7 @@ test.each([-day, -5_000, 0, 5_000, day])(
   },
 );
 
-test('without a readable Date, a Retry-After as a date is measured by our clock', async () => {
+test('a Retry-After date is measured by the local clock when Date is not readable', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const extra of [{}, { date: 'yesterday' }]) {
     const clock = new VirtualClock();
@@ -131,7 +131,7 @@ test('without a readable Date, a Retry-After as a date is measured by our clock'
   }
 });
 
-test('a Retry-After in the past asks for no wait', async () => {
+test('a Retry-After in the past causes no wait', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const clock = new VirtualClock();
   const headers = {
@@ -159,14 +159,14 @@ test.each([
   '2026-01-01T00:00:30Z',
   'Thu, 99 Jan 2026 00:00:30 GMT',
   'Thursday, 01-Jan-26 00:00:30 GMT',
-])('Retry-After: %s is junk, and counts as absent', async (junk) => {
+])('an invalid Retry-After counts as absent: %s', async (junk) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const { gaps, error } = await course(429, { 'retry-after': junk });
   expect(gaps).toEqual([500]);
   expect(error).toMatchObject({ retryAfterMs: undefined });
 });
 
-test('whatever the header holds, the wait is a finite number that is not negative', () => {
+test('the wait is finite and not negative for any Retry-After', () => {
   const text = fc.oneof(
     fc.string(),
     fc.integer().map(String),
@@ -188,7 +188,7 @@ test.each([
   ['3600', 3_600_000],
   ['999999999', 999_999_999_000],
   ['Fri, 31 Dec 9999 23:59:59 GMT', Date.UTC(9999, 11, 31, 23, 59, 59) - Date.UTC(2026, 0, 1)],
-])('a Retry-After of %s is told, not waited for', async (value, retryAfterMs) => {
+])('a Retry-After of %s is reported instead of waited for', async (value, retryAfterMs) => {
   const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
   expect(error).toBeInstanceOf(RateLimitError);
   expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
@@ -196,7 +196,7 @@ test.each([
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test('a Retry-After that the total timeout does not allow is told at once', async () => {
+test('a Retry-After beyond the total timeout is reported at once', async () => {
   const options = { totalTimeout: 9_000 };
   const { error, gaps, elapsed } = await course(503, { 'retry-after': '10' }, options);
   expect(error).toBeInstanceOf(ServerError);
@@ -205,7 +205,7 @@ test('a Retry-After that the total timeout does not allow is told at once', asyn
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test('a creation that may have happened is told when to look, and not sent again', async () => {
+test('a creation with unknown outcome reports Retry-After and is not resent', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
     clock,
@@ -218,7 +218,7 @@ test('a creation that may have happened is told when to look, and not sent again
 test.each([
   ['safe GET', 503, 'unknown'],
   ['once POST', 429, 'rejected'],
-] as const)('a %s can be aborted while it waits', async (kind, status, outcome) => {
+] as const)('a %s can be aborted during its wait', async (kind, status, outcome) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.9);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
@@ -231,7 +231,7 @@ test.each([
   expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
 });
 
-test('the budget keeps callers who fail together from trying three times each', async () => {
+test('the retry budget limits callers that fail together', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
   const errors = await clock.run(
@@ -253,7 +253,7 @@ test('the budget keeps callers who fail together from trying three times each', 
   expect(requests).toHaveLength(2);
 });
 
-test('a retry that helped costs the budget nothing', async () => {
+test('a successful retry returns its tokens to the budget', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
@@ -263,7 +263,7 @@ test('a retry that helped costs the budget nothing', async () => {
   expect(requests).toHaveLength(120);
 });
 
-test('an empty budget gets one token back for each success', async () => {
+test('an empty budget regains one token for each success', async () => {
   const clock = new VirtualClock();
   let good = false;
   const { payments, requests } = clientOf(
@@ -306,7 +306,7 @@ test('a retry costs 5 tokens when the platform did no work', async () => {
   expect(requests).toHaveLength(60 + 500 / 5);
 });
 
-test('onRetry hears of a wait before it begins', async () => {
+test('onRetry reports a wait before it starts', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const told: RetryEvent[] = [];

@@ -47,7 +47,7 @@ test('timeout covers the headers', async () => {
   await server.closed(0);
 });
 
-test('timeout covers the body, from the same start', async () => {
+test('timeout covers the body from the start of the attempt', async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
   const begun = headersReceived();
@@ -89,7 +89,7 @@ test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)('whoever leaves a %i while its body arrives is told: %s', async (status, outcome) => {
+] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
   const server = await stalled(status);
   const begun = headersReceived();
   const caller = new AbortController();
@@ -100,7 +100,7 @@ test.each([
   expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
 });
 
-test('a timeout before the connection stands says so, and that nothing was sent', async () => {
+test('a timeout during the connection reports that nothing was sent', async () => {
   // It takes connections and says nothing, so that no TLS comes about.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
@@ -160,7 +160,7 @@ test('totalTimeout covers the body', async () => {
   await server.closed(0);
 });
 
-test('nothing is sent after totalTimeout, although no timer has fired yet', async () => {
+test('nothing is sent after totalTimeout although its timer has not fired', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
@@ -173,7 +173,7 @@ test('nothing is sent after totalTimeout, although no timer has fired yet', asyn
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout holds although a clock without elapsed is set back', async () => {
+test('totalTimeout holds when a clock without elapsed is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -195,7 +195,7 @@ test('totalTimeout holds although a clock without elapsed is set back', async ()
   expect((await failed).phase).toBe('total');
 });
 
-test('when timeout and totalTimeout end together, the call is over, and a creation is unknown', async () => {
+test('the call ends as unknown when timeout and totalTimeout end together', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -216,7 +216,7 @@ test('a call leaves no timer on the clock and no listener on the signal', async 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a timer far in the future is shortened, not fired at once', async () => {
+test('a very long timer is shortened instead of firing at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
@@ -243,7 +243,7 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('a signal that was aborted before sends nothing: %s', async (kind) => {
+test.each(kinds)('an aborted signal keeps a %s from being sent', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -256,7 +256,7 @@ test.each(kinds)('a signal that was aborted before sends nothing: %s', async (ki
 });
 
 test.each(['dispatcher', 'fetch'])(
-  'a caller who leaves while the request is being made ready has sent nothing: %s',
+  'an abort during the preparation keeps a request from being sent over the %s',
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
@@ -282,40 +282,37 @@ test.each(['dispatcher', 'fetch'])(
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])(
-  'whenever a caller leaves, what is called not_sent never arrives: over %s',
-  async (_, transport) => {
-    const server = await rawServer(() => undefined);
-    const payments = clientAt(server, transport);
-    const unsent: string[] = [];
-    const outcomes = new Set<string>();
-    for (let step = 0; step < 80; step += 1) {
-      const description = `step ${step}`;
-      const caller = new AbortController();
-      const { signal } = caller;
-      const call = failureOf(
-        payments.transfers.create({ ...newTransfer, description }, { signal }),
-        AbortError,
-      );
-      // Forty promises, one after the other, and then forty turns of the event loop.
-      for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-      if (step > 40) await settle(step - 40);
-      caller.abort();
-      const { outcome } = await call;
-      outcomes.add(outcome);
-      if (outcome === 'not_sent') unsent.push(description);
-    }
-    await settle();
-    const arrived = server.arrivals.map(
-      ({ body }) => (JSON.parse(body) as { description: string }).description,
+])('a request aborted as not_sent never arrives over %s', async (_, transport) => {
+  const server = await rawServer(() => undefined);
+  const payments = clientAt(server, transport);
+  const unsent: string[] = [];
+  const outcomes = new Set<string>();
+  for (let step = 0; step < 80; step += 1) {
+    const description = `step ${step}`;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const call = failureOf(
+      payments.transfers.create({ ...newTransfer, description }, { signal }),
+      AbortError,
     );
-    expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
-    expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
-    expect(arrived.length).toBeGreaterThan(0);
-  },
-);
+    // Forty promises, one after the other, and then forty turns of the event loop.
+    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+    if (step > 40) await settle(step - 40);
+    caller.abort();
+    const { outcome } = await call;
+    outcomes.add(outcome);
+    if (outcome === 'not_sent') unsent.push(description);
+  }
+  await settle();
+  const arrived = server.arrivals.map(
+    ({ body }) => (JSON.parse(body) as { description: string }).description,
+  );
+  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+  expect(arrived.length).toBeGreaterThan(0);
+});
 
-test('a body that minds no signal is left when time is up, and told to stop', async () => {
+test('a body that ignores its signal is abandoned and cancelled at the timeout', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -348,7 +345,7 @@ test.each([
   ['a text', 'mine'],
   ['null', null],
   ['nothing', undefined],
-])('the reason of an abort is its cause: %s', async (_, reason) => {
+])('the reason of an abort is the cause of the error: %s', async (_, reason) => {
   const { payments } = clientOf(() => new Promise(() => undefined));
   const controller = new AbortController();
   const call = failureOf(
@@ -362,7 +359,7 @@ test.each([
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a signal of AbortSignal.timeout() ends the call as an abort of the caller’s', async () => {
+test('a signal of AbortSignal.timeout() aborts the call like any signal', async () => {
   const server = await rawServer(() => undefined);
   const signal = AbortSignal.timeout(5);
   const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);
@@ -371,7 +368,7 @@ test('a signal of AbortSignal.timeout() ends the call as an abort of the caller�
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('no listener stays on the caller’s signal', async () => {
+test('no listener stays on the signal of the caller', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
@@ -404,7 +401,7 @@ const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fe
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: ownFetch }],
-] as const)('no listener stays after a timeout or an abort, over %s', async (_, transport) => {
+] as const)('no listener stays after a timeout or an abort over %s', async (_, transport) => {
   for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
@@ -430,7 +427,7 @@ test.each([
   }
 });
 
-test('whatever happens, no timer stays and no rejection is left unhandled', async () => {
+test('a failed call leaves no timer and no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -484,7 +481,7 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
   expect(unhandled).toEqual([]);
 });
 
-test('a call that was given up while its connection failed is one error, not two', async () => {
+test('a call that is aborted while its connection fails rejects once', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -494,7 +491,7 @@ test('a call that was given up while its connection failed is one error, not two
   expect(both[0]).toBe(both[1]);
 });
 
-test('a body that gives little at once, without end, is left when time is up', async () => {
+test('a slow endless body is abandoned at the timeout', async () => {
   const { payments } = clientOf(
     () =>
       new Response(
@@ -510,7 +507,7 @@ test('a body that gives little at once, without end, is left when time is up', a
   expect(error.phase).toBe('body');
 });
 
-test('nothing is waited for once a deadline is over', async () => {
+test('no wait starts after a deadline', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -518,7 +515,7 @@ test('nothing is waited for once a deadline is over', async () => {
   deadline.close();
 });
 
-test('an answer that came while the process stood still is read before its deadline is checkBy', async () => {
+test('a response that arrived while the process was suspended is read before its deadline is checked', async () => {
   const clock = new VirtualClock();
   const response = Promise.withResolvers<Response>();
   const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });
@@ -532,7 +529,7 @@ test('an answer that came while the process stood still is read before its deadl
   expect(await call).toEqual(transferCreated);
 });
 
-test('a process that stood still and finds no answer gives up soon, and a write is unknown', async () => {
+test('a process that was suspended without a response times out quickly, with a write unknown', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,

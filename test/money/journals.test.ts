@@ -30,7 +30,7 @@ const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
-test('the database reports that a claim is on disk before it answers', () => {
+test('a claim is on disk before swap resolves', () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
   const [database] = prepare.mock.contexts as DatabaseSync[];

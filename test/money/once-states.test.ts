@@ -7,7 +7,7 @@ test.each<Bounds & { atLeast: number }>([
   { callers: 1, calls: 3, faults: 1, atLeast: 6_000 },
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
-])('whatever happens to them, callers make one payment: %o', async ({ atLeast, ...bounds }) => {
+])('callers make one payment in every interleaving: %o', async ({ atLeast, ...bounds }) => {
   const { states, wrong } = await explore(bounds);
   expect(wrong).toBeUndefined();
   expect(states).toBeGreaterThan(atLeast);

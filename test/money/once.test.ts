@@ -72,7 +72,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
-test('a payment is made, and the same call again is the same transfer', async () => {
+test('the same call twice resolves to one transfer', async () => {
   const { pay, made, journal, asked, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
@@ -90,7 +90,7 @@ test('a payment is made, and the same call again is the same transfer', async ()
   expect(asked()).toEqual(['transfers.create', 'transfers.get']);
 });
 
-test('the claim is written before anything is sent, and says when it ends', async () => {
+test('the claim with its expiry is written before anything is sent', async () => {
   const { clock, journal, pay } = setup({
     fetch: async () => {
       seen = await journal.read('invoice 4711');
@@ -135,7 +135,7 @@ test.each([
     { body: { description: 'x' } },
     'options.body.description',
   ],
-])('%s is refused, and nothing is sent or written', async (_, changes, options, path) => {
+])('%s is rejected before anything is sent or written', async (_, changes, options, path) => {
   const { pay, asked, journal } = setup();
   const error = await failureOf(pay(changes as never, options as never), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toContain(path);
@@ -148,7 +148,7 @@ test.each([
 });
 
 test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
-  'pays with the reference %s',
+  'createOnce pays with the reference %s',
   async (description) => {
     const { pay, made } = setup();
     await pay({ description });
@@ -156,7 +156,7 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   },
 );
 
-test('without a journal the call is refused, and says which there are', async () => {
+test('a call without a journal is rejected with a list of the available ones', async () => {
   const { payments, asked } = setup({ journal: undefined });
   const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
@@ -166,7 +166,7 @@ test('without a journal the call is refused, and says which there are', async ()
   expect(asked()).toEqual([]);
 });
 
-test('journal and gracePeriod may be given to one call', async () => {
+test('journal and gracePeriod may be options of one call', async () => {
   const { pay, journal, clock, claim } = setup();
   const own = memoryJournal({ now: () => clock.now() });
   await claim();
@@ -205,7 +205,7 @@ test.each([
   expect(made()).toHaveLength(0);
 });
 
-test('of two calls at once one pays, and the other is told when to come again', async () => {
+test('the second of two concurrent calls is in progress and has a time to retry', async () => {
   const { pay, made, payments, journal } = setup();
   const elsewhere = payments.withOptions({ journal });
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
@@ -217,7 +217,7 @@ test('of two calls at once one pays, and the other is told when to come again', 
 });
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'an answer that is lost %s is looked for at once',
+  'createOnce searches at once when a response is lost %s',
   async (when) => {
     const { pay, made, sandbox, asked, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
@@ -238,7 +238,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('a claim of somebody who died is taken over when its request can no longer arrive', async () => {
+test('the claim of a dead process is taken over when its request can no longer arrive', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
@@ -258,7 +258,7 @@ test('a claim of somebody who died is taken over when its request can no longer 
   expect(made()).toHaveLength(1);
 });
 
-test('the time is taken before the look, in which a transfer may still appear', async () => {
+test('the time is read before the search, during which a transfer may still appear', async () => {
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: (request) => {
       if (request.method === 'GET') clock.jump(totalTimeout - 1);
@@ -272,7 +272,7 @@ test('the time is taken before the look, in which a transfer may still appear', 
   expect(made()).toHaveLength(0);
 });
 
-test('a claim of a caller with other settings ends when it says so itself', async () => {
+test('a claim of a caller with other settings expires at its own expiresAt', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
@@ -287,19 +287,22 @@ test('a claim of a caller with other settings ends when it says so itself', asyn
 test.each([
   ['refused', rejection, UnprocessableEntityError],
   ['never sent', { kind: 'status', status: 429, retryAfter: 90 }, Error],
-] as const)('what is %s gives the claim back, and is a fresh try', async (_, fault, kind) => {
-  const { pay, made, sandbox, journal } = setup();
-  sandbox.faults.add({ operation: 'transfers.create', fault });
-  const error = await pay().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(kind);
-  expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
-  expect(await journal.read('invoice 4711')).toBeUndefined();
-  if (fault.status === 429) return;
-  await pay();
-  expect(made()).toHaveLength(1);
-});
+] as const)(
+  'a payment that is %s removes the claim and can be tried again',
+  async (_, fault, kind) => {
+    const { pay, made, sandbox, journal } = setup();
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const error = await pay().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
+    expect(await journal.read('invoice 4711')).toBeUndefined();
+    if (fault.status === 429) return;
+    await pay();
+    expect(made()).toHaveLength(1);
+  },
+);
 
-test('a second request that is refused because the first one took the money finds the first one', async () => {
+test('a second request that is rejected for missing funds finds the first transfer', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -385,7 +388,7 @@ test('a lost swap that should remove the claim resolves to the payment of anothe
 /** Transfers whose descriptions look like the reference. */
 const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
-test('what may be the payment is for a person, and named', async () => {
+test('a transfer that may be the payment is named for an operator to decide', async () => {
   const { pay, made, claim, clock, sandbox, asked } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -398,7 +401,7 @@ test('what may be the payment is for a person, and named', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('what the journal knows as another payment is no candidate', async () => {
+test('a transfer that the journal has as another payment is no candidate', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   await pay({ description: similar.description });
@@ -410,7 +413,7 @@ test('what the journal knows as another payment is no candidate', async () => {
   ]);
 });
 
-test('what the journal has under that description as another transfer stays a candidate', async () => {
+test('a transfer that the journal has under its description as another id stays a candidate', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -426,7 +429,7 @@ test('what the journal has under that description as another transfer stays a ca
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
-test('a person may say which transfer it is', async () => {
+test('an operator may record which transfer it is', async () => {
   const { pay, claim, sandbox, payments, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -455,7 +458,7 @@ test.each(['txfr_000001', 'not_paid'] as const)(
   },
 );
 
-test('an ambiguous search before the first claim is written, and an operator ends it', async () => {
+test('an ambiguous search before the first claim writes an entry for an operator to resolve', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
   const { pay, sandbox, payments, made } = setup({ journal, clock });
@@ -479,7 +482,7 @@ test('an ambiguous search before the first claim is written, and an operator end
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous search marks the claim, and its own call still records the payment', async () => {
+test('an ambiguous search marks the claim, and its own call can still record the payment', async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {
@@ -510,7 +513,7 @@ test('an ambiguous error and entry name ten candidates', async () => {
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
-test('a payment behind a thousand similar ones is not paid again', async () => {
+test('a payment after a thousand similar transfers is not paid again', async () => {
   const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
   for (let each = 0; each < 1_000; each += 1) {
     const mine = { ...input, description: `${input.description} p${each}` };
@@ -553,7 +556,7 @@ test('an operator may not record not_paid for a payment that the list shows', as
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('force records not_paid in spite of the claim and the list', async () => {
+test('force records not_paid despite the claim and the list', async () => {
   const { payments, claim, sandbox, journal, asked } = setup();
   await claim();
   sandbox.transfers.create(input);
@@ -570,7 +573,7 @@ test('resolveOnce rejects a transfer that the journal has as paid under another 
   expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
 });
 
-test('an entry that an operator recorded keeps who did it', async () => {
+test('an entry that an operator recorded keeps resolvedBy', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -606,7 +609,7 @@ test.each([
   ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
-])('resolveOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
+])('resolveOnce(%o, %o, %o) is rejected', async (reference, verdict, options, path) => {
   const { payments, asked } = setup();
   const call = payments.transfers.resolveOnce(
     reference as never,
@@ -617,7 +620,7 @@ test.each([
   expect(asked()).toEqual([]);
 });
 
-test('resolveOnce takes no transfer that does not exist', async () => {
+test('resolveOnce rejects a transfer that does not exist', async () => {
   const { payments, journal, claim } = setup();
   await claim();
   const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
@@ -653,7 +656,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
   ['swap gives 1', { swap: async () => 1 as never }],
   ['swap throws', { swap: () => Promise.reject(new Error('the disk is full')) }],
 ];
-test.each(broken)('%s: nothing is sent, and an earlier call may have paid', async (_, parts) => {
+test.each(broken)('nothing is sent and the payment stays in doubt when %s', async (_, parts) => {
   const good = memoryJournal();
   const { pay, asked } = setup({ journal: { ...good, ...parts } });
   const error = await inDoubtErrorOf(pay());
@@ -663,7 +666,7 @@ test.each(broken)('%s: nothing is sent, and an earlier call may have paid', asyn
 });
 
 test.each(['read', 'swap', 'now'] as const)(
-  'a journal whose %s hangs is given up',
+  'a journal whose %s hangs is abandoned after a timeout',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
     const { pay, asked, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
@@ -675,7 +678,7 @@ test.each(['read', 'swap', 'now'] as const)(
   },
 );
 
-test('a journal that fails once the platform has accepted does not fail the call', async () => {
+test('a call succeeds although the journal fails after the platform has accepted', async () => {
   const inner = memoryJournal();
   let isDown = false;
   const { pay, made, asked } = setup({
@@ -693,7 +696,7 @@ test('a journal that fails once the platform has accepted does not fail the call
   expect(asked()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('what somebody else has written meanwhile is told', async () => {
+test('a conflicting write of another call is reported', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -710,7 +713,7 @@ test('what somebody else has written meanwhile is told', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('what another call has made between reading the entry and looking is no matter for a person', async () => {
+test('a payment that another call recorded during the search needs no operator', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -739,7 +742,7 @@ test('what another call has made between reading the entry and looking is no mat
 });
 
 test.each([403, 404])(
-  'a payment that was made and cannot be read (%i) is unknown',
+  'a recorded payment that cannot be read after a %i is unknown',
   async (status) => {
     const { pay, sandbox, made } = setup();
     const { id } = await pay();
@@ -754,7 +757,7 @@ test.each([403, 404])(
   },
 );
 
-test('a payment that is still not found after its grace period asks for the journal', async () => {
+test('a payment that is not found after its grace period asks to check the journal', async () => {
   const { pay, sandbox, clock } = setup();
   await pay();
   clock.jump(gracePeriod);
@@ -764,7 +767,7 @@ test('a payment that is still not found after its grace period asks for the jour
   expect(error.message).toContain('Check that the journal belongs to this platform');
 });
 
-test('a payment whose parties the platform shows otherwise is believed', async () => {
+test('a payment is accepted although the platform shows other parties', async () => {
   const old = setup();
   const { id } = await old.pay();
   const { pay } = setup({
@@ -777,7 +780,7 @@ test('a payment whose parties the platform shows otherwise is believed', async (
   expect(await pay()).toMatchObject({ id });
 });
 
-test('a call whose claim the journal lost while another call paid names both transfers', async () => {
+test('both transfers are named when the journal lost the claim and another call paid', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -814,7 +817,7 @@ test('a claim that the journal lost is recorded as paid', async () => {
   expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
 });
 
-test('createOnce sends its reference as the idempotency key, and sends once', async () => {
+test('createOnce sends its reference as the idempotency key and sends once', async () => {
   const keys: (string | null)[] = [];
   const { pay, sandbox, made } = setup({
     idempotencyHeader: 'Idempotency-Key',
@@ -829,7 +832,7 @@ test('createOnce sends its reference as the idempotency key, and sends once', as
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('a journal whose forgets throws is a journal that failed', async () => {
+test('a journal whose forgets throws has failed', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');
@@ -851,7 +854,7 @@ test('the password of a connection string is removed from the error of a journal
 test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
-] as const)('a journal of another platform is told by the %s', async (_, terms) => {
+] as const)('a journal of another platform is detected by the %s', async (_, terms) => {
   const old = setup();
   const { id } = await old.pay();
   const { pay, sandbox } = setup({ journal: old.journal });
@@ -863,7 +866,7 @@ test.each([
   expect(error.message).toContain(`names ${id} for this payment, and that is another one`);
 });
 
-test('a platform that writes descriptions or amounts of its own is believed', async () => {
+test('a platform that rewrites descriptions and amounts is accepted', async () => {
   for (const shown of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
     const old = setup();
     await old.pay();
@@ -877,7 +880,7 @@ test.each([
   ['another description', { description: 'by hand' }, true],
   ['another amount', { amount: '12.40' }, true],
   ['neither', { amount: '12.40', description: 'rent' }, false],
-] as const)("a person's word is taken for a transfer with %s", async (_, terms, isTaken) => {
+] as const)('an operator’s transfer with %s is accepted or rejected', async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
@@ -890,7 +893,7 @@ test.each([
   }
 });
 
-test('a call in doubt names the cause, and its attempts', async () => {
+test('a call in doubt has the cause and its attempts', async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -900,7 +903,7 @@ test('a call in doubt names the cause, and its attempts', async () => {
   expect(String(error.cause)).toContain('Call createOnce again to find out');
 });
 
-test('a transfer that failed later is resolved to: paying again needs another reference', async () => {
+test('createOnce resolves to a transfer that failed later', async () => {
   const { pay, sandbox, made } = setup();
   const { id } = await pay();
   sandbox.transfers.fail(id);
@@ -908,7 +911,7 @@ test('a transfer that failed later is resolved to: paying again needs another re
   expect(made()).toHaveLength(1);
 });
 
-test('a journal that may forget makes the call look before its first claim', async () => {
+test('a journal that may forget causes a search before the first claim', async () => {
   const journal = { ...memoryJournal(), forgets: true };
   const { pay, sandbox, asked, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
@@ -920,7 +923,7 @@ test('a journal that may forget makes the call look before its first claim', asy
   expect(made()).toHaveLength(2);
 });
 
-test('a look goes back without end, and takes no more than totalTimeout', async () => {
+test('a search reads back without limit for at most totalTimeout', async () => {
   const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
@@ -932,7 +935,7 @@ test('a look goes back without end, and takes no more than totalTimeout', async 
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('a signal ends the call while its request is out, and the claim stays', async () => {
+test('an abort ends a call in flight and keeps the claim', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -949,7 +952,7 @@ test('a signal ends the call while its request is out, and the claim stays', asy
   expect(await pay()).toEqual(made()[0]);
 });
 
-test('a signal that was aborted before keeps everything from being asked', async () => {
+test('an aborted signal keeps the journal and the platform from being called', async () => {
   const { pay, asked, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
@@ -960,7 +963,7 @@ test('a signal that was aborted before keeps everything from being asked', async
 test.each([
   ['both clocks go on', (clock: VirtualClock) => clock.jump(totalTimeout + 1)],
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
-])('a process that stands still between claim and byte sends nothing: %s', async (_, freeze) => {
+])('a process that is suspended between claim and request sends nothing: %s', async (_, freeze) => {
   let thaw: ((token: string) => void) | undefined;
   const { pay, clock, asked, journal } = setup({
     apiKey: () => new Promise((resolve) => (thaw = resolve)),
@@ -974,7 +977,7 @@ test.each([
   expect(asked()).toEqual([]);
 });
 
-test('what the claim took is time that the request no longer has', async () => {
+test('the request has less time after a slow claim', async () => {
   const inner = memoryJournal();
   const { pay, sandbox, clock } = setup({
     journal: {
@@ -990,7 +993,7 @@ test('what the claim took is time that the request no longer has', async () => {
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
 });
 
-test('extra fields and headers go with the request, and only the headers with the looks', async () => {
+test('extra headers are sent with the search, extra fields only with the request', async () => {
   const seen: string[] = [];
   const { sandbox } = setup();
   const { pay } = setup({
@@ -1010,7 +1013,7 @@ test('extra fields and headers go with the request, and only the headers with th
   expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
 });
 
-test('an input that the caller changes meanwhile is paid as it was', async () => {
+test('a changed input is paid as it was when the call started', async () => {
   const { payments, made } = setup();
   const mine = { ...input } as { amount: string } & OnceInput;
   const call = payments.transfers.createOnce(mine);
@@ -1032,7 +1035,7 @@ test('neither errors nor entries hold a credential', async () => {
   expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
 });
 
-test('a rejection shows where the call was made', async () => {
+test('a rejection shows the call site', async () => {
   const { pay, claim } = setup();
   await claim();
   const callIt = async (): Promise<void> => {

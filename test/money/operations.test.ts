@@ -267,7 +267,7 @@ async function answering(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test('every operation of the document is in this table, with its method, path and API', () => {
+test('the table lists every operation of the API reference with method, path and API', () => {
   const documented = endpoints.map(({ operation, method, path, base }) => [
     operation,
     method,
@@ -284,7 +284,7 @@ test('every operation of the document is in this table, with its method, path an
 });
 
 test.each(writes)(
-  '$method $path ($operation) is sent once when its connection breaks, and is unknown',
+  '$method $path ($operation) is sent once and unknown when its connection breaks',
   async ({ method, path, api, call }) => {
     const { server, payments } = await answering(({ reset }) => {
       reset();
@@ -317,14 +317,11 @@ test.each(rows)('$method $path ($operation) is sent again after 425', async (row
   expect(drifts).toEqual([]);
 });
 
-test.each(writes)(
-  '$method $path ($operation) is not sent again after 503, and is unknown',
-  async (row) => {
-    const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
-    expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
-    expect(server.arrivals).toHaveLength(1);
-  },
-);
+test.each(writes)('$method $path ($operation) is unknown and not resent after 503', async (row) => {
+  const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
+  expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
 
 test.each(reads)('$method $path ($operation) is sent again after 503', async (row) => {
   const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
@@ -335,7 +332,7 @@ test.each(reads)('$method $path ($operation) is sent again after 503', async (ro
 const noIds = [undefined, null, '', 7, 'other_1', { text: 'id' }];
 
 test.each(withId)(
-  '$operation is unknown, and not sent again, when it is accepted without an id',
+  '$operation is unknown and not resent when its 2xx has no id',
   async ({ good, usable = '', call }) => {
     const objects = noIds.map((id) => ({ ...Object(good), id }));
     const bodies = [...objects, { ...Object(good), id: usable }, [], null, 'accepted', [good]];
@@ -361,7 +358,7 @@ test.each(withId)(
 );
 
 test.each(withId)(
-  '$operation that was accepted with an id is returned, whatever else is in the answer',
+  '$operation resolves to a 2xx with an id although other fields are wrong',
   async ({ usable, call }) => {
     for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
       const body = { id: `${usable}9`, ...rest };
@@ -373,7 +370,7 @@ test.each(withId)(
   },
 );
 
-test('settings that were accepted are returned if they are an object, and unknown otherwise', async () => {
+test('accepted settings resolve if they are an object and are unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
     const { payments, drifts } = await answering(responseBytes(200, body));
@@ -388,7 +385,7 @@ test('settings that were accepted are returned if they are an object, and unknow
   }
 });
 
-test('a deletion that was accepted has succeeded, whatever is in the answer', async () => {
+test('an accepted deletion succeeds whatever its body is', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
       const { server, payments } = await answering(responseBytes(200, body));
@@ -399,7 +396,7 @@ test('a deletion that was accepted has succeeded, whatever is in the answer', as
 });
 
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
-  '$operation is refused, and not asked for again, when its answer has another shape',
+  '$operation rejects a response of another shape without a retry',
   async ({ call }) => {
     const { server, payments } = await answering(responseBytes(200, { id: 7 }));
     expect(await failureOf(call(payments), InvalidResponseError)).toMatchObject({

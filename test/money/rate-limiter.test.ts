@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 describe('a 429 with Retry-After', () => {
-  test('holds every later call back until then', async () => {
+  test('holds back every later call until its time', async () => {
     const { clock, payments, arrivals } = platform(once(throttled('5')));
     const first = read(payments);
     await settle();
@@ -62,7 +62,7 @@ describe('a 429 with Retry-After', () => {
     expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('lets calls go one after the other behind the pause', async () => {
+  test('releases calls one after the other after the pause', async () => {
     const { clock, payments, arrivals } = platform(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
     await settle();
@@ -74,7 +74,7 @@ describe('a 429 with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('counts if it is the longer of two, whichever comes last', async () => {
+  test('is superseded only by a longer one', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],
@@ -94,7 +94,7 @@ describe('a 429 with Retry-After', () => {
     }
   });
 
-  test('holds back for a minute at most', async () => {
+  test('holds calls back for at most a minute', async () => {
     const { clock, payments, arrivals } = platform(once(throttled('3600')), {
       timeout: 90_000,
     });
@@ -107,7 +107,7 @@ describe('a 429 with Retry-After', () => {
 });
 
 describe('a call that is held back', () => {
-  test('ends at once as a RateLimitError if its time is too short', async () => {
+  test('ends at once as a RateLimitError if its deadline is too short', async () => {
     const { payments, arrivals } = platform(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const error = await failureOf(
@@ -164,7 +164,7 @@ describe('a call that is held back', () => {
     await slow;
   });
 
-  test('is told of through onWait, with how long and why', async () => {
+  test('is reported to onWait with its duration and reason', async () => {
     const events: WaitEvent[] = [];
     const { clock, payments } = platform(once(throttled('5')), {
       maxRetries: 0,
@@ -187,7 +187,7 @@ describe('a call that is held back', () => {
     ]);
   });
 
-  test('can be aborted, leaves no timer, and was not sent', async () => {
+  test('can be aborted without being sent or leaving a timer', async () => {
     const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
@@ -214,7 +214,7 @@ describe('a call that is held back', () => {
   });
 });
 
-test('a call that has left the line leaves its turn to the next', async () => {
+test('leaves its turn to the next call when it is aborted', async () => {
   const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
@@ -228,14 +228,14 @@ test('a call that has left the line leaves its turn to the next', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('other failures hold nobody back', async () => {
+test('other failures hold no call back', async () => {
   const { payments, arrivals } = platform(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
-test('the pause belongs to the credential and the address it was told to', async () => {
+test('the pause applies to one credential and address', async () => {
   const { payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
@@ -246,7 +246,7 @@ test('the pause belongs to the credential and the address it was told to', async
   expect(arrivals).toEqual([0, 0, 0]);
 });
 
-test('a refused creation is sent again behind the pause, once', async () => {
+test('a creation after a 429 is resent once after the pause', async () => {
   const { clock, payments, arrivals } = platform(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
@@ -254,7 +254,7 @@ test('a refused creation is sent again behind the pause, once', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the pace is forgotten while no 429 comes', async () => {
+test('the pace is forgotten while no 429 arrives', async () => {
   const { clock, payments, arrivals } = platform(
     (count) => (count <= 3 ? throttled() : undefined),
     {
@@ -279,7 +279,7 @@ test.each([
   [5, 16],
   [100, 16],
 ])(
-  'behind a limiter of %d a second, %d workers get half of it, with little in vain',
+  'half of a limit of %d a second gets through for %d workers with few rejected requests',
   async (rate, workers) => {
     vi.mocked(Math.random).mockRestore();
     let accepted = 0;
@@ -308,7 +308,7 @@ test.each([
   },
 );
 
-test('whatever calls come to, none is let out in a pause, and every one comes to an end', async () => {
+test('no call is released during a pause and every call ends', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
     // A 429 that asks to wait for so many seconds, one that does not say, or success.

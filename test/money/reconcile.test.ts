@@ -58,7 +58,7 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'reconcile settles a creation whose connection broke %s, without sending it again',
+  'reconcile finds a creation whose connection broke %s without resending it',
   async (when) => {
     const sandbox = platform();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -79,7 +79,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('two matches are ambiguous: a person has to look', async () => {
+test('two matches are ambiguous', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
@@ -106,7 +106,7 @@ test('a match that may be older than the creation is ambiguous', async () => {
   });
 });
 
-test('with a reference, a match is found although the clock of the platform is behind', async () => {
+test('a match with a reference is found although the clock of the platform is behind', async () => {
   const wanted = { ...newTransfer, description: 'Invoice 7' };
   // As a platform writes it that leaves out fractions of a second, or whose clock is behind.
   for (const age of [-0.001, -1.9, -2]) {
@@ -119,12 +119,12 @@ test('with a reference, a match is found although the clock of the platform is b
   expect(await listing(older).look(wanted)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a match that is older than any clock is wrong does not count', async () => {
+test('a match beyond the allowed clock skew does not count', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('clockSkew says how far the clocks may differ', async () => {
+test('clockSkew sets how far the clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -140,7 +140,7 @@ test('clockSkew says how far the clocks may differ', async () => {
 });
 
 test.each([3, 600])(
-  'where the answers show that the clock here is %i minutes ahead, an older match is found',
+  'an older match is found when the local clock is %i minutes ahead of the responses',
   async (ahead) => {
     const now = Date.parse(since) + 5 * 60_000;
     const platform = (age: number, date: string) =>
@@ -165,7 +165,7 @@ test.each([3, 600])(
 );
 
 test.each(['America/New_York', 'Asia/Tokyo'])(
-  'a Date in the form of C is UTC, also on a machine in %s',
+  'an asctime Date is UTC even on a machine in %s',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const clock = new VirtualClock(Date.parse('2026-01-01T00:10:00Z'));
@@ -197,7 +197,7 @@ test('a time without a fraction may be any moment of its second', async () => {
   expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
 });
 
-test('a description of any length leaves a doubt, but not beside the one that was sent', async () => {
+test('a similar description is ambiguous unless a transfer has the exact one', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
   const wanted = { ...newTransfer, description: 'Invoice 7' };
@@ -214,7 +214,7 @@ test.each<[string, string, string]>([
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
   ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
-])('a description of very many %s is compared in no time', async (_, asked, shown) => {
+])('a description of very many %s is compared in linear time', async (_, asked, shown) => {
   const { look } = listing(
     { ...match, description: shown },
     { ...match, id: 'txfr_2', description: shown, amount: '99' },
@@ -225,7 +225,7 @@ test.each<[string, string, string]>([
   expect(response.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
-test('an amount of very many zeros is compared in no time', async () => {
+test('an amount of very many zeros is compared in linear time', async () => {
   const zeros = '0'.repeat(400_000);
   expect(await listing({ ...match, amount: `12.5${zeros}` }).look()).toMatchObject({
     result: 'found',
@@ -241,7 +241,7 @@ test('two transfers without an id count as two matches', async () => {
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('a description of signs alone may have come to nothing', async () => {
+test('an empty listed description may be a description of punctuation only', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
@@ -251,7 +251,7 @@ test('a description of signs alone may have come to nothing', async () => {
   });
 });
 
-test('the clocks are compared when an answer comes, and for all pages alike', async () => {
+test('the clocks are compared once for all pages when a response arrives', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
@@ -272,7 +272,7 @@ test('the clocks are compared when an answer comes, and for all pages alike', as
   });
 });
 
-test('one transfer shown twice, the first time without its description, is found', async () => {
+test('a transfer is found when it is listed twice and its first copy has no description', async () => {
   const wanted = { ...newTransfer, description: 'Invoice 7' };
   const shown = { ...match, description: 'Invoice 7' };
   const bare = { ...match, description: null };
@@ -281,13 +281,13 @@ test('one transfer shown twice, the first time without its description, is found
   }
 });
 
-test('a match whose time cannot be read is ambiguous', async () => {
+test('a match with an unreadable time is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
 });
 
 test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
-  'a time without an offset is UTC, also on a machine in %s',
+  'a time without an offset is UTC even on a machine in %s',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
@@ -304,7 +304,7 @@ test.each([
   '2025-12-31T16:01:00 -08:00',
   '2025-12-31T16:01:00 PST',
   'UTC-8 2025-12-31T16:01:00',
-])('a match whose time is told as %s is ambiguous', async (createdAt) => {
+])('a match with the time %s is ambiguous', async (createdAt) => {
   expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
 });
 
@@ -395,7 +395,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no currency is shown', {}, { currency: '' }],
   ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('a match of which %s is ambiguous: it may be the one', async (_, asked, shown) => {
+])('a match is ambiguous when %s', async (_, asked, shown) => {
   const wanted = { ...newTransfer, ...asked } as TransferCreateInput;
   const seen = { ...match, description: wanted.description, ...shown };
   expect(await listing(seen).look(wanted)).toMatchObject({ result: 'ambiguous' });
@@ -414,7 +414,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   }
 });
 
-test('a reference is found among others that begin as it does', async () => {
+test('a reference is found among others with the same prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
@@ -434,7 +434,7 @@ test('a reference is found among others that begin as it does', async () => {
   expect(await listing(...rows, odd).look(wanted)).toMatchObject({ result: 'ambiguous' });
 });
 
-test('a Date that is days behind is not believed as a clock', async () => {
+test('a Date that is days behind is ignored', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
@@ -450,7 +450,7 @@ test('a Date that is days behind is not believed as a clock', async () => {
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'a description that differs in signs, accents, case or white space (%j) leaves a doubt',
+  'a description that differs only in punctuation, accents, case or white space (%j) is ambiguous',
   async (description) => {
     const shown = { ...match, description: 'Invoice 7' };
     const wanted = { ...newTransfer, description };
@@ -461,7 +461,7 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
   },
 );
 
-test('a description that was cut off anywhere leaves a doubt, the whole one none', async () => {
+test('a description is ambiguous when it was truncated anywhere', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
@@ -475,7 +475,7 @@ test('a description that was cut off anywhere leaves a doubt, the whole one none
 });
 
 test.each([undefined, null, ''])(
-  'a match without a description (%j) may be it, whatever others show',
+  'a match without a description (%j) is ambiguous even beside another match',
   async (description) => {
     const wanted = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
@@ -491,7 +491,7 @@ test.each([undefined, null, ''])(
   },
 );
 
-test('without a since only a reference tells a transfer from an earlier one', async () => {
+test('an earlier transfer is excluded by its reference when since is missing', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual({
@@ -516,13 +516,13 @@ test('without a since only a reference tells a transfer from an earlier one', as
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a currency in small letters is the same', async () => {
+test('a currency in lower case is the same currency', async () => {
   const wanted = { ...newTransfer, currency: match.currency.toLowerCase() };
   expect(await listing(match).look(wanted)).toMatchObject({ result: 'found' });
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'where drift is only reported, a match whose %s cannot be read is ambiguous',
+  'a match with an unreadable %s is ambiguous when validation is report',
   async (field) => {
     const odd = { ...match, [field]: 1 };
     const { payments } = observed(() => Response.json(page([odd])), { validation: 'report' });
@@ -541,7 +541,7 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'where drift is only reported, a destination or a time that is %j may be the one',
+  'a destination or time of %j is ambiguous when validation is report',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
       const { payments } = observed(() => Response.json(page([{ ...match, [field]: odd }])), {
@@ -553,14 +553,14 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('where drift is only reported, a list with what is no transfer settles nothing', async () => {
+test('a list with an item that is not a transfer is in doubt when validation is report', async () => {
   const { payments } = observed(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
 });
 
-test('a match that arrives is the other side of one that leaves, or nobody knows what', async () => {
+test('an incoming match is the other side of an outgoing one or ambiguous', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual({ result: 'found', transfer: match });
   expect(await listing(arriving).look()).toEqual({ result: 'ambiguous', candidates: [arriving] });
@@ -575,7 +575,7 @@ test('a match that arrives is the other side of one that leaves, or nobody knows
   }
 });
 
-test('where drift is only reported, a page that does not say whether more follow settles nothing', async () => {
+test('a page without hasMore is in doubt when validation is report', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, sent } = observed(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -583,11 +583,11 @@ test('where drift is only reported, a page that does not say whether more follow
   expect(sent).toHaveLength(1);
 });
 
-test('one transfer that a growing list shows twice is one', async () => {
+test('a transfer that a growing list shows twice counts once', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
-test('whatever may be the one is a candidate, also one that arrives', async () => {
+test('every possible match is a candidate, incoming ones included', async () => {
   const wanted = { ...newTransfer, description: 'INV-4711' };
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
   const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
@@ -616,14 +616,14 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   amount: '99',
 })) as [object, object, object, object];
 
-test('a list that moved while it was read is read again before nothing was found', async () => {
+test('a list that changed during the scan is scanned again before not_found', async () => {
   // Sorted by the last change: ours changes after the first page was read, and then no more.
   const { look, sent } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
   expect(sent).toHaveLength(6);
 });
 
-test('what one reading showed and the next did not is not lost', async () => {
+test('a match of the first scan is kept when the second scan misses it', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second reading tells how far the clocks are apart.
@@ -641,7 +641,7 @@ test('what one reading showed and the next did not is not lost', async () => {
   });
 });
 
-test('a list that always grows is read three times, and comes to an answer', async () => {
+test('a list that keeps growing is scanned three times at most', async () => {
   const { look, sent } = moving(
     [[b], [b, c]],
     [
@@ -654,25 +654,25 @@ test('a list that always grows is read three times, and comes to an answer', asy
   expect(sent).toHaveLength(7);
 });
 
-test('a list that has come to rest is not read a third time', async () => {
+test('a list that did not change between two scans is not scanned a third time', async () => {
   const { look, sent } = moving([[a], [a, b]], [[a, b]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(sent).toHaveLength(3);
 });
 
-test('of transfers without an id nobody knows whether the list moved', async () => {
+test('a list without ids is scanned again because a change cannot be detected', async () => {
   const { look, sent } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(sent).toHaveLength(2);
 });
 
-test('a list that moved is not read again when something was found', async () => {
+test('a list that changed is not scanned again after a match', async () => {
   const { look, sent } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
   expect(sent).toHaveLength(2);
 });
 
-test('a second reading that fails leaves the transfer in doubt', async () => {
+test('a failed second scan leaves the transfer in doubt', async () => {
   const { payments, sent } = observed(() =>
     sent.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
   );
@@ -692,7 +692,7 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])('whether an amount of %s, listed as %s, is the same money: %s', async (asked, listed, same) => {
+])('an amount of %s listed as %s has the same value: %s', async (asked, listed, same) => {
   const { look } = listing({ ...match, amount: listed });
   const response = await look({ ...newTransfer, amount: asked });
   expect(response.result).toBe(same ? 'found' : 'not_found');
@@ -778,13 +778,16 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
-])('a transfer is told from another by what it holds: %s', async (name, asked, listed, same) => {
-  const isWhole = 'type' in listed;
-  const { look } = listing(isWhole ? listed : { ...match, ...listed });
-  expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
-});
+])(
+  'compareTransfer tells %s from the creation or matches it',
+  async (name, asked, listed, same) => {
+    const isWhole = 'type' in listed;
+    const { look } = listing(isWhole ? listed : { ...match, ...listed });
+    expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
+  },
+);
 
-test('reconcile looks at every page, whatever the order, and asks for nothing else', async () => {
+test('reconcile reads every page in any order and sends no other request', async () => {
   const sandbox = platform();
   // The one that is looked for is the oldest: platforms may list in either order.
   const wanted = sandbox.transfers.create(input);
@@ -814,7 +817,7 @@ test('reconcile looks at every page, whatever the order, and asks for nothing el
   expect(sandbox.transfers.list()).toEqual(before);
 });
 
-test('a page of reconcile takes the options of any call', async () => {
+test('the pages of reconcile use the options of a call', async () => {
   const { look, sent } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
   expect(sent[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
@@ -822,7 +825,7 @@ test('a page of reconcile takes the options of any call', async () => {
 });
 
 test.each([401, 403, 404, 503])(
-  'a look that broke off with %i leaves the transfer in doubt, whatever that status says of a read',
+  'a search that fails with %i leaves the transfer in doubt',
   async (status) => {
     const body = { error: 'No.', code: 'refused' };
     const { payments } = observed(() => Response.json(body, { status }));
@@ -844,7 +847,7 @@ test.each([401, 403, 404, 503])(
   },
 );
 
-test('a look that is aborted leaves the transfer in doubt', async () => {
+test('an aborted search leaves the transfer in doubt', async () => {
   const { payments } = observed(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -854,7 +857,7 @@ test('a look that is aborted leaves the transfer in doubt', async () => {
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a misspelt option is told as one of reconcile', async () => {
+test('a misspelt option is reported as one of reconcile', async () => {
   const { payments } = observed(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
@@ -902,7 +905,7 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('reconcile refuses %s, and sends nothing', async (_name, asked, options, at) => {
+])('reconcile rejects %s before it sends', async (_name, asked, options, at) => {
   const { payments, sent } = observed();
   const looking = payments.transfers.reconcile(
     asked as TransferCreateInput,
@@ -919,7 +922,7 @@ test.each<[string, unknown, unknown, string]>([
   expect(sent).toEqual([]);
 });
 
-test('after a look that could not begin, the next one goes by what was known', async () => {
+test('a search uses the known clock difference after a search that failed to start', async () => {
   const { payments } = observed();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
@@ -934,7 +937,7 @@ test('after a look that could not begin, the next one goes by what was known', a
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('a since that a clock within clockSkew has not reached yet is no mistake', async () => {
+test('a since in the future is accepted within clockSkew', async () => {
   const { payments } = observed(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
@@ -946,7 +949,7 @@ test('a since that a clock within clockSkew has not reached yet is no mistake', 
 });
 
 test.each([7, true, {}, [], null])(
-  'a currency of %j beside another amount is no reason to throw',
+  'a currency of %j beside another amount does not throw',
   async (currency) => {
     const wanted = { ...newTransfer, description: 'Inv. 7' };
     const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
@@ -1014,7 +1017,7 @@ const rewrites: readonly (readonly [way: string, sent: string, listed: object])[
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('a payment that the list rewrites is never missed', async () => {
+test('a payment that the list rewrites is always found', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -1062,7 +1065,7 @@ test('createOnce makes one transfer when the response is lost and the list rewri
   expect(paidTwice).toEqual([]);
 });
 
-test('createOnce resolves to a transfer that was recorded, however it is written now', async () => {
+test('createOnce resolves to a recorded transfer although the list has rewritten it', async () => {
   const conflicts = await whichFail(rewrites, async (description, listed) => {
     const { pay, countMade } = rewriting(description, listed);
     const { id } = await pay();
@@ -1082,7 +1085,7 @@ test.each([
   ['0017', '1700'],
   [withSign, 'R&D payroll-0018'],
   [btoa(reference), btoa('payroll-2026-11-0018')],
-])('a neighbour is another payment: %s is not %s', async (one, other) => {
+])('the adjacent reference %s is not the reference %s', async (one, other) => {
   for (const [description, listed] of [
     [one, other],
     [other, one],
@@ -1092,7 +1095,7 @@ test.each([
   }
 });
 
-test('a transfer to another party with our description is no rival of the very payment', async () => {
+test('a transfer to another party with our description does not make the payment ambiguous', async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1100,7 +1103,7 @@ test('a transfer to another party with our description is no rival of the very p
   expect(await look({ ...newTransfer, description })).toEqual({ result: 'found', transfer: ours });
 });
 
-test('letters that repeat at the ends of two descriptions are compared in no time', async () => {
+test('descriptions with long common prefixes and suffixes are compared in linear time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
@@ -1133,7 +1136,7 @@ test('an endless list of candidates is ambiguous after a thousand', async () => 
   expect(sent.length).toBeLessThanOrEqual(12);
 });
 
-test('an endless list of other transfers ends with the signal of the caller', async () => {
+test('an endless list of other transfers ends when the signal of the caller aborts', async () => {
   const caller = new AbortController();
   const { payments, sent } = endless((number) => {
     if (sent.length === 50) caller.abort();
@@ -1144,7 +1147,7 @@ test('an endless list of other transfers ends with the signal of the caller', as
 });
 
 test.each(['', 'txfr_'])(
-  'a search keeps no transfer that is no candidate, with an id (%j) or without',
+  'a search keeps no transfer that is no candidate, with an id of %j or without',
   async (prefix) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
@@ -1181,7 +1184,7 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
-test('a list of the caller ends at such a page as the platform reports it', async () => {
+test('transfers.list ends at such a page as the platform reports it', async () => {
   const { payments } = observed(() => Response.json(page([match], 'onwards', false)));
   expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
 });

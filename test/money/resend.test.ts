@@ -74,7 +74,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'status $status to a $kind has the outcome and the repeats of the table',
+  'status $status to a $kind has the outcome and the attempts of the table',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
@@ -99,7 +99,7 @@ test.each(statusRows)(
   },
 );
 
-test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kind) => {
+test.each(kinds)('a response that asks not to retry a %s is honoured', async (kind) => {
   for (const status of [429, 503]) {
     const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
     const payments = clientAt(server, { clock: new VirtualClock() });
@@ -111,7 +111,7 @@ test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kin
   }
 });
 
-test('a platform that asks to repeat a creation is not heeded', async () => {
+test('a response that asks to retry a creation is ignored', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -257,7 +257,7 @@ const faultRows = faults.flatMap((fault) =>
 );
 
 test.each(faultRows)(
-  '$name leaves a $kind over $wire unknown',
+  '$name leaves a $kind over $transport unknown',
   async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -322,7 +322,7 @@ test.each(nameRows)('$code for a name proves that a $kind was not sent', async (
 });
 
 test.each(kinds)(
-  'a name whose addresses all refuse proves that a %s was not sent',
+  'a host proves that a %s was not sent when all its addresses refuse',
   async (kind) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     namesAre((_, done) => {
@@ -341,7 +341,7 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)('a platform that comes back gets a %s exactly once', async (kind) => {
+test.each(kinds)('a %s arrives exactly once when the platform comes back', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { good, status, send } = calls[kind];
@@ -360,7 +360,7 @@ test.each(kinds)('a platform that comes back gets a %s exactly once', async (kin
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('an unknown attempt ends the tries of a creation, although the one before was harmless', async () => {
+test('an unknown attempt ends the retries of a creation after a harmless failure', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),
@@ -380,7 +380,7 @@ test('an unknown attempt ends the tries of a creation, although the one before w
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a refusal after an unknown attempt leaves the whole unknown', async () => {
+test('a rejection after an unknown attempt leaves the call unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);
@@ -388,7 +388,7 @@ test('a refusal after an unknown attempt leaves the whole unknown', async () => 
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
 });
 
-test('maxRetries counts retries, so 0 means one attempt', async () => {
+test('maxRetries of 0 means one attempt', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const [client, call, arrivals] of [
     [0, undefined, 1],

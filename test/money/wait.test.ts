@@ -86,32 +86,35 @@ test('waitFor polls until the transfer is completed', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a transfer that is completed already takes one request and no time', async () => {
+test('a completed transfer takes one request without a pause', async () => {
   const { clock, wait, sent } = scripted(['completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect([sent.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test.each(['failed', 'cancelled'] as const)('a transfer that is %s ends the wait', async (end) => {
-  const { clock, sandbox, payments } = start();
-  const waiting = payments.transfers.waitFor(id, {
-    onPoll: ({ status }) => {
-      if (status !== 'pending') return;
-      if (end === 'failed') sandbox.transfers.fail(id);
-      else sandbox.transfers.cancel(id);
-    },
-  });
-  const error = await failureOf(clock.run(waiting), WaitError);
-  expect(error).toMatchObject({
-    reason: 'failed',
-    last: { id, status: end },
-    outcome: 'rejected',
-    retryable: false,
-    operation: 'transfers.waitFor',
-    path: '/transfers/{id}',
-  });
-  expect(error.message).toContain(`ended as ${end}`);
-});
+test.each(['failed', 'cancelled'] as const)(
+  'a transfer that is %s ends the wait with a WaitError',
+  async (end) => {
+    const { clock, sandbox, payments } = start();
+    const waiting = payments.transfers.waitFor(id, {
+      onPoll: ({ status }) => {
+        if (status !== 'pending') return;
+        if (end === 'failed') sandbox.transfers.fail(id);
+        else sandbox.transfers.cancel(id);
+      },
+    });
+    const error = await failureOf(clock.run(waiting), WaitError);
+    expect(error).toMatchObject({
+      reason: 'failed',
+      last: { id, status: end },
+      outcome: 'rejected',
+      retryable: false,
+      operation: 'transfers.waitFor',
+      path: '/transfers/{id}',
+    });
+    expect(error.message).toContain(`ended as ${end}`);
+  },
+);
 
 test.each([
   [{ timeout: 5_000 }, 5_000],
@@ -119,7 +122,7 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('time runs out with %o after %i ms, and says nothing about the money', async (options, ms) => {
+])('a wait with %o times out after %i ms without an outcome', async (options, ms) => {
   const { clock, wait } = scripted(['pending']);
   const error = await failureOf(wait(options), WaitError);
   expect(error).toMatchObject({
@@ -154,14 +157,14 @@ test('the pause between polls grows to fifteen seconds', async () => {
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('interval is the first pause between polls, and no two clients keep step', async () => {
+test('interval is the first pause between polls, with jitter for each client', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
   expect(times).toEqual([0, 80, 80 + 180]);
 });
 
-test('a status that the document does not list is waited through', async () => {
+test('waitFor continues to poll after an undocumented status', async () => {
   const { wait } = scripted(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
   const seen: string[] = [];
   await wait({ onPoll: ({ status }) => seen.push(status) });
@@ -177,7 +180,7 @@ test.each([
   [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
+])('waitFor stops at a transfer that goes back (%o)', async (statuses, last) => {
   const { wait, sent } = scripted(statuses);
   // Without an `until` of one's own the first `completed` would be the end.
   const error = await failureOf(wait({ until: () => false }), WaitError);
@@ -194,7 +197,7 @@ test.each(['settled', 'returned'])(
   },
 );
 
-test('an error holds the transfer as it came, but no more of it than a person reads', async () => {
+test('an error shows a shortened copy of the transfer', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
@@ -212,20 +215,20 @@ test('an error holds the transfer as it came, but no more of it than a person re
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
-test('a transfer that reads do not know yet is waited for', async () => {
+test('waitFor continues to poll while a new transfer is not found', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect(times).toHaveLength(5);
 });
 
-test('patience with an unknown transfer ends after half a minute', async () => {
+test('waitFor stops when a transfer is not found for half a minute', async () => {
   const { wait, clock } = scripted([404]);
   await failureOf(wait(), NotFoundError);
   expect(clock.passed).toBeGreaterThanOrEqual(30_000);
   expect(clock.passed).toBeLessThan(46_000);
 });
 
-test('a transfer that is not found until time runs out is told by its id, and why', async () => {
+test('a transfer that is not found before the timeout is reported by its id', async () => {
   const { wait } = scripted([404]);
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
@@ -241,7 +244,7 @@ test('a transfer that is not found until time runs out is told by its id, and wh
   expect(late.cause).toBeUndefined();
 });
 
-test('an id that is none is not repeated when the wait ends before it is refused', async () => {
+test('an invalid id is not repeated in the error of an aborted wait', async () => {
   const { payments } = scripted(['completed']);
   const wait = payments.transfers.waitFor('sk_live_1' as TransferId, {
     signal: AbortSignal.abort(),
@@ -251,13 +254,13 @@ test('an id that is none is not repeated when the wait ends before it is refused
   );
 });
 
-test('a transfer that was seen and is gone ends the wait at once', async () => {
+test('a transfer that disappears ends the wait at once', async () => {
   const { wait, sent } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
   expect(sent).toHaveLength(2);
 });
 
-test('five polls that fail in a row end the wait', async () => {
+test('five consecutive failed polls end the wait', async () => {
   const { wait, sent } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
@@ -273,19 +276,19 @@ test('five polls that fail in a row end the wait', async () => {
   expect(sent).toHaveLength(1 + 5);
 });
 
-test('four polls that fail do not, as often as it happens', async () => {
+test('four consecutive failed polls do not end the wait', async () => {
   const four = [503, 500, 503, 500];
   const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each poll has its retries behind it', async () => {
+test('each poll has its own retries', async () => {
   const { wait, sent } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
   expect(sent).toHaveLength(5 * 3);
 });
 
-test('options of a call reach every poll', async () => {
+test('options of a call apply to every poll', async () => {
   const { wait, sent } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
   expect(sent).toHaveLength(3);
@@ -295,7 +298,7 @@ test('options of a call reach every poll', async () => {
   }
 });
 
-test('a credential that cannot be had says nothing about the money, at the first poll either', async () => {
+test('a failed credential at the first poll has no outcome', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
   const { wait, sent } = scripted(['completed'], { apiKey });
   expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
@@ -307,14 +310,14 @@ test('a credential that cannot be had says nothing about the money, at the first
   expect(sent).toEqual([]);
 });
 
-test('a failure that will not pass ends the wait at once', async () => {
+test('a permanent failure ends the wait at once', async () => {
   const { wait, sent } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
   expect(sent).toHaveLength(2);
 });
 
 test.each([301, 401, 403, 404, 410, 422, 501])(
-  'a look that was refused with %i says nothing about the money',
+  'a poll that is rejected with %i has no outcome',
   async (status) => {
     const { wait } = scripted(['processing', status]);
     const error = await failureOf(wait(), ApiError);
@@ -331,7 +334,7 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
 test.each<[string, object | null]>([
   ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
   ['nothing', null],
-])('an answer that is %s is not believed', async (_, body) => {
+])('a response that is %s is not accepted', async (_, body) => {
   const clock = new VirtualClock();
   let polls = 0;
   const { payments } = observed(
@@ -345,7 +348,7 @@ test.each<[string, object | null]>([
   expect(error).toMatchObject({ outcome: 'unknown', last: undefined });
 });
 
-test('a condition may take its time', async () => {
+test('a condition may be asynchronous', async () => {
   const { wait, sent } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): Promise<boolean> =>
     Promise.resolve(status === 'processing');
@@ -390,7 +393,7 @@ test('aborting ends a poll', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a signal that is aborted already lets nothing out', async () => {
+test('an aborted signal sends nothing', async () => {
   const { payments, sent } = scripted(['completed']);
   const signal = AbortSignal.abort('enough');
   const error = await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
@@ -403,20 +406,20 @@ test('a signal that is aborted already lets nothing out', async () => {
   expect(sent).toEqual([]);
 });
 
-test('the caller decides what to wait for', async () => {
+test('until decides which status to wait for', async () => {
   const { wait, sent } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
   expect(sent).toHaveLength(2);
 });
 
-test('a failure that the caller waits for is no error', async () => {
+test('a failed transfer resolves if until accepts it', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('a failure that the caller does not wait for still is', async () => {
+test('a failed transfer rejects if until does not accept it', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
@@ -424,7 +427,7 @@ test('a failure that the caller does not wait for still is', async () => {
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
   ['what a call of its own did', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])('what the condition throws comes out as it is: %s', async (_, mistake) => {
+])('an error of the condition is rethrown unchanged: %s', async (_, mistake) => {
   const { wait, clock } = scripted(['pending']);
   const { message } = mistake;
   const until = (): boolean => {
@@ -435,7 +438,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('what a watcher does stays its own', async () => {
+test('a change to the polled transfer or an error in onPoll does not affect the wait', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -457,7 +460,7 @@ test.each<[string, unknown, string]>([
   ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
   ['options of null', null, 'options'],
   ['options that are a number', 5_000, 'options'],
-])('waitFor refuses %s, and sends nothing', async (_, options, at) => {
+])('waitFor rejects %s before it sends', async (_, options, at) => {
   const { payments, sent } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);
@@ -468,7 +471,7 @@ test.each<[string, unknown, string]>([
   expect(sent).toEqual([]);
 });
 
-test('an option that is misspelt is told the right one', async () => {
+test('a misspelt option is reported with the closest name', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([
@@ -476,7 +479,7 @@ test('an option that is misspelt is told the right one', async () => {
   ]);
 });
 
-test('refuses an id that is none', async () => {
+test('waitFor rejects an invalid id', async () => {
   const { payments, sent } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('acc_1' as TransferId);
   expect((await failureOf(waiting, ValidationError)).issues).toMatchObject([{ path: 'id' }]);

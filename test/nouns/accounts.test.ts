@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { observedPlatform } from '../support/platform.ts';
 
-test('creates an account on the default chain, with the auto-earn of the settings', async () => {
+test('accounts.create uses the default chain and the auto-earn of the settings', async () => {
   const { payments } = observedPlatform();
   await payments.settings.update({
     autoEarnEnabled: true,
@@ -25,7 +25,7 @@ test('creates an account on the default chain, with the auto-earn of the setting
   });
 });
 
-test('gets an account with its four balances', async () => {
+test('accounts.get returns an account with its four balances', async () => {
   const { payments } = observedPlatform();
   const account = await payments.accounts.get('acc_000001');
   // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
@@ -37,7 +37,7 @@ test('gets an account with its four balances', async () => {
   });
 });
 
-test('brings metadata back as it was given', async () => {
+test('metadata is returned as it was sent', async () => {
   const { payments } = observedPlatform();
   const metadata = {
     text: 'Ünïcode 🦊 "quoted" \\ \u2028',
@@ -53,7 +53,7 @@ test('brings metadata back as it was given', async () => {
   expect(account.metadata).toEqual(metadata);
 });
 
-test('drops undefined inside metadata and keeps null', async () => {
+test('undefined in metadata is dropped and null is kept', async () => {
   const { payments, sent } = observedPlatform();
   await payments.accounts.create({
     entityId: 'ent_000001',
@@ -63,14 +63,14 @@ test('drops undefined inside metadata and keeps null', async () => {
   expect(sent[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
 });
 
-test('sends a date in metadata as ISO 8601 text', async () => {
+test('a date in metadata is sent as an ISO 8601 string', async () => {
   const { payments, sent } = observedPlatform();
   const since = new Date(Date.UTC(2026, 4, 1));
   await payments.accounts.update('acc_000001', { metadata: { since } });
   expect(sent[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
 });
 
-test('changes the name and leaves the rest', async () => {
+test('accounts.update changes the name and nothing else', async () => {
   const { payments } = observedPlatform();
   const { id } = await payments.accounts.create({
     entityId: 'ent_000001',
@@ -82,7 +82,7 @@ test('changes the name and leaves the rest', async () => {
   expect(await payments.accounts.get(id)).toEqual(changed);
 });
 
-test('lists accounts with full balances', async () => {
+test('accounts.list returns accounts with full balances', async () => {
   const { payments } = observedPlatform();
   const { data, hasMore, nextCursor } = await payments.accounts.list();
   expect(data.map(({ id }) => id)).toEqual(['acc_000001', 'acc_000002']);
@@ -90,7 +90,7 @@ test('lists accounts with full balances', async () => {
   expect({ hasMore, nextCursor }).toEqual({ hasMore: false, nextCursor: null });
 });
 
-test('refuses an account for an entity that does not exist', async () => {
+test('accounts.create rejects an entity that does not exist', async () => {
   const { payments } = observedPlatform();
   const error = await failureOf(
     payments.accounts.create({ entityId: 'ent_999999' }),
@@ -99,7 +99,7 @@ test('refuses an account for an entity that does not exist', async () => {
   expect(error).toMatchObject({ status: 422, code: 'unknown_entity', outcome: 'rejected' });
 });
 
-test('says so when there is no such account', async () => {
+test('accounts.get rejects with NotFoundError when the account does not exist', async () => {
   const { payments } = observedPlatform();
   for (const call of [
     payments.accounts.get('acc_999999'),

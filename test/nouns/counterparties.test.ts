@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { observedPlatform } from '../support/platform.ts';
 
-test('gets a counterparty, its account number masked', async () => {
+test('counterparties.get returns a counterparty with a masked account number', async () => {
   const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.counterparties.create({
     entityId: 'ent_000001',
@@ -23,7 +23,7 @@ test('gets a counterparty, its account number masked', async () => {
   expect(counterparty.accountNumber).not.toContain('12345');
 });
 
-test('lists the counterparties of an entity', async () => {
+test('counterparties.list returns the counterparties of an entity', async () => {
   const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.counterparties.create({ entityId: 'ent_000002' });
   const page = await payments.counterparties.list({ entityId: 'ent_000002' });
@@ -31,7 +31,7 @@ test('lists the counterparties of an entity', async () => {
   expect(await payments.counterparties.list().toArray({ max: 10 })).toHaveLength(3);
 });
 
-test('deletes a counterparty, and a pending transfer to it fails', async () => {
+test('counterparties.delete makes a pending transfer to the counterparty fail', async () => {
   const { payments } = observedPlatform();
   const transfer = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
@@ -43,7 +43,7 @@ test('deletes a counterparty, and a pending transfer to it fails', async () => {
   await expect(payments.counterparties.get('cpty_000001')).rejects.toThrow(NotFoundError);
 });
 
-test('a second deletion finds nothing', async () => {
+test('a second deletion rejects with NotFoundError', async () => {
   const { payments } = observedPlatform();
   await payments.counterparties.delete('cpty_000002');
   const error = await failureOf(payments.counterparties.delete('cpty_000002'), NotFoundError);

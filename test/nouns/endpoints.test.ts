@@ -25,7 +25,7 @@ const examples = endpoints.flatMap((endpoint) =>
 );
 
 describe('the examples', () => {
-  test.each(endpoints)('of $operation use every documented parameter and field', (endpoint) => {
+  test.each(endpoints)('for $operation use every documented parameter and field', (endpoint) => {
     const used = (part: 'query' | 'body') =>
       new Set(endpoint.examples.flatMap((example) => Object.keys(example[part] ?? {})));
     expect(used('query')).toEqual(new Set(endpoint.query));
@@ -34,7 +34,7 @@ describe('the examples', () => {
 });
 
 describe('the client', () => {
-  test('has a method for every endpoint, and no other', () => {
+  test('has a method for every endpoint and no other', () => {
     const payments = new PaymentsClient(furnishedPlatform().clientOptions);
     const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'resolveOnce'].map(
       (name) => `transfers.${name}`,
@@ -47,7 +47,7 @@ describe('the client', () => {
     );
   });
 
-  test('itself offers the general request, a clone, and nothing else', () => {
+  test('has only request and withOptions besides the resources', () => {
     const payments = new PaymentsClient(furnishedPlatform().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
@@ -90,7 +90,7 @@ describe('the bytes', () => {
     return sent;
   }
 
-  test.each(examples)('of $name are those of the document', async ({ endpoint, example }) => {
+  test.each(examples)('of $name are those of the API reference', async ({ endpoint, example }) => {
     const { origin } = server;
     const sent = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
     const prefix = endpoint.base === 'versioned' ? '/v0' : '';
@@ -130,7 +130,7 @@ describe('the bytes', () => {
     );
   });
 
-  test.each(examples)('of $name follow a root URL of its own', async ({ endpoint, example }) => {
+  test.each(examples)('of $name follow a separate root URL', async ({ endpoint, example }) => {
     const { origin } = server;
     const sent = await arriving(endpoint, example, {
       baseUrl: `${origin}/v0`,
@@ -143,7 +143,7 @@ describe('the bytes', () => {
   });
 });
 
-test.each(examples)('each credential goes to its own host: $name', async (one) => {
+test.each(examples)('each credential is sent only to its host: $name', async (one) => {
   const { endpoint, example } = one;
   const { payments, sent } = observed(undefined, {
     baseUrl: 'https://versioned.example.com/v0',
@@ -166,27 +166,30 @@ describe('the sandbox', () => {
   /** A cursor has to come from the platform, so the made-up one stays out of it. */
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
-  test.each(possible)('answers $name in the documented shape', async ({ endpoint, example }) => {
-    const sandbox = furnishedPlatform();
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
-    const { data, response } = await invoke(
-      payments,
-      endpoint.operation,
-      argumentsOf(example),
-    ).withResponse();
-    expect(sandbox.log).toHaveLength(1);
-    expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
-    if (endpoint.response === undefined) {
-      expect(data).toBeUndefined();
-    } else {
-      const raw: unknown = await response.json();
-      expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
-    }
-  });
+  test.each(possible)(
+    'responds to $name in the documented shape',
+    async ({ endpoint, example }) => {
+      const sandbox = furnishedPlatform();
+      const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+      const { data, response } = await invoke(
+        payments,
+        endpoint.operation,
+        argumentsOf(example),
+      ).withResponse();
+      expect(sandbox.log).toHaveLength(1);
+      expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
+      if (endpoint.response === undefined) {
+        expect(data).toBeUndefined();
+      } else {
+        const raw: unknown = await response.json();
+        expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
+      }
+    },
+  );
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)('pages through $operation with the cursor it gave', async (endpoint) => {
+  test.each(paged)('continues $operation at the cursor that it returned', async (endpoint) => {
     const { operation, path } = endpoint;
     const { payments, sent } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
     const EnvelopeSchema = z.object({

@@ -8,7 +8,7 @@ const start = () => {
   return { sandbox, payments: new PaymentsClient(sandbox.clientOptions) };
 };
 
-test('creates an individual, whose verification has not started', async () => {
+test('entities.create creates an individual whose verification has not started', async () => {
   const { payments } = start();
   const entity = await payments.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
   expect(entity).toMatchObject({
@@ -25,7 +25,7 @@ test('creates an individual, whose verification has not started', async () => {
   expect(entity).not.toHaveProperty('status');
 });
 
-test('creates a business', async () => {
+test('entities.create creates a business', async () => {
   const { payments } = start();
   const entity = await payments.entities.create({
     email: 'till@example.com',
@@ -34,7 +34,7 @@ test('creates a business', async () => {
   expect(entity.type).toBe('business');
 });
 
-test('gets an entity with its verification as it is now', async () => {
+test('entities.get returns the current verification of an entity', async () => {
   const { payments, sandbox } = start();
   const { id } = await payments.entities.create({ email: 'ada@example.com' });
   expect(await payments.entities.get(id)).toMatchObject({
@@ -48,7 +48,7 @@ test('gets an entity with its verification as it is now', async () => {
   });
 });
 
-test('lists every entity once', async () => {
+test('entities.list returns every entity once', async () => {
   const { payments, sandbox } = start();
   const made = ['a', 'b', 'c', 'd', 'e'].map(
     (name) => sandbox.entities.create({ email: `${name}@example.com` }).id,
@@ -60,7 +60,7 @@ test('lists every entity once', async () => {
   expect(all.map(({ id }) => id)).toEqual(made);
 });
 
-test('says so when there is no such entity', async () => {
+test('entities.get rejects with NotFoundError when the entity does not exist', async () => {
   const { payments } = start();
   const error = await failureOf(payments.entities.get('ent_999999'), NotFoundError);
   expect(error).toMatchObject({ status: 404, code: 'entity_not_found', outcome: 'rejected' });

@@ -3,7 +3,7 @@ import { SandboxError } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { observedPlatform } from '../support/platform.ts';
 
-test('gets an IBAN and where its deposits go', async () => {
+test('ibans.get returns an IBAN with the destination of its deposits', async () => {
   const { payments } = observedPlatform();
   expect(await payments.ibans.get('iban_000001')).toMatchObject({
     entityId: 'ent_000001',
@@ -13,7 +13,7 @@ test('gets an IBAN and where its deposits go', async () => {
   });
 });
 
-test('lists IBANs by entity and by account', async () => {
+test('ibans.list filters by entity and by account', async () => {
   const { payments, sandbox } = observedPlatform();
   const { id: accountId } = sandbox.accounts.create({ entityId: 'ent_000002' });
   const { id } = sandbox.ibans.create({ accountId });
@@ -25,7 +25,7 @@ test('lists IBANs by entity and by account', async () => {
   expect(await idsOf()).toHaveLength(3);
 });
 
-test('deletes an IBAN, and deposits to it are rejected', async () => {
+test('a deposit to an IBAN is rejected after its deletion', async () => {
   const { payments, sandbox } = observedPlatform();
   expect(await payments.ibans.delete('iban_000001')).toBeUndefined();
   await expect(payments.ibans.get('iban_000001')).rejects.toThrow(NotFoundError);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { failureOf, observed } from '../support/clients.ts';
 import { buildInput, observedPlatform, owner } from '../support/platform.ts';
 
-test('builds a payload that can be registered', async () => {
+test('instructions.build returns a payload that can be registered', async () => {
   const { payments, sandbox } = observedPlatform();
   const built = await payments.instructions.build({ ...buildInput, salt: 99 });
   expect(built).toMatchObject({ salt: 99, maxExecutions: 10 });
@@ -14,7 +14,7 @@ test('builds a payload that can be registered', async () => {
   expect(listed.map((instruction) => instruction.instructionId)).toContain(instructionId);
 });
 
-test('lists all instructions of an address at once', async () => {
+test('instructions.list returns all instructions of an address in one request', async () => {
   const { payments, sandbox } = observedPlatform();
   const [first, second] = sandbox.instructions.list();
   sandbox.instructions.execute(first?.instructionId ?? '', { value: '250000' });
@@ -29,7 +29,7 @@ test('lists all instructions of an address at once', async () => {
   expect(await payments.instructions.list({ address: `0x${'0'.repeat(40)}` })).toEqual([]);
 });
 
-test('writes a bigint as bare digits, and reads one back without losing any', async () => {
+test('a bigint is written as digits and read back without loss', async () => {
   const huge = 2n ** 64n + 1n;
   const { payments, sent } = observed(
     () => new Response(`{"salt":${huge},"maxExecutions":1,"action":"0xa","arguments":"0xb"}`),
@@ -40,7 +40,7 @@ test('writes a bigint as bare digits, and reads one back without losing any', as
   expect(built.maxExecutions).toBe(1);
 });
 
-test('passes an action kind through that the document does not name', async () => {
+test('an undocumented action kind is passed through', async () => {
   const { payments, sent } = observedPlatform();
   const actionArguments = { stakeETH: { amount: 5n, when: 'soon', nested: [null] } };
   await payments.instructions.build({ ...buildInput, actionArguments });
@@ -49,7 +49,7 @@ test('passes an action kind through that the document does not name', async () =
   );
 });
 
-test('an error of the root API is told apart by its operation and path', async () => {
+test('an error of the root API has its own operation and path', async () => {
   const { payments, sandbox } = observedPlatform();
   sandbox.faults.add({
     operation: 'instructions.list',

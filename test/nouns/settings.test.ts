@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { observedPlatform } from '../support/platform.ts';
 
-test('changes what is given and leaves the rest', async () => {
+test('settings.update changes only the fields of its input', async () => {
   const { payments, sandbox, sent } = observedPlatform();
   const before = sandbox.settings.get();
   const after = await payments.settings.update({ defaultChain: 'optimism' });
@@ -9,7 +9,7 @@ test('changes what is given and leaves the rest', async () => {
   expect(sent[0]?.body).toBe('{"defaultChain":"optimism"}');
 });
 
-test('null disables webhooks, undefined leaves them alone', async () => {
+test('null disables webhooks and undefined keeps them', async () => {
   const { payments, sent } = observedPlatform();
   const webhookUrl = 'https://hooks.example.com/payments';
   await payments.settings.update({ webhookUrl });
@@ -23,7 +23,7 @@ test('null disables webhooks, undefined leaves them alone', async () => {
   expect(disabled.webhookUrl).toBeNull();
 });
 
-test('an empty change is sent as one', async () => {
+test('an empty update is sent', async () => {
   const { payments, sent } = observedPlatform();
   await payments.settings.update({});
   expect(sent[0]).toMatchObject({ method: 'PATCH', body: '{}' });

@@ -10,14 +10,14 @@ const start = () => {
   return { sandbox, busy, idle, ...observedSandbox(sandbox) };
 };
 
-test('lists the records of an address', async () => {
+test('transactions.list returns the records of an address', async () => {
   const { payments, sandbox } = start();
   const { data, nextSkip } = await payments.transactions.list({ address: owner });
   expect(data).toEqual(sandbox.transactions.list());
   expect(nextSkip).toBe(6);
 });
 
-test('walks on by position until a page is empty', async () => {
+test('transactions.list requests pages by position until a page is empty', async () => {
   const { payments, sandbox, sent } = start();
   const walked: unknown[] = [];
   for await (const record of payments.transactions.list({ address: owner, take: 4 })) {
@@ -32,7 +32,7 @@ test('walks on by position until a page is empty', async () => {
   ]);
 });
 
-test('starts where it is told to', async () => {
+test('transactions.list starts at its skip', async () => {
   const { payments, sandbox } = start();
   const records = await payments.transactions
     .list({ address: owner, skip: 5, take: 1 })
@@ -40,7 +40,7 @@ test('starts where it is told to', async () => {
   expect(records).toEqual(sandbox.transactions.list().slice(5));
 });
 
-test('filters by instruction and by time', async () => {
+test('transactions.list filters by instruction and by time', async () => {
   const { payments, idle } = start();
   const ofIdle = await payments.transactions.list({
     address: owner,
@@ -54,7 +54,7 @@ test('filters by instruction and by time', async () => {
   expect(later).toEqual({ data: [], nextSkip: null });
 });
 
-test('sends a Date as ISO 8601 text, and text as it is', async () => {
+test('a Date is sent as an ISO 8601 string and a string unchanged', async () => {
   const { payments, sent } = start();
   await payments.transactions.list({
     address: owner,
@@ -68,7 +68,7 @@ test('sends a Date as ISO 8601 text, and text as it is', async () => {
   });
 });
 
-test('sends any sort order as given', async () => {
+test('any sort order is sent unchanged', async () => {
   const { payments, sandbox, sent } = start();
   const { data } = await payments.transactions.list({ address: owner, sort: 'Descending' });
   expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ sort: 'Descending' });

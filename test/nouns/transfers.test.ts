@@ -9,7 +9,7 @@ const book = {
   amount: '12.50',
 } as const;
 
-test('sends money between two accounts', async () => {
+test('transfers.create moves money between two accounts', async () => {
   const { payments, sandbox } = observedPlatform();
   const created = await payments.transfers.create({ ...book, description: 'Rent' });
   expect(created).toEqual({
@@ -30,7 +30,7 @@ test('sends money between two accounts', async () => {
   expect(await payments.accounts.get('acc_000002')).toMatchObject({ availableBalance: '1012.50' });
 });
 
-test('sends money to a counterparty', async () => {
+test('transfers.create sends money to a counterparty', async () => {
   const { payments } = observedPlatform();
   const created = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
@@ -44,7 +44,7 @@ test('sends money to a counterparty', async () => {
   });
 });
 
-test('sends an amount as it was written, to the last digit', async () => {
+test('an amount is sent with all its digits', async () => {
   const { payments, sent } = observedPlatform();
   for (const amount of ['0.10', '7', '100.000000000000000001']) {
     await payments.transfers.create({ ...book, amount });
@@ -54,7 +54,7 @@ test('sends an amount as it was written, to the last digit', async () => {
   }
 });
 
-test('accepts the largest and the smallest amount, and leaves the funds to the platform', async () => {
+test('transfers.create accepts the largest and the smallest amount', async () => {
   const { payments } = observedPlatform();
   const largest = `${'9'.repeat(30)}.${'9'.repeat(18)}`;
   await expect(payments.transfers.create({ ...book, amount: largest })).rejects.toThrow(
@@ -66,7 +66,7 @@ test('accepts the largest and the smallest amount, and leaves the funds to the p
   });
 });
 
-test('sends a transfer once for each call', async () => {
+test('each call of transfers.create sends one transfer', async () => {
   const { payments, sandbox, sent } = observedPlatform();
   const before = sandbox.transfers.list().length;
   const call = payments.transfers.create(book);
@@ -76,7 +76,7 @@ test('sends a transfer once for each call', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('lists the transfers of an account', async () => {
+test('transfers.list returns the transfers of an account', async () => {
   const { payments, sandbox } = observedPlatform();
   const { id } = sandbox.accounts.create({ entityId: 'ent_000002' });
   sandbox.accounts.fund(id, '5');
@@ -87,7 +87,7 @@ test('lists the transfers of an account', async () => {
   expect(all.data).toHaveLength(3);
 });
 
-test('tells of money that is not there, and moves none', async () => {
+test('transfers.create rejects missing funds and moves no money', async () => {
   const { payments, sandbox } = observedPlatform();
   const before = sandbox.accounts.get('acc_000001');
   const error = await failureOf(
@@ -104,7 +104,7 @@ test('tells of money that is not there, and moves none', async () => {
   expect(sandbox.accounts.get('acc_000001')).toEqual(before);
 });
 
-test('says so when there is no such transfer', async () => {
+test('transfers.get rejects with NotFoundError when the transfer does not exist', async () => {
   const { payments } = observedPlatform();
   await expect(payments.transfers.get('txfr_999999')).rejects.toThrow(NotFoundError);
 });

@@ -173,7 +173,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     },
   );
 
-  test('the platform’s own refusals stay refusals through both', async () => {
+  test('the rejections of the platform pass through both proxies', async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
@@ -193,7 +193,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
-  test('graceful reloads of haproxy under load leave hardly a payment in doubt', async () => {
+  test('graceful reloads of haproxy under load leave almost no payment in doubt', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
     const payments = clientAt(proxy.baseUrl);
@@ -219,7 +219,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('behind limit_req 20 a second without burst, ten a second get through with little in vain', async () => {
+  test('ten requests a second pass limit_req 20 a second without burst with few rejected requests', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
@@ -258,7 +258,7 @@ async function farAway(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('payments around the moment when a server closes idle connections are not left in doubt', async () => {
+test('payments are not left in doubt when a server closes idle connections', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];
@@ -290,7 +290,7 @@ const runtimes: readonly (readonly [string, readonly string[]])[] = [
 
 // Bun and Deno are there when test:runtimes has been run.
 test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
-  'a process of %s that stood still reads the answers before it calls them overdue',
+  'a suspended process of %s reads the responses before it reports a timeout',
   async ([, [program = '', ...args]]) => {
     const platform = await ledger({ delay: 300 });
     const script = fileURLToPath(new URL('paused.ts', import.meta.url));

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { observed } from '../support/clients.ts';
 import { buildInput, furnishedPlatform, observedSandbox } from '../support/platform.ts';
 
-test('a schema of classic zod checks an answer and transforms it', async () => {
+test('a schema of classic zod checks and transforms a response', async () => {
   const { payments } = observedSandbox(furnishedPlatform());
   const schema = z.object({
     id: z.string().startsWith('acc_'),
@@ -23,7 +23,7 @@ test('a schema of classic zod checks an answer and transforms it', async () => {
   expect(account).toEqual({ id: 'acc_000001', createdAt: new Date(Date.UTC(2026, 0, 15)) });
 });
 
-test('a schema of classic zod that does not fit is told by its own words', async () => {
+test('a mismatch with a schema of classic zod is reported with its message', async () => {
   const { payments } = observed(() => Response.json({ id: 5 }));
   const schema = z.object({ id: z.string() });
   await expect(
@@ -33,7 +33,7 @@ test('a schema of classic zod that does not fit is told by its own words', async
   });
 });
 
-test('arguments are refused in the same words whether classic zod is there or not', async () => {
+test('invalid arguments have the same message with and without classic zod', async () => {
   const { payments, sent } = observed();
   const missing = payments.entities.create(undefined as unknown as EntityCreateInput);
   await expect(missing).rejects.toMatchObject({

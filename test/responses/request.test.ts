@@ -6,7 +6,7 @@ import { apiKey, failureOf, jwt, observed } from '../support/clients.ts';
 import { furnishedPlatform, observedPlatform, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
-test('request asks the versioned API with the API key and the root API with the JWT', async () => {
+test('request sends the API key to the versioned API and the JWT to the root API', async () => {
   const { payments, sent } = observed();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
@@ -17,7 +17,7 @@ test('request asks the versioned API with the API key and the root API with the 
 });
 
 test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
-  'a query is encoded as a form is: %j',
+  'a query is encoded like a form: %j',
   async (text) => {
     const { payments, sent } = observed();
     const query = { [text]: text, after: text };
@@ -29,7 +29,7 @@ test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#'
 );
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-  'request sends %s',
+  'request sends the method %s',
   async (method) => {
     const { payments, sent } = observed();
     const query = { a: '1 2', b: 3n, c: undefined };
@@ -76,7 +76,7 @@ test('a GET can carry a body over a real connection', async () => {
   }
 });
 
-test('request reads what the SDK has no method for', async () => {
+test('request reaches an endpoint without a method in the SDK', async () => {
   const { payments } = observedPlatform();
   const account = await payments.request({
     method: 'GET',
@@ -87,7 +87,7 @@ test('request reads what the SDK has no method for', async () => {
   expect(account).toEqual({ id: 'acc_000001', name: 'Source' });
 });
 
-test('request hands a body without a schema out as it is', async () => {
+test('request returns a body without a schema unchanged', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
   const { payments } = observed(() => new Response(text));
   const { data, response } = await payments
@@ -97,7 +97,7 @@ test('request hands a body without a schema out as it is', async () => {
   expect(await response.text()).toBe(text);
 });
 
-test('an empty answer is undefined where nothing was expected', async () => {
+test('an empty response is undefined without a schema', async () => {
   for (const response of [
     () => new Response(null, { status: 204 }),
     () => new Response(null, { status: 202 }),
@@ -109,7 +109,7 @@ test('an empty answer is undefined where nothing was expected', async () => {
   }
 });
 
-test('an empty answer is an error where a shape was expected', async () => {
+test('an empty response is an error with a schema', async () => {
   const { payments } = observed(() => new Response(null, { status: 204 }));
   const request = {
     method: 'GET',
@@ -123,7 +123,7 @@ test('an empty answer is an error where a shape was expected', async () => {
   });
 });
 
-test('a read in another shape than the schema is refused, with the place', async () => {
+test('a read of another shape than the schema is rejected with the path of the mistake', async () => {
   const { payments } = observedPlatform();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
@@ -141,7 +141,7 @@ test('a read in another shape than the schema is refused, with the place', async
   });
 });
 
-test('a write in another shape than the schema is handed out, because it was accepted', async () => {
+test('an accepted write of another shape than the schema is returned', async () => {
   const drift: unknown[] = [];
   const { payments } = observed(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
@@ -152,7 +152,7 @@ test('a write in another shape than the schema is handed out, because it was acc
   expect(drift).toMatchObject([{ operation: 'request', issues: [{ path: 'id' }] }]);
 });
 
-test('request follows Standard Schema, whoever wrote it', async () => {
+test('request accepts any implementation of Standard Schema', async () => {
   const { payments } = observed(() => Response.json({ n: '5' }));
   const standard = (
     validate: (
@@ -182,7 +182,7 @@ test('request follows Standard Schema, whoever wrote it', async () => {
   });
 });
 
-test('a schema that answers with a promise is refused', async () => {
+test('a schema that returns a promise is rejected', async () => {
   const { payments } = observed();
   const schema = z.object({}).check(z.refine(() => Promise.resolve(true)));
   await expect(
@@ -193,7 +193,7 @@ test('a schema that answers with a promise is refused', async () => {
   });
 });
 
-test('a POST is a creation: it is not sent again', async () => {
+test('a POST is not resent because it is a creation', async () => {
   const { payments, sent } = observed(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ test('a POST is a creation: it is not sent again', async () => {
   expect(sent).toHaveLength(1);
 });
 
-describe('refuses', () => {
+describe('request', () => {
   const good = { method: 'GET', path: '/accounts', api: 'versioned' } as const;
   const paths = [
     '',
@@ -263,7 +263,7 @@ describe('refuses', () => {
     ['text', '/accounts', ''],
   ];
 
-  test.each(requests)('request refuses %s, and sends nothing', async (_, request, at) => {
+  test.each(requests)('rejects %s before it sends', async (_, request, at) => {
     const { payments, sent } = observed();
     const call = payments.request(request as AnyRequest);
     await expect(call).rejects.toMatchObject({
@@ -283,7 +283,7 @@ test.each<[string, unknown]>([
   ['an issue that is none', { issues: [null] }],
   ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
   ['a promise of its own making', { then: () => undefined }],
-])('a schema that answers %s does not hide that a write was accepted', async (_, received) => {
+])('a schema that returns %s does not hide that a write was accepted', async (_, received) => {
   const { payments } = observed(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {
     '~standard': { version: 1, vendor: 'none', validate: () => received },
@@ -293,14 +293,14 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('an error shows no more than the beginning of a very long path', async () => {
+test('an error shows only the start of a very long path', async () => {
   const { payments } = observed(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('a JWT that reads like a method or a path changes neither', async () => {
+test('a JWT that looks like a method or a path leaves both unchanged in the error', async () => {
   const { payments, sent } = observed(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(sent).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

@@ -38,18 +38,18 @@ test('an optional field may be absent or null', () => {
   }
 });
 
-test.each(Object.keys(transfer))('a Transfer without a text for %s does not fit', (field) => {
+test.each(Object.keys(transfer))('a Transfer without %s is invalid', (field) => {
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
 });
 
-test('a schema checks no format of a text', () => {
+test('a schema accepts any format of a string', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
 
-test('a whole number may be as large as it likes, and must be whole', () => {
+test('an integer may have any size but no fraction', () => {
   const built = { salt: 1n << 80n, maxExecutions: 1, action: '0x', arguments: '0x' };
   expect(schemas.BuiltInstructionSchema.parse(built)).toEqual(built);
   for (const salt of [1.5, '1', null, Number.NaN]) {
@@ -65,14 +65,14 @@ test('the schema of a page checks every item', () => {
   expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
 });
 
-test('an Error body without its two texts does not fit', () => {
+test('an Error body without its two strings is invalid', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
     true,
   );
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema of an id and its guard agree', () => {
+test('the schema and the guard of an id agree', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
     [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
@@ -89,7 +89,7 @@ test('the schema of an id and its guard agree', () => {
   }
 });
 
-test('a membership test knows the documented values and no others', () => {
+test('a membership guard accepts only the documented values', () => {
   expect(isKnownChain('base')).toBe(true);
   expect(isKnownChain('solana')).toBe(false);
   expect(isKnownKycStatus('under_review')).toBe(true);
@@ -104,7 +104,7 @@ test('an unknown field of an input is named', () => {
   ]);
 });
 
-test('a page may be of a schema that was made of one of these', () => {
+test('a page schema accepts a derived item schema', () => {
   const page = schemas.pageSchema(z.object({ transfer: schemas.TransferSchema }));
   const good = { data: [{ transfer }], hasMore: false, nextCursor: null };
   expect(page.parse(good).data[0]?.transfer.amount).toBe('1.00');
@@ -112,7 +112,7 @@ test('a page may be of a schema that was made of one of these', () => {
 });
 
 // Two copies of zod in a process share what `z.config` was given, and a map of errors may throw.
-test('what an application tells zod for its own messages changes nothing inside of the client', async () => {
+test('a zod error map of the application does not change the messages of the client', async () => {
   const before = z.config().customError;
   z.config({
     customError: () => {

@@ -86,7 +86,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('no refusal repeats a secret that was given for %s', async ([, call]) => {
+test.for(wrong)('no error for an invalid %s repeats a secret in it', async ([, call]) => {
   const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
   const error = await failureOf(
     attempted(() => call(payments)),

@@ -17,7 +17,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
-test('the error of a refused connection shows no credential, over fetch or node:http', async () => {
+test('the error of a refused connection shows no credential over fetch and node:http', async () => {
   const payments = clientAt(nobody, credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
@@ -107,20 +107,17 @@ const thrown: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
 ];
 
-test.for(thrown)(
-  'no error shows a credential when a fetch of the caller’s throws %s',
-  async ([, value]) => {
-    const fail = (): Promise<Response> => Promise.reject(value);
-    const { payments } = clientOf(fail, credentials);
-    for (const call of [
-      () => payments.transfers.create(newTransfer),
-      () => payments.transfers.list(),
-      () => payments.transactions.list({ address }),
-    ]) {
-      expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
-    }
-  },
-);
+test.for(thrown)('no error shows a credential when a custom fetch throws %s', async ([, value]) => {
+  const fail = (): Promise<Response> => Promise.reject(value);
+  const { payments } = clientOf(fail, credentials);
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.transfers.list(),
+    () => payments.transactions.list({ address }),
+  ]) {
+    expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
+  }
+});
 
 const returned: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
@@ -131,14 +128,14 @@ const returned: readonly (readonly [string, unknown])[] = [
 ];
 
 test.for(returned)(
-  'no error shows a credential when a fetch of the caller’s gives %s',
+  'no error shows a credential when a custom fetch returns %s',
   async ([, value]) => {
     const { payments } = clientOf(() => value as Response, credentials);
     expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), PaymentsError))).toEqual([]);
   },
 );
 
-test('no error shows a credential when a body breaks off with an error that names it', async () => {
+test('no error shows a credential when a body fails with an error that contains it', async () => {
   const body = new ReadableStream({
     pull: (controller) => {
       controller.error(withAll);
@@ -158,7 +155,7 @@ const timeouts: readonly (readonly [TimeoutError['phase'], ClientOptions])[] = [
 ];
 
 test.for(timeouts)(
-  'the error of a call without an answer shows no credential: %s',
+  'the error of a call without a response shows no credential: %s',
   async ([phase, options]) => {
     const clock = new VirtualClock();
     const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
@@ -180,7 +177,7 @@ test('the error of a call that an earlier 429 holds back shows no credential', a
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a call that its caller gives up shows no credential', async () => {
+test('the error of an aborted call shows no credential', async () => {
   // The reason is handed on as it is, so nothing is planted there.
   const controller = new AbortController();
   const { payments } = clientOf(() => {
@@ -191,7 +188,7 @@ test('the error of a call that its caller gives up shows no credential', async (
   expect(leaksOf(await failureOf(call, AbortError))).toEqual([]);
 });
 
-test('no error shows a credential that an aborted fetch names', async () => {
+test('no error shows a credential from the error of an aborted fetch', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     (outgoing) =>

@@ -66,13 +66,13 @@ test.for(sources)('no error shows a credential whose function %s', async ([, sou
   expect(requests).toEqual([]);
 });
 
-test('no error shows the API key that the function for the JWT gives', async () => {
+test('no error shows the API key when the JWT function returns it', async () => {
   const { payments } = clientOf(() => Response.json([]), { jwt: () => apiKey });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a function that hangs shows no credential', async () => {
+test('the error of a credential function that hangs shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => Response.json(transfer), {
     apiKey: () => new Promise(() => undefined),
@@ -85,7 +85,7 @@ test('the error of a function that hangs shows no credential', async () => {
 });
 
 test.for(sources)(
-  'no error shows a refused token when its function then %s',
+  'no error shows a rejected token when its function then %s',
   async ([, source]) => {
     const give = vi.fn(source as () => string).mockReturnValueOnce(apiKey);
     const { payments } = clientOf(
@@ -98,7 +98,7 @@ test.for(sources)(
   },
 );
 
-test('a token that was replaced is still taken out of a late answer', async () => {
+test('a replaced token is still redacted in a late response', async () => {
   let count = 0;
   const { payments } = clientOf(
     () => Response.json({ error: apiKey.replaceAll('/', '\\/') }, { status: 401 }),
@@ -150,7 +150,7 @@ const mistakes: readonly (readonly [string, unknown])[] = [
 ];
 
 test.for(mistakes)(
-  'what a client refuses, it refuses without showing a credential: %s',
+  'the error for an invalid client option shows no credential: %s',
   ([, options]) => {
     const error = thrownBy(() => new PaymentsClient(options as ClientOptions));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -159,7 +159,7 @@ test.for(mistakes)(
 );
 
 test.for(mistakes)(
-  'what a clone refuses, it refuses without showing a credential: %s',
+  'the error for an invalid clone option shows no credential: %s',
   ([, options]) => {
     const payments = new PaymentsClient(good);
     const error = thrownBy(() => payments.withOptions(options as ClientOptions));
@@ -174,16 +174,19 @@ test.for([
   ['PAYMENTS_JWT', apiKey],
   ['PAYMENTS_BASE_URL', `https://api.example.com/v0?key=${apiKey}`],
   ['PAYMENTS_ROOT_URL', apiKey],
-] as const)('a bad %s in the environment is refused without being shown', ([variable, value]) => {
-  vi.stubEnv('PAYMENTS_BASE_URL', good.baseUrl);
-  vi.stubEnv('PAYMENTS_API_KEY', apiKey);
-  vi.stubEnv(variable, value);
-  const error = thrownBy(() => new PaymentsClient());
-  expect(error).toBeInstanceOf(ConfigurationError);
-  expect(leaksOf(error)).toEqual([]);
-});
+] as const)(
+  'the error for an invalid %s in the environment does not show it',
+  ([variable, value]) => {
+    vi.stubEnv('PAYMENTS_BASE_URL', good.baseUrl);
+    vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+    vi.stubEnv(variable, value);
+    const error = thrownBy(() => new PaymentsClient());
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('the error about a missing credential does not show the other one', async () => {
+test('the error for a missing credential does not show the other one', async () => {
   const { payments } = clientOf(() => Response.json([]), { apiKey, jwt: undefined });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);

@@ -46,7 +46,7 @@ const echoing = (status: number): Response =>
   );
 
 describe('no credential leaks through', () => {
-  test('no event shows a credential that the answers of a call echo', async () => {
+  test('no event shows a credential echoed by the responses', async () => {
     for (const act of [
       (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
       (payments: PaymentsClient) => payments.instructions.list({ address }),
@@ -151,7 +151,7 @@ describe('no credential leaks through', () => {
   ];
 
   test.for(drifting)(
-    'no event about drift shows a credential of the answer: %s',
+    'no drift event shows a credential of the response: %s',
     async ([, body, act]) => {
       const events = await told(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),

@@ -53,7 +53,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  'no error shows a secret of this place of an answer, however it is spelled: %s',
+  'no error shows a secret from this part of a response in any spelling: %s',
   async ([, response]) => {
     const shown = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
@@ -71,7 +71,7 @@ test.for(places)(
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
 test.for(places)(
-  'no error shows a key of every visible character of this place of an answer: %s',
+  'no error shows a key of all visible characters from this part of a response: %s',
   async ([, response]) => {
     const shown = await whichFail(spellings, async (spell) => {
       const respond = (): Response => response(spell(awkward));
@@ -122,7 +122,7 @@ test('no attempt on an error shows a credential', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a secret that arrives in two chunks is found', async () => {
+test('a secret that arrives in two chunks is redacted', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
@@ -141,7 +141,7 @@ test('a secret that arrives in two chunks is found', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an answer over node:http is redacted as any other', async () => {
+test('a response over node:http is redacted like any other', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
@@ -150,7 +150,7 @@ test('an answer over node:http is redacted as any other', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('no half of a secret stays where the text on an error is cut', async () => {
+test('no half of a secret stays where the body is cut', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -179,7 +179,7 @@ const unusable: readonly (readonly [string, string, () => Response])[] = [
 ];
 
 test.for(unusable)(
-  'a success that cannot be used is an error without the secret in it: %s',
+  'the error for an unusable 2xx shows no secret: %s',
   async ([, reason, response]) => {
     const { payments } = clientOf(response, credentials);
     for (const call of [
@@ -194,13 +194,13 @@ test.for(unusable)(
   },
 );
 
-test('the error of a write that was accepted with a body of no use shows no secret', async () => {
+test('the error for an accepted write with an unusable body shows no secret', async () => {
   const { payments } = clientOf(() => page(201, `created ${apiKey} ${jwt}`), credentials);
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error about a body that is too large shows no secret', async () => {
+test('the error for a body that is too large shows no secret', async () => {
   const block = new TextEncoder().encode(`"${apiKey}",`.repeat(20_000));
   const { payments } = clientOf(
     () =>
@@ -235,7 +235,7 @@ const tedious: readonly (readonly [string, string])[] = [
 ];
 
 test.for(tedious)(
-  'the time of redaction follows the length of the body, not its square: %s',
+  'the time of redaction grows linearly with the body: %s',
   async ([text, otherCredential]) => {
     const { payments } = clientOf(() => page(400, text.repeat(2 ** 17 / text.length)), {
       ...credentials,
@@ -265,7 +265,7 @@ const quoting: ResponseSchema<unknown> = {
   },
 };
 
-test('issues of a schema that quotes the answer show no secret', async () => {
+test('schema issues that quote the response show no secret', async () => {
   const { payments } = clientOf(() => Response.json({ [apiKey]: jwt, a: apiKey }), credentials);
   const call = payments.request({
     method: 'GET',
@@ -278,7 +278,7 @@ test('issues of a schema that quotes the answer show no secret', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a body that stalls after the secret shows none of it', async () => {
+test('the error of a body that stalls after the secret does not show it', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () =>

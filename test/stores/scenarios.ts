@@ -50,7 +50,7 @@ export const createClaim = (paid: OnceInput, fields: Partial<SendingEntry> = {})
 /** What has to hold of every journal that this package has. */
 export function scenarios(name: string, store: () => Store): void {
   describe(`a journal in ${name}`, () => {
-    test('keeps an entry as it was when another handle reads it', async () => {
+    test('keeps an entry unchanged for another handle', async () => {
       const paid = newInput(` 'quoted' "twice" \\ % $1`);
       const odd = { ...paid, currency: `\u{1F4B8} 請求書 'quoted' \\ %` };
       const entry = createClaim(odd, { host: 'Zoë’s "Mac" \\ $1' });
@@ -100,7 +100,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await store().open().swap(paid.description, read, undefined)).toBe(true);
     });
 
-    test('swaps only the entry that is still there', async () => {
+    test('swaps only the entry that it expects', async () => {
       const journal = store().open();
       const mine = newInput();
       const { description } = mine;
@@ -128,7 +128,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(won.filter((each) => each)).toEqual([true]);
     });
 
-    test('returns the time of this machine, to a minute', async () => {
+    test('returns the time of this machine to the minute', async () => {
       const now = await store().open().now(newInput().description);
       expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
     });

@@ -76,7 +76,7 @@ function silence(): void {
 const clientFor = (origin: string) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
 
-test('a dispatcher that hides the beginning of requests proves nothing by it', async () => {
+test('a dispatcher that hides the start of requests proves nothing', async () => {
   silence();
   const server = await rawServer(({ reset }) => {
     reset();
@@ -87,7 +87,7 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("a dispatcher of a class derived from Node's own proves nothing", async () => {
+test('a dispatcher of a class derived from that of Node proves nothing', async () => {
   replace((inner) => {
     const Own = inner.constructor as new () => Dispatcher;
     return new (class extends Own {})();
@@ -96,7 +96,7 @@ test("a dispatcher of a class derived from Node's own proves nothing", async () 
   expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
 });
 
-test('a dispatcher that hides the beginning of requests proves nothing after an answer, either', async () => {
+test('a dispatcher that hides the start of requests proves nothing after a response', async () => {
   silence();
   const server = await rawServer(responseBytes(201, transferCreated), ({ reset }) => {
     reset();
@@ -108,7 +108,7 @@ test('a dispatcher that hides the beginning of requests proves nothing after an 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a dispatcher that tells of the beginning with the answer proves nothing', async () => {
+test('a dispatcher that reports the start with the response proves nothing', async () => {
   replace((inner) => ({
     dispatch(options, handler) {
       const held: Call[] = [];
@@ -130,7 +130,7 @@ test('a dispatcher that tells of the beginning with the answer proves nothing', 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test("a dispatcher whose dispatch() reads like Node's proves nothing", async () => {
+test('a dispatcher with a copy of the source of Node’s dispatch() proves nothing', async () => {
   const kDispatch = Symbol('dispatch');
   replace((inner) => {
     class Agent implements Dispatcher {
@@ -150,7 +150,7 @@ test("a dispatcher whose dispatch() reads like Node's proves nothing", async () 
   expect(error.outcome).toBe('unknown');
 });
 
-test("Node's own dispatcher with an interceptor in it proves nothing", async () => {
+test('the dispatcher of Node proves nothing with an interceptor', async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -169,7 +169,7 @@ test("Node's own dispatcher with an interceptor in it proves nothing", async () 
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("Node's own dispatcher whose dispatch() was replaced proves nothing, believed before or not", async () => {
+test('the dispatcher of Node proves nothing when its dispatch() was replaced', async () => {
   const server = await rawServer(responseBytes(201, transferCreated), ({ reset }) => {
     reset();
   });
@@ -188,7 +188,7 @@ test("Node's own dispatcher whose dispatch() was replaced proves nothing, believ
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a dispatcher that turns to another address behind our back proves nothing by its last error', async () => {
+test('a dispatcher that switches to another address proves nothing with its last error', async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -214,7 +214,7 @@ test('a dispatcher that turns to another address behind our back proves nothing 
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('what was reported as failed does not begin afterwards', async () => {
+test('a request that was reported as failed does not start afterwards', async () => {
   const begun: (() => void)[] = [];
   replace((inner) => ({
     dispatch(options, handler) {
@@ -237,7 +237,7 @@ test('what was reported as failed does not begin afterwards', async () => {
   expect(server.arrivals).toHaveLength(0);
 });
 
-test("an installed undici with Node's names proves nothing", async () => {
+test('an installed undici with the names of Node proves nothing', async () => {
   const make = runInThisContext(`(__name, kDispatch, inner, silent) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
@@ -252,7 +252,7 @@ test("an installed undici with Node's names proves nothing", async () => {
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("a dispatcher that reads like Node's and puts up with anything proves nothing", async () => {
+test('a permissive dispatcher that reads like that of Node proves nothing', async () => {
   const make = runInThisContext(`(__name, kDispatch, send) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
@@ -300,7 +300,7 @@ test.each<[string, Deed]>([
       handler.onResponseEnd();
     },
   ],
-])('a dispatcher that %s lets nobody wait', async (_, deed) => {
+])('a dispatcher that %s does not make the call hang', async (_, deed) => {
   act(deed);
   const payments = clientFor('http://127.0.0.1:9');
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
@@ -320,23 +320,26 @@ test.each<[string, object, readonly Uint8Array[], end?: true]>([
     { 'content-encoding': 'gzip' },
     [endlessName, ...Array.from({ length: 17 }, () => Buffer.alloc(mebibyte, 'a'))],
   ],
-])('more than can be read that %s is too large, and stopped', async (_, headers, chunks, end) => {
-  const abort = vi.fn();
-  act((handler) => {
-    handler.onRequestStart({ abort });
-    handler.onResponseStart({ abort }, 201, headers, 'Created');
-    for (const chunk of chunks) handler.onResponseData({ abort }, chunk);
-    if (end) handler.onResponseEnd();
-  });
-  const call = clientFor('http://127.0.0.1:9').transfers.create(newTransfer);
-  expect(await failureOf(call, InvalidResponseError)).toMatchObject({
-    reason: 'too_large',
-    outcome: 'unknown',
-  });
-  expect(abort).toHaveBeenCalledOnce();
-});
+])(
+  'a response of excessive size that %s is rejected and cancelled',
+  async (_, headers, chunks, end) => {
+    const abort = vi.fn();
+    act((handler) => {
+      handler.onRequestStart({ abort });
+      handler.onResponseStart({ abort }, 201, headers, 'Created');
+      for (const chunk of chunks) handler.onResponseData({ abort }, chunk);
+      if (end) handler.onResponseEnd();
+    });
+    const call = clientFor('http://127.0.0.1:9').transfers.create(newTransfer);
+    expect(await failureOf(call, InvalidResponseError)).toMatchObject({
+      reason: 'too_large',
+      outcome: 'unknown',
+    });
+    expect(abort).toHaveBeenCalledOnce();
+  },
+);
 
-test("Node's fetch over another dispatcher, given as an option, proves nothing", async () => {
+test('the fetch of Node proves nothing over another dispatcher given as an option', async () => {
   // What it sends again, and what becomes of that, is all that its caller hears of.
   replace((inner) => ({
     dispatch: (options, handler) =>
@@ -361,7 +364,7 @@ test("Node's fetch over another dispatcher, given as an option, proves nothing",
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("Node's own dispatcher proves from the first call on that nothing was sent", async () => {
+test('the dispatcher of Node proves from the first call on that nothing was sent', async () => {
   let met = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -411,7 +414,7 @@ test.each<[string, ClientOptions]>([
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a DELETE does not wait for a body that never ends', async () => {
+test('a DELETE resolves before its endless body ends', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
   });
@@ -419,7 +422,7 @@ test('a DELETE does not wait for a body that never ends', async () => {
   await server.closed(0);
 });
 
-test('a call that was aborted before asks nobody for a credential', async () => {
+test('an aborted call does not fetch a credential', async () => {
   let asked = 0;
   const payments = new PaymentsClient({
     baseUrl: 'http://127.0.0.1:9/v0',
@@ -437,7 +440,7 @@ test('a call that was aborted before asks nobody for a credential', async () => 
 
 // Two copies of undici in one application may each write to another of the two places.
 test.each(symbols)(
-  'a dispatcher at %s gets the calls exactly when it gets those of fetch',
+  'a dispatcher at %s receives the calls exactly when it receives those of fetch',
   async (symbol) => {
     const inner = globals[symbol];
     if (inner === undefined) throw new Error('nothing is there');
@@ -486,7 +489,7 @@ function installReplaying(): void {
   }
 }
 
-test('a write that is about to be sent again behind our back is held back', async () => {
+test('a write is held back when a dispatcher is about to resend it', async () => {
   installReplaying();
   const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
     (payments) => payments.transfers.create(newTransfer),
@@ -507,7 +510,7 @@ test('a write that is about to be sent again behind our back is held back', asyn
   }
 });
 
-test('a read that was sent twice behind our back is checkBy by its answer', async () => {
+test('a read that a dispatcher sent twice is classified by its response', async () => {
   installReplaying();
   const server = await rawServer(
     ({ reset }) => {

@@ -58,7 +58,7 @@ const ways = [
   },
 ];
 
-test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
+test.each(ways)('a POST over $way is sent byte for byte', async (way) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const description = 'Grüße, 5 €, 🧾';
   await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
@@ -76,31 +76,28 @@ test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
   ]);
 });
 
-test.each(ways)(
-  'over $way a GET goes out byte for byte, without a word about a body',
-  async (way) => {
-    const server = await rawServer(
-      responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
-    );
-    await clientAt(server, way.options).transfers.list({
-      accountId: 'acc_1',
-      limit: 7,
-      cursor: 'a b&c=d/é',
-    });
-    expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
-      [
-        'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
-        `host: 127.0.0.1:${server.port}`,
-        ...way.post,
-        ...way.afterGet,
-        '',
-        '',
-      ].join('\r\n'),
-    ]);
-  },
-);
+test.each(ways)('a GET over $way is sent byte for byte without body headers', async (way) => {
+  const server = await rawServer(
+    responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
+  );
+  await clientAt(server, way.options).transfers.list({
+    accountId: 'acc_1',
+    limit: 7,
+    cursor: 'a b&c=d/é',
+  });
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      ...way.post,
+      ...way.afterGet,
+      '',
+      '',
+    ].join('\r\n'),
+  ]);
+});
 
-test('a fetch of one’s own gets every request, ready to go', async () => {
+test('a custom fetch receives every request complete', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -130,7 +127,7 @@ test('a fetch of one’s own gets every request, ready to go', async () => {
   expect(server.connections).toHaveLength(0);
 });
 
-test('a global fetch that is put in place after the client was made is used', async () => {
+test('a global fetch is used when it was installed after the client was created', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   const stub = vi
@@ -150,7 +147,7 @@ const refused = (): Promise<never> => {
   return Promise.reject(new TypeError('fetch failed', { cause }));
 };
 
-test.each(['option', 'global'])('a fetch given as %s proves nothing by failing', async (how) => {
+test.each(['option', 'global'])('a failure of a fetch given as %s proves nothing', async (how) => {
   const send = vi.fn<typeof fetch>().mockImplementation(refused);
   if (how === 'global') vi.stubGlobal('fetch', send);
   const payments = new PaymentsClient({
@@ -187,44 +184,41 @@ test.each<[string, () => Promise<Response>]>([
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
 });
 
-test.each(ways)(
-  'over $way no redirect is followed: the target hears nothing, the credential stays',
-  async ({ options }) => {
-    const elsewhere = await rawServer(responseBytes(200, transfer));
-    for (const kind of kinds) {
-      for (const status of [301, 302, 303, 307, 308]) {
-        const location = `${elsewhere.origin}/v0/here`;
-        const server = await rawServer(responseBytes(status, undefined, { location }));
-        const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
-        const write = kind !== 'safe GET' && kind !== 'safe POST';
-        const outcome = write ? 'unknown' : 'rejected';
-        expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
-        expect(error.retryable).toBe(false);
-        expect(error.headers['location']).toBe(location);
-        expect(server.arrivals).toHaveLength(1);
-      }
+test.each(ways)('a redirect over $way is not followed', async ({ options }) => {
+  const elsewhere = await rawServer(responseBytes(200, transfer));
+  for (const kind of kinds) {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const location = `${elsewhere.origin}/v0/here`;
+      const server = await rawServer(responseBytes(status, undefined, { location }));
+      const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
+      const write = kind !== 'safe GET' && kind !== 'safe POST';
+      const outcome = write ? 'unknown' : 'rejected';
+      expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
+      expect(error.retryable).toBe(false);
+      expect(error.headers['location']).toBe(location);
+      expect(server.arrivals).toHaveLength(1);
     }
-    expect(elsewhere.connections).toHaveLength(0);
-  },
-);
+  }
+  expect(elsewhere.connections).toHaveLength(0);
+});
 
 test.each([
   ['gzip', gzipSync],
   ['GZip', gzipSync],
   ['deflate', deflateSync],
-] as const)('an answer in %s is read', async (coding, compress) => {
+] as const)('a response in %s is read', async (coding, compress) => {
   const content = compress(JSON.stringify(transfer));
   const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a status beyond all classes is an error, not a crash', async () => {
+test('a status beyond all classes is an error', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
 });
 
-test('an informational answer before the real one is passed over', async () => {
+test('an informational response before the final one is skipped', async () => {
   const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
   const server = await rawServer(
     Buffer.concat([Buffer.from(hint), responseBytes(201, transferCreated)]),
@@ -240,7 +234,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
   return outcomes;
 };
 
-test('Node sends a request once, so a refused connection proves that nothing was sent', async () => {
+test('a refused connection on Node proves that nothing was sent', async () => {
   expect(await refusedEverywhere()).toEqual({
     'safe GET': 'not_sent',
     'safe POST': 'not_sent',
@@ -261,7 +255,7 @@ function disguise(source: string): void {
 test.each([
   ['Bun', 'function fetch() { [native code] }'],
   ['Deno', 'function fetch(...e){return lazyFetch().fetch(...new n(e))}'],
-])('%s may repeat what is not sealed, so a read proves nothing', async (name, source) => {
+])('a read on %s proves nothing because the runtime may repeat it', async (name, source) => {
   vi.stubGlobal(name, {});
   disguise(source);
   expect(await refusedEverywhere()).toEqual({
@@ -274,7 +268,7 @@ test.each([
 });
 
 test.each(['Bun', 'Deno'])(
-  'on %s a fetch that was replaced before this package was loaded proves nothing',
+  'a fetch that was replaced before the package was loaded proves nothing on %s',
   async (name) => {
     vi.stubGlobal(name, {});
     disguise(
@@ -284,7 +278,7 @@ test.each(['Bun', 'Deno'])(
   },
 );
 
-test('a runtime that is not known proves nothing', async () => {
+test('an unknown runtime proves nothing', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -294,7 +288,7 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])('on %s a write is sent in the form that is not repeated', async (name, runtime, sealed) => {
+])('a write on %s is sent in the form that is not repeated', async (name, runtime, sealed) => {
   const inits: (RequestInit | undefined)[] = [];
   const types: (string | null)[] = [];
   const bodies: string[] = [];
@@ -333,7 +327,7 @@ test.each([
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
 });
 
-test('a runtime that refuses the cache option is not given it', async () => {
+test('a runtime that rejects the cache option does not receive it', async () => {
   const seen: (RequestInit | undefined)[] = [];
   class Refusing extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
@@ -356,7 +350,7 @@ test('a runtime that refuses the cache option is not given it', async () => {
   expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
 });
 
-test('where there is no fetch at all, nothing is sent, and the error says so', async () => {
+test('a call without any fetch fails before it sends', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   vi.stubGlobal('fetch', undefined);
@@ -376,7 +370,7 @@ test('an abort reaches the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE lets go of a body that it does not read', async () => {
+test('a DELETE releases its unread body', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -386,7 +380,7 @@ test('a DELETE lets go of a body that it does not read', async () => {
 test.each<[string, object]>([
   ['of a network error', Response.error()],
   ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a status %s is no success', async (_, given) => {
+])('a status of %s is not a success', async (_, given) => {
   const { payments } = clientOf(() => given as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
@@ -394,7 +388,7 @@ test.each<[string, object]>([
   }
 });
 
-test('the message of a failure without a code tells its words', async () => {
+test('the message of a failure without a code quotes it', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -433,7 +427,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test('an answer of another kind than Response is read all the same', async () => {
+test('a response object of another class is read', async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -464,7 +458,7 @@ test('an answer of another kind than Response is read all the same', async () =>
   });
 });
 
-test('a body that nobody wants is not waited for, and headers need no more than get', async () => {
+test('a call does not wait for an unused body', async () => {
   const never = () => new Promise<never>(() => undefined);
   const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
   const held = {
@@ -482,7 +476,7 @@ test('a body that nobody wants is not waited for, and headers need no more than 
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('what fails before fetch is asked was not sent, and is not tried again', async () => {
+test('a failure before fetch is called is not_sent and final', async () => {
   const asked = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',

@@ -37,7 +37,7 @@ const raw = (headers: Readonly<Record<string, string>>): Uint8Array[] =>
 const nothing = (): void => undefined;
 const created = Buffer.from(JSON.stringify(transferCreated));
 
-test('an answer is read piece by piece, after an early hint', async () => {
+test('a response is read in chunks after an early hint', async () => {
   const taken: boolean[] = [];
   const payments = clientOver((handler) => {
     queueMicrotask(() => {
@@ -67,7 +67,7 @@ test('an answer is read piece by piece, after an early hint', async () => {
   expect(taken).toEqual([true, true, true, true]);
 });
 
-test('a packed answer that comes at once is unpacked', async () => {
+test('a compressed response that arrives at once is unpacked', async () => {
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
     handler.onHeaders(201, raw({ Server: 'x', 'Content-Encoding': 'gzip' }), nothing, 'Created');
@@ -77,7 +77,7 @@ test('a packed answer that comes at once is unpacked', async () => {
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('headers that no Headers can hold are left out, and the payment is not lost', async () => {
+test('invalid headers are omitted from the response', async () => {
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
     handler.onHeaders(201, raw({ '': 'x', 'x y': 'z', 'x-ok': 'yes' }), nothing, 'Created');
@@ -100,7 +100,7 @@ test('two content-encoding headers are one list', async () => {
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a connection that breaks leaves a creation unknown', async () => {
+test('a connection that breaks after onConnect leaves a creation unknown', async () => {
   const payments = clientOver((handler) => {
     queueMicrotask(() => {
       handler.onConnect(nothing);
@@ -112,7 +112,7 @@ test('a connection that breaks leaves a creation unknown', async () => {
 });
 
 test.each(['on its way', 'before it begins'])(
-  'a request whose caller leaves %s is aborted',
+  'a request that is aborted %s is cancelled',
   async (when) => {
     const reasons: unknown[] = [];
     const begin: (() => void)[] = [];
