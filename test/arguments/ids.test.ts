@@ -10,7 +10,7 @@ import {
   type AnyRequest,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed, recorder } from '../support/clients.ts';
+import { clientOf, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { whichFail } from '../support/which-fail.ts';
@@ -133,11 +133,11 @@ test.each([...inPaths, ...inFields])(
 );
 
 test.each([...inPaths, ...inFields])('$name accepts an id of 256 characters', async (place) => {
-  const { payments, sent } = observed(() => new Response('{}', { status: 401 }));
+  const { payments, requests } = clientOf(() => new Response('{}', { status: 401 }));
   const id = `${place.prefix}${'1'.repeat(256 - place.prefix.length)}`;
   await Promise.resolve(place.send(payments, id)).catch(() => undefined);
-  expect(sent).toHaveLength(1);
-  expect(`${sent[0]?.url}${sent[0]?.body}`).toContain(id);
+  expect(requests).toHaveLength(1);
+  expect(`${requests[0]?.url}${requests[0]?.body}`).toContain(id);
 });
 
 const makers = [
@@ -242,7 +242,7 @@ const nasty = fc.oneof(
 );
 
 test('an id never leads the path to another endpoint', async () => {
-  const { fetch, sent } = recorder(() => new Response('{}', { status: 404 }));
+  const { fetch, requests } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
   await fc.assert(
@@ -252,16 +252,16 @@ test('an id never leads the path to another endpoint', async () => {
       nasty,
       async (noun, prefixed, text) => {
         const id = prefixed ? `${prefixOf[noun]}${text}` : text;
-        sent.length = 0;
+        requests.length = 0;
         const error = await Promise.resolve(invoke(payments, `${noun}.get`, [id])).catch(
           (reason: unknown) => reason,
         );
         if (error instanceof ValidationError) {
-          expect(sent).toEqual([]);
+          expect(requests).toEqual([]);
           return;
         }
         accepted += 1;
-        const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+        const { origin, pathname, search, hash } = new URL(requests[0]?.url ?? '');
         expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
         expect(pathname).toMatch(new RegExp(`^/v0/${noun}/[^/]+$`));
         expect(decodeURIComponent(pathname.split('/').at(-1) ?? '')).toBe(id);
@@ -274,7 +274,7 @@ test('an id never leads the path to another endpoint', async () => {
 });
 
 test('the path of a request never leads to the other API', async () => {
-  const { fetch, sent } = recorder(() => Response.json({}));
+  const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,
     apiKey: 'sk_x',
@@ -286,15 +286,15 @@ test('the path of a request never leads to the other API', async () => {
   await fc.assert(
     fc.asyncProperty(nasty, async (text) => {
       const path = `/${text}`;
-      sent.length = 0;
+      requests.length = 0;
       const request: AnyRequest = { method: 'POST', path, api: 'versioned' };
       const error = await payments.request(request).catch((reason: unknown) => reason);
       if (error instanceof ValidationError) {
-        expect(sent).toEqual([]);
+        expect(requests).toEqual([]);
         return;
       }
       accepted += 1;
-      const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+      const { origin, pathname, search, hash } = new URL(requests[0]?.url ?? '');
       expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
       expect(pathname.startsWith('/v0/')).toBe(true);
       expect(decodeURI(pathname.replaceAll('%', '%25'))).toBe(`/v0${path}`);
@@ -305,12 +305,12 @@ test('the path of a request never leads to the other API', async () => {
 });
 
 test('a cursor reaches the platform unchanged', async () => {
-  const { fetch, sent } = recorder(() => Response.json({ data: [], hasMore: false }));
+  const { fetch, requests } = recorder(() => Response.json({ data: [], hasMore: false }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch });
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (cursor) => {
       await payments.entities.list({ cursor });
-      expect(new URL(sent.at(-1)?.url ?? '').searchParams.get('cursor')).toBe(cursor);
+      expect(new URL(requests.at(-1)?.url ?? '').searchParams.get('cursor')).toBe(cursor);
     }),
     { numRuns: 200 },
   );

@@ -1,6 +1,6 @@
 import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { rejection, table, type Row } from './refusal.ts';
@@ -249,7 +249,7 @@ describe('settings.update', () => {
   );
 
   test('settings.update sends every field of the API reference', async () => {
-    const { payments, sent } = observed(undefined, { validation: 'report' });
+    const { payments, requests } = clientOf(undefined, { validation: 'report' });
     const allowed: SettingsUpdateInput[] = [
       { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
       { autoEarnEnabled: false },
@@ -259,19 +259,19 @@ describe('settings.update', () => {
     ];
     for (const patch of allowed) {
       await payments.settings.update(patch).catch(() => undefined);
-      expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual(patch);
+      expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual(patch);
     }
-    expect(sent).toHaveLength(allowed.length);
+    expect(requests).toHaveLength(allowed.length);
   });
 });
 
 test('an empty name is sent unchanged', async () => {
-  const { payments, sent } = observed(undefined, { validation: 'report' });
+  const { payments, requests } = clientOf(undefined, { validation: 'report' });
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
   await payments.accounts.create({ entityId: 'ent_1', name: '' }).catch(ignore);
   await payments.accounts.update('acc_1', { name: '' }).catch(ignore);
-  expect(sent.map(({ body }) => JSON.parse(body) as object)).toEqual([
+  expect(requests.map(({ body }) => JSON.parse(body) as object)).toEqual([
     { email: 'a@b.c', fullName: '', businessName: '' },
     { entityId: 'ent_1', name: '' },
     { name: '' },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { account } from '../support/records.ts';
 import { rejection } from './refusal.ts';
 
@@ -87,17 +87,17 @@ test('extra body fields are rejected for the same mistakes as metadata', async (
 });
 
 test('metadata may hold the same object twice and an object without a prototype', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+  const { payments, requests } = clientOf(() => Response.json(account));
   const shared = { a: 1 };
   const bare: Metadata = Object.assign(Object.create(null) as object, { b: 2 });
   await payments.accounts.update('acc_1', { metadata: { one: shared, two: shared, bare } });
-  expect(sent[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
+  expect(requests[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
 });
 
 test('metadata may be 60 levels deep', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+  const { payments, requests } = clientOf(() => Response.json(account));
   await payments.accounts.update('acc_1', { metadata: nested(60, 'x') as Metadata });
-  expect(sent[0]?.body).toContain('"in":"x"');
+  expect(requests[0]?.body).toContain('"in":"x"');
 });
 
 const hasUnsafe = (value: unknown): boolean =>
@@ -106,7 +106,7 @@ const hasUnsafe = (value: unknown): boolean =>
     : Number.isInteger(value) && !Number.isSafeInteger(value);
 
 test('metadata arrives unchanged when it holds only JSON values', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+  const { payments, requests } = clientOf(() => Response.json(account));
   const json = fc
     .dictionary(
       fc.string({ unit: 'grapheme' }),
@@ -117,7 +117,7 @@ test('metadata arrives unchanged when it holds only JSON values', async () => {
   await fc.assert(
     fc.asyncProperty(json, async (metadata) => {
       await payments.accounts.update('acc_1', { metadata });
-      const body: unknown = JSON.parse(sent.at(-1)?.body ?? '');
+      const body: unknown = JSON.parse(requests.at(-1)?.body ?? '');
       // JSON knows no negative zero; everything else has to come through.
       expect(JSON.stringify(body)).toBe(JSON.stringify({ metadata }));
     }),

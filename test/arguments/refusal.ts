@@ -1,6 +1,6 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { invoke } from '../support/interface.ts';
 import { whichFail } from '../support/which-fail.ts';
 
@@ -11,7 +11,7 @@ import { whichFail } from '../support/which-fail.ts';
 export async function rejection(
   call: (payments: PaymentsClient) => PromiseLike<unknown>,
 ): Promise<ValidationError> {
-  const { payments, sent } = observed(() => Response.json({ id: 'sent' }));
+  const { payments, requests } = clientOf(() => Response.json({ id: 'sent' }));
   let running: PromiseLike<unknown>;
   try {
     running = call(payments);
@@ -20,12 +20,12 @@ export async function rejection(
   }
   const error = await Promise.resolve(running).then(
     () => {
-      throw new Error(`The call was accepted, and sent ${JSON.stringify(sent)}.`);
+      throw new Error(`The call was accepted, and sent ${JSON.stringify(requests)}.`);
     },
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(ValidationError);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   const refused = error as ValidationError;
   expect(refused.outcome).toBe('not_sent');
   expect(refused.attempts).toEqual([]);

@@ -5,7 +5,7 @@ import {
   type ToArrayOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { rejection } from '../arguments/refusal.ts';
@@ -51,12 +51,12 @@ describe('every list', () => {
     'toArray of $operation rejects a missing or invalid limit',
     async ({ operation }) => {
       for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
-        const { payments, sent } = observed();
+        const { payments, requests } = clientOf();
         const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
         const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
         expect(error.issues).toMatchObject([{ path: 'max' }]);
         expect(String(error)).toContain('expected a whole number above 0.\nA list has no bound');
-        expect(sent).toEqual([]);
+        expect(requests).toEqual([]);
       }
     },
   );
@@ -174,14 +174,15 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
 describe('every call', () => {
   // One example of every endpoint: whatever the method, its last argument is checked alike.
   const calls = endpoints.map(({ operation, examples: [example], path, body, query }) => {
-    const given = argumentsOf(example);
-    const wanted = (path.includes('{id}') ? 1 : 0) + (body.length + query.length > 0 ? 1 : 0);
-    return { operation, given: [...given, ...Array.from({ length: wanted - given.length })] };
+    const args = argumentsOf(example);
+    const argumentCount =
+      (path.includes('{id}') ? 1 : 0) + (body.length + query.length > 0 ? 1 : 0);
+    return { operation, args: [...args, ...Array.from({ length: argumentCount - args.length })] };
   });
 
   test.each(bad)('no call is sent with %s', async (_, options, path, says) => {
-    for (const { operation, given } of calls) {
-      const error = await rejection((payments) => invoke(payments, operation, [...given, options]));
+    for (const { operation, args } of calls) {
+      const error = await rejection((payments) => invoke(payments, operation, [...args, options]));
       expect(error.operation).toBe(operation);
       expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
     }

@@ -11,7 +11,7 @@ import { expect, test, vi } from 'vitest';
 import { apiKey, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
 import { instruction } from '../support/records.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const tokenOf = (request: Request): string =>
   request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
@@ -71,7 +71,7 @@ test('fifty concurrent calls share one call of the credential function', async (
   const source = vi.fn(() => rateLimiter.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   const callers = Array.from({ length: 50 }, () => payments.transfers.get('txfr_1'));
-  await settle();
+  await flushPromises();
   expect(requests).toHaveLength(0);
   rateLimiter.resolve('sk_shared');
   await Promise.all(callers);
@@ -120,9 +120,9 @@ test('fifty concurrent 401 responses cause one call of the credential function',
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
   expect(source).toHaveBeenCalledTimes(2);
-  const sent = requests.map(({ headers }) => headers['authorization']);
-  expect(sent.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
-  expect(sent.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
+  const tokens = requests.map(({ headers }) => headers['authorization']);
+  expect(tokens.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
+  expect(tokens.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
 });
 
 test('a late 401 for the old token does not discard the new one', async () => {
@@ -133,7 +133,7 @@ test('a late 401 for the old token does not discard the new one', async () => {
     { apiKey: source },
   );
   const slow = payments.transfers.get('txfr_1');
-  await settle();
+  await flushPromises();
   await payments.transfers.get('txfr_1');
   expect(source).toHaveBeenCalledTimes(2);
   late.resolve(respond(401, errorBody));
@@ -163,7 +163,9 @@ test('the replay after a 401 does not count as a retry', async () => {
     (_, __, count) => respond(responses[count - 1] ?? 500, count < 4 ? errorBody : transferCreated),
     { clock, apiKey: numbered() },
   );
-  expect(await clock.run(payments.transfers.create(newTransfer))).toEqual(transferCreated);
+  expect(await clock.runTimersDuring(payments.transfers.create(newTransfer))).toEqual(
+    transferCreated,
+  );
   expect(requests).toHaveLength(4);
 });
 
@@ -276,14 +278,14 @@ test('a credential function that hung is called again by the next call', async (
   const hung = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
   await clock.advance(30_000);
   await hung;
-  expect(await clock.run(payments.transfers.get('txfr_1'))).toEqual(transfer);
+  expect(await clock.runTimersDuring(payments.transfers.get('txfr_1'))).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);
   // What the first call brings after all is older than what is in use.
   first.resolve('sk_first');
-  await settle();
+  await flushPromises();
   await payments.transfers.get('txfr_1');
-  const sent = requests.map(({ headers }) => headers['authorization']);
-  expect(sent).toEqual(['Bearer sk_second', 'Bearer sk_second']);
+  const tokens = requests.map(({ headers }) => headers['authorization']);
+  expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
 test('a credential function that hung is called again after the time of one attempt', async () => {
@@ -313,8 +315,8 @@ test('a credential function that hung is called again after the time of one atte
   expect(source).toHaveBeenCalledTimes(2);
   // A function that is only slow must not be asked for ever: its first answer serves the next call.
   first.resolve('sk_first');
-  await settle();
-  expect(await clock.run(get())).toEqual(transfer);
+  await flushPromises();
+  expect(await clock.runTimersDuring(get())).toEqual(transfer);
   await clock.advance(100);
   await late;
   expect(source).toHaveBeenCalledTimes(2);
@@ -334,12 +336,12 @@ test('an old call of the credential function does not replace the newer token wh
   await clock.advance(100);
   await hung;
   const second = get();
-  await settle();
+  await flushPromises();
   expect(source).toHaveBeenCalledTimes(2);
   first.resolve('rubbish');
-  await settle();
+  await flushPromises();
   const third = get();
-  await settle();
+  await flushPromises();
   expect(source).toHaveBeenCalledTimes(2);
   await clock.advance(100);
   expect(await Promise.all([second, third])).toMatchObject([
@@ -366,7 +368,7 @@ test('a token in use stays redacted although many tokens arrived late', async ()
     await call;
   }
   for (const [index, { resolve }] of late.entries()) resolve(`opaque-late-${index}`);
-  await settle();
+  await flushPromises();
   const error = await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
   expect(error.message).toContain('seen [redacted]');
 });
@@ -405,7 +407,7 @@ test('a wait for the credential function can be aborted', async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort('enough');
   expect(await call).toMatchObject({ outcome: 'not_sent', cause: 'enough', attempts: [] });
 });
@@ -418,7 +420,7 @@ test.each<[string, () => string | Promise<string>]>([
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
-  const error = await clock.run(
+  const error = await clock.runTimersDuring(
     failureOf(payments.transfers.create(newTransfer), AuthenticationError),
   );
   expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
@@ -435,7 +437,7 @@ test('a caller who aborts during a renewal receives an AbortError', async () => 
   const controller = new AbortController();
   const { signal } = controller;
   const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort();
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
@@ -454,7 +456,7 @@ test('all callers who share a failing credential call receive its error', async 
   expect(source).toHaveBeenCalledTimes(1);
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);
-  await settle();
+  await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
@@ -479,14 +481,17 @@ test('an error after a renewal shows neither the old nor the new token', async (
 test('a token of realistic length is redacted to its end', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
-  const said = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
-  const { payments } = clientOf(() => respond(401, { error: said, code: long, details: [long] }), {
-    jwt: long,
-  });
+  const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
+  const { payments } = clientOf(
+    () => respond(401, { error: echoedText, code: long, details: [long] }),
+    {
+      jwt: long,
+    },
+  );
   const error = await failureOf(payments.instructions.list(list), AuthenticationError);
-  for (const shown of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+  for (const view of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
     for (const piece of [long.slice(0, 20), long.slice(500, 520), long.slice(-20)]) {
-      expect(shown).not.toContain(piece);
+      expect(view).not.toContain(piece);
     }
   }
 });

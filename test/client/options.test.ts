@@ -6,7 +6,7 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
 
 const baseUrl = 'https://api.example.com/v0';
@@ -102,11 +102,11 @@ describe('a credential', () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
-    const { payments, sent } = observed(() => Response.json([]), { baseUrl, jwt: null });
+    const { payments, requests } = clientOf(() => Response.json([]), { baseUrl, jwt: null });
     const error = await failureOf(payments.instructions.list({ address: owner }));
     expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
     expect(error.message).toContain('needs the JWT');
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test('a credential of one kind is enough for a client', () => {
@@ -174,8 +174,8 @@ describe.each([
     'https://api.example.com:8443',
   ])('%s is accepted', (origin) => {
     const client = new PaymentsClient({ baseUrl, apiKey, [name]: `${origin}${path}` });
-    const shown = JSON.parse(JSON.stringify(client)) as Record<string, string>;
-    expect(shown[name]).toBe(`${origin.toLowerCase()}${path}`);
+    const json = JSON.parse(JSON.stringify(client)) as Record<string, string>;
+    expect(json[name]).toBe(`${origin.toLowerCase()}${path}`);
   });
 
   test('http to another host is rejected with a hint to allowHttp', () => {
@@ -245,8 +245,8 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the base URL %s leads to %s and %s', (given, base, root) => {
-  expect(new PaymentsClient({ baseUrl: given, apiKey }).toJSON()).toEqual({
+])('the base URL %s leads to %s and %s', (option, base, root) => {
+  expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,
   });
@@ -361,7 +361,7 @@ describe('an option', () => {
 
 describe('the environment', () => {
   const sentBy = async (options: ClientOptions) => {
-    const { payments, sent } = observed(() => Response.json([]), {
+    const { payments, requests } = clientOf(() => Response.json([]), {
       baseUrl: undefined,
       apiKey: undefined,
       jwt: undefined,
@@ -370,11 +370,11 @@ describe('the environment', () => {
     await payments.entities.get('ent_1').catch(() => undefined);
     await payments.instructions.list({ address: owner });
     return {
-      sent: sent.map(({ url, headers }) => `${url} ${headers['authorization']}`),
+      requests: requests.map(({ url, headers }) => `${url} ${headers['authorization']}`),
       payments,
       again: async () => {
         await payments.instructions.list({ address: owner });
-        const last = sent.at(-1);
+        const last = requests.at(-1);
         return `${last?.url} ${last?.headers['authorization']}`;
       },
     };
@@ -385,7 +385,7 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_ROOT_URL', ' \n');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env\n');
     vi.stubEnv('PAYMENTS_JWT', '\te.n.v ');
-    expect((await sentBy({})).sent).toEqual([
+    expect((await sentBy({})).requests).toEqual([
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
       'https://env.example.com/instructions/all Bearer e.n.v',
     ]);
@@ -396,7 +396,7 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    expect((await sentBy({})).sent).toEqual([
+    expect((await sentBy({})).requests).toEqual([
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
       'https://root.example.com/r/instructions/all Bearer e.n.v',
     ]);
@@ -407,17 +407,20 @@ describe('the environment', () => {
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    const own = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
+    const explicitOptions = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
     const root = 'https://given.example.com/instructions/all Bearer g.i.ven';
-    expect((await sentBy(own)).sent).toContain(root);
+    expect((await sentBy(explicitOptions)).requests).toContain(root);
     const { payments } = await sentBy({});
     const kept = { rootUrl: 'https://root.example.com/r' };
-    for (const clone of [payments.withOptions(own), payments.withOptions({}).withOptions(own)]) {
+    for (const clone of [
+      payments.withOptions(explicitOptions),
+      payments.withOptions({}).withOptions(explicitOptions),
+    ]) {
       expect(clone.toJSON()).toMatchObject({ rootUrl: 'https://given.example.com' });
       expect(clone.withOptions({ timeout: 5_000 }).toJSON()).toEqual(clone.toJSON());
     }
     expect(payments.withOptions({ jwt: 'g.i.ven' }).toJSON()).toMatchObject(kept);
-    expect(payments.withOptions({ ...own, ...kept }).toJSON()).toMatchObject(kept);
+    expect(payments.withOptions({ ...explicitOptions, ...kept }).toJSON()).toMatchObject(kept);
   });
 
   test('options take precedence over the environment', async () => {
@@ -428,7 +431,7 @@ describe('the environment', () => {
       apiKey: 'sk_given',
       jwt: 'g.i.ven',
     };
-    expect((await sentBy(options)).sent).toEqual([
+    expect((await sentBy(options)).requests).toEqual([
       'https://given.example.com/v0/entities/ent_1 Bearer sk_given',
       'https://given.example.com/r/instructions/all Bearer g.i.ven',
     ]);

@@ -11,7 +11,7 @@ const page = (hasMore: boolean): Response =>
   respond(200, { data: [], hasMore, nextCursor: hasMore ? 'c1' : null });
 
 /** Each way to call; what fails is named after it. The function's name is what the stack has to show. */
-const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
+const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
   'a single call': async function callerOfGet(payments) {
     await payments.transfers.get(id);
   },
@@ -50,7 +50,7 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   createOnce: async function callerOfOnce(payments) {
     await payments.transfers.createOnce(once);
   },
-  resolveOnce: async function callerOfSettle(payments) {
+  resolveOnce: async function callerOfResolveOnce(payments) {
     await payments.transfers.resolveOnce('invoice 1', id);
   },
   request: async function callerOfRequest(payments) {
@@ -58,7 +58,7 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   },
 };
 
-test.for(Object.entries(ways))("the stack shows the caller's line: %s", async ([, call]) => {
+test.for(Object.entries(calls))("the stack shows the caller's line: %s", async ([, call]) => {
   const journal = memoryJournal();
   const { payments } = clientOf(() => respond(500, errorBody), {
     journal,

@@ -33,35 +33,39 @@ test('an Error body is parsed into code, details and message', async () => {
   expect(error.message).toContain('The platform answered 422 (limit): Too much.');
 });
 
-test.each<[string, unknown, { said?: string | undefined; code?: string; details?: unknown }]>([
+test.each<[string, unknown, { excerpt?: string | undefined; code?: string; details?: unknown }]>([
   [
     'an error that is a number',
     { error: 5, code: 'c', details: null },
-    { said: '{"error":5,"code":"c","details":null}', code: 'c', details: null },
+    { excerpt: '{"error":5,"code":"c","details":null}', code: 'c', details: null },
   ],
   [
     'an error that is an object',
     { error: { message: 'm' } },
-    { said: '{"error":{"message":"m"}}' },
+    { excerpt: '{"error":{"message":"m"}}' },
   ],
-  ['a code that is a number', { error: 'm', code: 4 }, { said: 'm' }],
-  ['details that are a list', { error: 'm', details: [1, 'a'] }, { said: 'm', details: [1, 'a'] }],
-  ['details that are a text', { error: 'm', details: 'why' }, { said: 'm', details: 'why' }],
-  ['an empty object', {}, { said: '{}' }],
-  ['null', null, { said: 'null' }],
-  ['a list', '["no"]', { said: '["no"]' }],
-  ['a text', '"no"', { said: '"no"' }],
-  ['nothing', undefined, { said: undefined }],
-  ['a page', html, { said: 'Bad gateway' }],
-  ['a cut object', '{"error":"m', { said: '{"error":"m' }],
-  ['a very deep object', '['.repeat(100_000), { said: '[[[[' }],
+  ['a code that is a number', { error: 'm', code: 4 }, { excerpt: 'm' }],
+  [
+    'details that are a list',
+    { error: 'm', details: [1, 'a'] },
+    { excerpt: 'm', details: [1, 'a'] },
+  ],
+  ['details that are a text', { error: 'm', details: 'why' }, { excerpt: 'm', details: 'why' }],
+  ['an empty object', {}, { excerpt: '{}' }],
+  ['null', null, { excerpt: 'null' }],
+  ['a list', '["no"]', { excerpt: '["no"]' }],
+  ['a text', '"no"', { excerpt: '"no"' }],
+  ['nothing', undefined, { excerpt: undefined }],
+  ['a page', html, { excerpt: 'Bad gateway' }],
+  ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
+  ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
   'the message of an error shows what is readable of a body that is %s',
-  async (_, body, { said, code, details }) => {
+  async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
     expect(error.message).toMatch(/^api.example.com answered 422 with .*; expected the platform's/);
-    expect(error.message.includes('It says: ')).toBe(said !== undefined);
-    expect(error.message).toContain(said === undefined ? 'with no body' : `It says: ${said}`);
+    expect(error.message.includes('It says: ')).toBe(excerpt !== undefined);
+    expect(error.message).toContain(excerpt === undefined ? 'with no body' : `It says: ${excerpt}`);
     expect(error).toMatchObject({ code, details, outcome: 'rejected' });
     expect(error.message.length).toBeLessThan(400);
   },
@@ -321,17 +325,17 @@ test('instanceof keeps its ordinary meaning for a class derived by the user', as
   }
   const { status, code, details, requestId, headers, body, retryAfterMs } =
     await refusedWith(errorBody);
-  const said = { status, code, details, requestId, headers, body, retryAfterMs };
-  const own = new LimitError('x', { ...said, outcome: 'rejected' });
-  expect(own).toBeInstanceOf(LimitError);
-  expect(own).toBeInstanceOf(ApiError);
-  expect(own).toBeInstanceOf(PaymentsError);
-  expect(own).not.toBeInstanceOf(NotFoundError);
-  expect(own).toMatchObject({ name: 'ApiError', limit: 5, code: 'refused' });
+  const excerpt = { status, code, details, requestId, headers, body, retryAfterMs };
+  const limitError = new LimitError('x', { ...excerpt, outcome: 'rejected' });
+  expect(limitError).toBeInstanceOf(LimitError);
+  expect(limitError).toBeInstanceOf(ApiError);
+  expect(limitError).toBeInstanceOf(PaymentsError);
+  expect(limitError).not.toBeInstanceOf(NotFoundError);
+  expect(limitError).toMatchObject({ name: 'ApiError', limit: 5, code: 'refused' });
   expect(await refusedWith(errorBody)).not.toBeInstanceOf(LimitError);
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
-  expect(own).toBeInstanceOf(copy.ApiError);
+  expect(limitError).toBeInstanceOf(copy.ApiError);
   expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
 });
 

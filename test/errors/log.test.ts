@@ -27,7 +27,7 @@ async function linesOf(level: string): Promise<string[]> {
         : respond(200, { ...transfer, amount: 5 }),
     { clock, validation: 'report' },
   );
-  await clock.run(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   return lines.map((line) => line.replace(/#\d+/, '#1'));
 }
 
@@ -80,8 +80,8 @@ test('a call that is held back is logged and reported to the hooks', async () =>
     },
   );
   await failureOf(payments.transfers.get('txfr_1'));
-  await clock.run(payments.transfers.get('txfr_1'));
-  await clock.run(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   expect(lines.some((line) => line.includes('held back for 2000 ms: the platform'))).toBe(true);
   expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
 });

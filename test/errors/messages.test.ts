@@ -21,10 +21,10 @@ import {
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { address, errorBody, html, newTransfer, page, transfer } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 /** A client that is answered alike every time. */
 const received = (
@@ -32,6 +32,8 @@ const received = (
   body: unknown,
   headers: Record<string, string> = {},
 ): PaymentsClient => clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
+
+const htmlHeaders = { 'content-type': 'text/html' };
 
 /** A message that is the same every time: it tells when the call began. */
 const timeless = ({ message, startedAt = 'never' }: PaymentsError): string =>
@@ -93,9 +95,9 @@ describe('the message of', () => {
   });
 
   test('PermissionDeniedError for an HTML page quotes its text', async () => {
-    const call = received(403, html).transfers.get('txfr_1');
+    const call = received(403, html, htmlHeaders).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
-      "api.example.com answered 403 with application/json; expected the platform's Error body.
+      "api.example.com answered 403 with text/html; expected the platform's Error body.
       The credential may not do this, or a proxy or firewall refused it.
       It says: Bad gateway
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
@@ -149,9 +151,12 @@ describe('the message of', () => {
   });
 
   test('ServerError for a creation describes how to reconcile it', async () => {
-    const error = await failureOf(received(502, html).transfers.create(newTransfer), ServerError);
+    const error = await failureOf(
+      received(502, html, htmlHeaders).transfers.create(newTransfer),
+      ServerError,
+    );
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "api.example.com answered 502 with application/json; expected the platform's Error body.
+      "api.example.com answered 502 with text/html; expected the platform's Error body.
       A proxy may have replaced the platform's response.
       It says: Bad gateway
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
@@ -171,7 +176,7 @@ describe('the message of', () => {
   });
 
   test('ConnectionError before anything was sent reports that', async () => {
-    const payments = clientAt(nobody, { maxRetries: 0 });
+    const payments = clientAt(closedPort, { maxRetries: 0 });
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
       "The connection to 127.0.0.1:2 failed (ECONNREFUSED).
@@ -213,7 +218,7 @@ describe('the message of', () => {
       const clock = new VirtualClock();
       const { payments } = clientOf(fetch, { clock, ...options });
       const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-      const error = await clock.run(call);
+      const error = await clock.runTimersDuring(call);
       messages[error.phase] = timeless(error);
     }
     expect(messages).toMatchInlineSnapshot(`
@@ -259,7 +264,7 @@ describe('the message of', () => {
       payments.settings.update({ defaultChain: 'base' }, { signal }),
       AbortError,
     );
-    await settle();
+    await flushPromises();
     controller.abort();
     expect(timeless(await call)).toMatchInlineSnapshot(`
       "The call was aborted by its signal.

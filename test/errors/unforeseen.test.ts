@@ -5,7 +5,7 @@ import { apiKey, failureOf } from '../support/clients.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 // What the caller hands in may break in ways that no type allows. A payment on its way must not end in
 // an error that says nothing of it.
@@ -78,7 +78,7 @@ test('a clock whose timers fail during the wait for a retry leaves no unhandled 
   const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
   const error = await failureOf(payments.transfers.get('txfr_1'));
   expect(error.message).toContain('the timers are gone');
-  await settle();
+  await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });

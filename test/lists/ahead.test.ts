@@ -5,13 +5,13 @@ import { clientAt, failureOf } from '../support/clients.ts';
 import { responseBytes, type Exchange, type RawServer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { page, transferNumber } from '../support/values.ts';
-import { forbidUnhandledRejections } from '../support/unhandled.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { failOnUnhandledRejections } from '../support/unhandled.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // Over Node's own connections a walk asks for the next page before it reads the one that has arrived.
 // What it goes by is only the end of a text, so it must never be wrong for that.
 
-forbidUnhandledRejections();
+failOnUnhandledRejections();
 // Retries wait for nothing.
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -23,7 +23,7 @@ afterEach(() => {
 const cursorOf = (target: string): string =>
   new URL(target, 'http://x').searchParams.get('cursor') ?? 'first';
 const numberOf = (cursor: string): number => (cursor === 'first' ? 0 : Number(cursor.slice(1)));
-const asked = (server: RawServer): string[] =>
+const targetsOf = (server: RawServer): string[] =>
   server.arrivals.map(({ target }) => cursorOf(target));
 const keepAlive = { connection: 'keep-alive' };
 
@@ -95,25 +95,25 @@ test('a list prefetches only one page', async () => {
   await iterator.next();
   await iterator.next();
   await server.arrived(3);
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
   await iterator.next();
   await server.arrived(4);
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
   await iterator.return?.();
 });
 
 test('a list over a custom transport requests a page only after the previous one was read', async () => {
   const symbols = [1, 2].map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`));
   for (const symbol of symbols) {
-    const inner = Reflect.get(globalThis, symbol) as { dispatch: (...given: unknown[]) => boolean };
+    const inner = Reflect.get(globalThis, symbol) as { dispatch: (...args: unknown[]) => boolean };
     if (inner === undefined) continue;
     onTestFinished(() => {
       Reflect.set(globalThis, symbol, inner);
     });
     Reflect.set(globalThis, symbol, {
-      dispatch: (...given: unknown[]) => inner.dispatch(...given),
+      dispatch: (...args: unknown[]) => inner.dispatch(...args),
     });
   }
   const server = await platformOf(5);
@@ -132,7 +132,7 @@ test('a response that is not a page is never followed', async () => {
   );
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(5));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);
 });
 
 const spaced = (usual: string): string =>
@@ -177,7 +177,13 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     const server = await platformOf(5, (_cursor, usual) => make(usual));
     const { events, options } = diary();
     expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
-    expect(asked(server).map((cursor) => cursor.trim())).toEqual(['first', 'c1', 'c2', 'c3', 'c4']);
+    expect(targetsOf(server).map((cursor) => cursor.trim())).toEqual([
+      'first',
+      'c1',
+      'c2',
+      'c3',
+      'c4',
+    ]);
     const early = events.map((event) => event.trim());
     expect(early.indexOf('sent c3') < early.indexOf('read c2')).toBe(isAhead);
   },
@@ -195,7 +201,7 @@ test('the prefetch after an invalid page is cancelled', async () => {
   );
   expect(error).toMatchObject({ reason: 'shape', resume: { cursor: 'c2', itemsYielded: 2 } });
   await server.arrived(4);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
   await server.closed(server.arrivals[3]?.connection ?? -1);
   expect(events).toContain('unknown c3');
 });
@@ -209,7 +215,7 @@ test('a repeated page with another cursor is followed there', async () => {
   });
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(['txfr_0', 'txfr_1', 'txfr_2', 'txfr_4']);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c4']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c4']);
   const held = server.arrivals.find(({ target }) => cursorOf(target) === 'c3');
   await server.closed(held?.connection ?? -1);
 });
@@ -220,7 +226,7 @@ test('a repeated page with the same cursor continues with the prefetched page', 
   );
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(4));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
 test('leaving a loop while a page is being read cancels its requests', async () => {
@@ -241,8 +247,8 @@ test('leaving a loop while a page is being read cancels its requests', async () 
   await iterator.next();
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
 test('a page whose cursor leads back is not requested again', async () => {
@@ -251,7 +257,7 @@ test('a page whose cursor leads back is not requested again', async () => {
   );
   const error = await failureOf(ids(clientAt(server).transfers.list()));
   expect(error).toMatchObject({ reason: 'cursor_loop', resume: { itemsYielded: 4 } });
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
 test('a cursor on the last page is not followed', async () => {
@@ -259,5 +265,5 @@ test('a cursor on the last page is not followed', async () => {
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );
   expect(await ids(clientAt(server).transfers.list())).toEqual(idsUpTo(4));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });

@@ -8,23 +8,23 @@ import {
 import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { page, transferNumber } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 /** A platform that holds that many transfers, and hands out as many a page as it is asked for. */
 function platformOf(
   count: number,
   options: ClientOptions = {},
-): { payments: PaymentsClient; asked: URLSearchParams[] } {
-  const asked: URLSearchParams[] = [];
+): { payments: PaymentsClient; queries: URLSearchParams[] } {
+  const queries: URLSearchParams[] = [];
   const { payments } = clientOf((request) => {
     const { searchParams } = new URL(request.url);
-    asked.push(searchParams);
+    queries.push(searchParams);
     const start = Number(searchParams.get('cursor')?.slice(1) ?? 0);
     const end = start + Number(searchParams.get('limit') ?? 50);
     const data = numbers(start, Math.min(end, count)).map(transferNumber);
     return respond(200, page(data, end < count ? `c${end}` : null));
   }, options);
-  return { payments, asked };
+  return { payments, queries };
 }
 
 const numbers = (from: number, to: number): number[] =>
@@ -33,32 +33,32 @@ const idsOf = (items: readonly { id: string }[]): number[] =>
   items.map(({ id }) => Number(id.slice('txfr_'.length)));
 
 /** A platform that answers page by page from a script; the last page again and again. */
-function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; asked: URL[] } {
-  const asked: URL[] = [];
+function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; queries: URL[] } {
+  const queries: URL[] = [];
   const { payments } = clientOf((request, _, count) => {
-    asked.push(new URL(request.url));
+    queries.push(new URL(request.url));
     return respond(200, pages[Math.min(count, pages.length) - 1]);
   });
-  return { payments, asked };
+  return { payments, queries };
 }
 
 test('a list sends no request before it is awaited or iterated', async () => {
-  const { payments, asked } = platformOf(5);
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const pages = list.pages();
   const iterator = list[Symbol.asyncIterator]();
-  await settle();
-  expect(asked).toHaveLength(0);
+  await flushPromises();
+  expect(queries).toHaveLength(0);
   await list;
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
   await iterator.next();
-  expect(asked).toHaveLength(2);
+  expect(queries).toHaveLength(2);
   await pages[Symbol.asyncIterator]().next();
-  expect(asked).toHaveLength(3);
+  expect(queries).toHaveLength(3);
 });
 
 test('await returns the first page and requests it once', async () => {
-  const { payments, asked } = platformOf(5);
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
   expect(first).toMatchObject({ hasMore: true, nextCursor: 'c2' });
@@ -76,7 +76,7 @@ test('await returns the first page and requests it once', async () => {
   const { data, response } = await list.withResponse();
   expect(data).toBe(first);
   expect(await response.json()).toMatchObject({ hasMore: true });
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
 test('a failed first page rejects every await and can be caught', async () => {
@@ -93,12 +93,12 @@ test('a failed first page rejects every await and can be caught', async () => {
 });
 
 test('for await yields every item in order', async () => {
-  const { payments, asked } = platformOf(7);
+  const { payments, queries } = platformOf(7);
   const list = payments.transfers.list({ limit: 3 });
   const seen: number[] = [];
   for await (const transfer of list) seen.push(...idsOf([transfer]));
   expect(seen).toEqual(numbers(0, 7));
-  expect(asked).toHaveLength(3);
+  expect(queries).toHaveLength(3);
 
   const sizes: number[] = [];
   for await (const { data } of list.pages()) sizes.push(data.length);
@@ -106,17 +106,17 @@ test('for await yields every item in order', async () => {
 });
 
 test('each loop starts at the first page, even during another loop', async () => {
-  const { payments, asked } = platformOf(6);
+  const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual(all);
   const twice = await Promise.all([list.toArray({ max: 99 }), list.toArray({ max: 99 })]);
   expect(twice.map(idsOf)).toEqual([all, all]);
-  expect(asked).toHaveLength(9);
+  expect(queries).toHaveLength(9);
 });
 
 test('limit and filters are the same on every page although the query object changes', async () => {
-  const { payments, asked } = platformOf(5);
+  const { payments, queries } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
     accountId: 'acc_1',
@@ -130,7 +130,7 @@ test('limit and filters are the same on every page although the query object cha
     query.cursor = 'c0';
   }
   expect(seen).toEqual(numbers(0, 5));
-  expect(asked.map((search) => Object.fromEntries(search))).toEqual([
+  expect(queries.map((search) => Object.fromEntries(search))).toEqual([
     { limit: '2', accountId: 'acc_1', expand: 'all' },
     { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c2' },
     { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c4' },
@@ -138,16 +138,16 @@ test('limit and filters are the same on every page although the query object cha
 });
 
 test('a list can start at a cursor', async () => {
-  const { payments, asked } = platformOf(6);
+  const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
-  expect(asked[0]?.get('cursor')).toBe('c2');
+  expect(queries[0]?.get('cursor')).toBe('c2');
   // Starting there is what the next loop does, too.
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
 test('a list continues after an empty page with hasMore', async () => {
-  const { payments, asked } = scripted(
+  const { payments, queries } = scripted(
     page([transferNumber(0)], 'a'),
     page([], 'b'),
     page([], 'c'),
@@ -155,21 +155,21 @@ test('a list continues after an empty page with hasMore', async () => {
   );
   const items = await payments.transfers.list().toArray({ max: 99 });
   expect(idsOf(items)).toEqual([0, 1]);
-  expect(asked).toHaveLength(4);
+  expect(queries).toHaveLength(4);
 });
 
 test('a list without items ends after one request', async () => {
-  const { payments, asked } = scripted(page([]));
+  const { payments, queries } = scripted(page([]));
   expect(await payments.transfers.list().toArray({ max: 99 })).toEqual([]);
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
 test('a cursor is not followed when hasMore is false', async () => {
-  const { payments, asked } = scripted(page([transferNumber(0)], 'onwards', false));
+  const { payments, queries } = scripted(page([transferNumber(0)], 'onwards', false));
   const list = payments.transfers.list();
   expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([0]);
-  expect(asked).toHaveLength(2);
+  expect(queries).toHaveLength(2);
 });
 
 test.each<[string, object]>([
@@ -182,7 +182,7 @@ test.each<[string, object]>([
   'a list ends in an error that can be resumed when hasMore comes with a cursor that is %s',
   async (_, cursor) => {
     const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
-    const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
+    const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
     const seen: number[] = [];
     const loop = (async () => {
       for await (const transfer of payments.transfers.list({ limit: 2 })) {
@@ -199,7 +199,7 @@ test.each<[string, object]>([
     });
     // Every item of the page that broke off has been handed out.
     expect(seen).toEqual([0, 1, 2]);
-    expect(asked).toHaveLength(2);
+    expect(queries).toHaveLength(2);
   },
 );
 
@@ -212,7 +212,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   'a list ends in an error after the items of its page when the cursor is %s',
   async (_, cursor, cursors, requests) => {
     const pages = cursors.map((next, index) => page([transferNumber(index)], next));
-    const { payments, asked } = scripted(...pages);
+    const { payments, queries } = scripted(...pages);
     const seen: number[] = [];
     const loop = (async () => {
       for await (const { data } of payments.transfers.list({ cursor }).pages()) {
@@ -222,7 +222,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
     const error = await failureOf(loop, PaginationError);
     expect(error).toMatchObject({ reason: 'cursor_loop' });
     expect(seen).toEqual(numbers(0, cursors.length));
-    expect(asked).toHaveLength(requests);
+    expect(queries).toHaveLength(requests);
   },
 );
 
@@ -300,7 +300,7 @@ test('pages with the same first items are not the same page', async () => {
 });
 
 test('similar items are compared by all their fields, large integers included', async () => {
-  const { payments, asked } = scripted(
+  const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
         '"amount"',
@@ -309,60 +309,60 @@ test('similar items are compared by all their fields, large integers included', 
     ),
   );
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(4);
-  expect(asked).toHaveLength(4);
+  expect(queries).toHaveLength(4);
 });
 
 test('an iterator that ended in an error sends no further request', async () => {
-  const { payments, asked } = scripted(page([transferNumber(0)], null, true));
+  const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
   await failureOf(iterator.next(), PaginationError);
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
   'toArray rejects a limit of %o',
   async (max) => {
-    const { payments, asked } = platformOf(5);
+    const { payments, queries } = platformOf(5);
     const list = payments.transfers.list();
     const error = await failureOf(list.toArray({ max: max as number }), ValidationError);
     expect(error).toMatchObject({ operation: 'transfers.list', issues: [{ path: 'max' }] });
     await failureOf(list.toArray(undefined as unknown as { max: number }), ValidationError);
-    expect(asked).toHaveLength(0);
+    expect(queries).toHaveLength(0);
   },
 );
 
 test('toArray sends no request after it has enough items', async () => {
   for (const max of [1, 2, 3, 4, 7, 10, 11]) {
-    const { payments, asked } = platformOf(10);
+    const { payments, queries } = platformOf(10);
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
     expect(idsOf(items)).toEqual(numbers(0, Math.min(max, 10)));
     const needed = Math.ceil(Math.min(max, 10) / 2);
     // From the second page on, the one ahead may have gone out before it was called off.
     const ahead = needed > 1 && needed < 5 ? 1 : 0;
-    expect(asked.length).toBeGreaterThanOrEqual(needed);
-    expect(asked.length).toBeLessThanOrEqual(needed + ahead);
+    expect(queries.length).toBeGreaterThanOrEqual(needed);
+    expect(queries.length).toBeLessThanOrEqual(needed + ahead);
   }
 });
 
 test('invalid arguments are reported when the list is used', async () => {
-  const { payments, asked } = platformOf(5);
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);
   expect(error.issues.map(({ path }) => path).toSorted()).toEqual(['accountId', 'limit']);
   await failureOf(list.toArray({ max: 1 }), ValidationError);
   await failureOf(list.pages()[Symbol.asyncIterator]().next(), ValidationError);
-  expect(asked).toHaveLength(0);
+  expect(queries).toHaveLength(0);
 });
 
 test('a loop with an aborted signal sends nothing', async () => {
-  const { payments, asked } = platformOf(5);
+  const { payments, queries } = platformOf(5);
   const signal = AbortSignal.abort('no');
   const error = await failureOf(
     payments.transfers.list({}, { signal }).toArray({ max: 5 }),
     AbortError,
   );
   expect(error).toMatchObject({ cause: 'no', outcome: 'not_sent' });
-  expect(asked).toHaveLength(0);
+  expect(queries).toHaveLength(0);
 });

@@ -19,14 +19,14 @@ const all = Array.from({ length: 11 }, (_, index) => `txfr_${index}`);
 function troubled(
   at: number,
   trouble: () => Response | Promise<Response>,
-): { payments: PaymentsClient; asked: (string | null)[] } {
-  const asked: (string | null)[] = [];
+): { payments: PaymentsClient; cursors: (string | null)[] } {
+  const cursors: (string | null)[] = [];
   let troubles = 1;
   const { payments } = clientOf(
     (request) => {
       const { searchParams } = new URL(request.url);
       const cursor = searchParams.get('cursor');
-      asked.push(cursor);
+      cursors.push(cursor);
       const start = Number(cursor?.slice(1) ?? 0);
       if (start === at && troubles > 0) {
         troubles -= 1;
@@ -38,7 +38,7 @@ function troubled(
     },
     { maxRetries: 0 },
   );
-  return { payments, asked };
+  return { payments, cursors };
 }
 
 /** Reads a list to its end, going on from where an error says it broke off. */
@@ -73,12 +73,12 @@ test.each<[string, () => Response | Promise<Response>]>([
 ])('a list resumes without loss or repetition after %s', async (_, trouble) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6, 9]) {
-      const { payments, asked } = troubled(at, trouble);
+      const { payments, cursors } = troubled(at, trouble);
       const { ids, resumes } = await readThrough(payments, how);
       expect(ids).toEqual(all);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
       // The page that went wrong is the one that is asked for again.
-      expect(asked.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
+      expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
     }
   }
 });

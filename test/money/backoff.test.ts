@@ -10,9 +10,9 @@ import { expect, test, vi } from 'vitest';
 import { retryAfter } from '../../src/calls/retry.ts';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls } from '../support/kinds.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 interface Course {
   readonly error: PaymentsError;
@@ -36,7 +36,7 @@ async function course(
     },
     { totalTimeout: 3_600_000, maxRetries: 1, ...options, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1')));
+  const error = await clock.runTimersDuring(failureOf(payments.transfers.get('txfr_1')));
   const gaps = arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0));
   expect(clock.pending).toBe(0);
   return { error, gaps, elapsed: clock.passed };
@@ -210,7 +210,9 @@ test('a creation with unknown outcome reports Retry-After and is not resent', as
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
     clock,
   });
-  const error = await clock.run(failureOf(payments.transfers.create(newTransfer), ServerError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.create(newTransfer), ServerError),
+  );
   expect(error).toMatchObject({ retryAfterMs: 1_000, outcome: 'unknown', retryable: false });
   expect(requests).toHaveLength(1);
 });
@@ -224,7 +226,7 @@ test.each([
   const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
   const controller = new AbortController();
   const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort('enough');
   expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
   expect(requests).toHaveLength(1);
@@ -234,7 +236,7 @@ test.each([
 test('the retry budget limits callers that fail together', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
-  const errors = await clock.run(
+  const errors = await clock.runTimersDuring(
     Promise.all(
       Array.from({ length: 200 }, () => failureOf(payments.transfers.get('txfr_1'), ServerError)),
     ),
@@ -248,8 +250,8 @@ test('the retry budget limits callers that fail together', async () => {
   // A first attempt is never held back, and a clone draws on the same budget.
   requests.length = 0;
   const clone = payments.withOptions({ maxRetries: 5, apiKey: 'sk_another_tenant' });
-  await clock.run(failureOf(payments.transfers.get('txfr_1')));
-  await clock.run(failureOf(clone.transfers.get('txfr_1')));
+  await clock.runTimersDuring(failureOf(payments.transfers.get('txfr_1')));
+  await clock.runTimersDuring(failureOf(clone.transfers.get('txfr_1')));
   expect(requests).toHaveLength(2);
 });
 
@@ -259,7 +261,8 @@ test('a successful retry returns its tokens to the budget', async () => {
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
     { clock },
   );
-  for (let turn = 0; turn < 60; turn += 1) await clock.run(payments.transfers.get('txfr_1'));
+  for (let turn = 0; turn < 60; turn += 1)
+    await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   expect(requests).toHaveLength(120);
 });
 
@@ -270,7 +273,7 @@ test('an empty budget regains one token for each success', async () => {
     () => (good ? respond(200, transfer) : respond(500, errorBody)),
     { clock },
   );
-  const ask = () => clock.run(payments.transfers.get('txfr_1').catch(() => undefined));
+  const ask = () => clock.runTimersDuring(payments.transfers.get('txfr_1').catch(() => undefined));
   for (let turn = 0; turn < 20; turn += 1) await ask();
   const requestsOf = async (): Promise<number> => {
     const before = requests.length;
@@ -291,7 +294,7 @@ test('an empty budget regains one token for each success', async () => {
 
 test('a retry costs 5 tokens when the platform did no work', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const payments = clientAt(nobody);
+  const payments = clientAt(closedPort);
   let attempts = 0;
   for (let turn = 0; turn < 60; turn += 1) {
     attempts += (await failureOf(payments.transfers.get('txfr_1'))).attempts.length;
@@ -301,7 +304,7 @@ test('a retry costs 5 tokens when the platform did no work', async () => {
   const clock = new VirtualClock();
   const { payments: throttled, requests } = clientOf(() => respond(429, errorBody), { clock });
   for (let turn = 0; turn < 60; turn += 1) {
-    await clock.run(failureOf(throttled.transfers.create(newTransfer), RateLimitError));
+    await clock.runTimersDuring(failureOf(throttled.transfers.create(newTransfer), RateLimitError));
   }
   expect(requests).toHaveLength(60 + 500 / 5);
 });
@@ -309,23 +312,23 @@ test('a retry costs 5 tokens when the platform did no work', async () => {
 test('onRetry reports a wait before it starts', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
-  const told: RetryEvent[] = [];
+  const events: RetryEvent[] = [];
   const { payments } = clientOf(
     (_, __, count) => (count < 3 ? respond(429, errorBody) : respond(201, transferCreated)),
     {
       clock,
       hooks: {
         onRetry: (event) => {
-          told.push({ ...event, reason: `${event.reason}, at ${clock.passed}` });
+          events.push({ ...event, reason: `${event.reason}, at ${clock.passed}` });
         },
       },
     },
   );
-  await clock.run(payments.transfers.create(newTransfer));
-  const number = told[0]?.call;
+  await clock.runTimersDuring(payments.transfers.create(newTransfer));
+  const number = events[0]?.call;
   const call = { operation: 'transfers.create', method: 'POST', path: '/transfers', call: number };
   expect(number).toBeGreaterThan(0);
-  expect(told).toEqual([
+  expect(events).toEqual([
     { ...call, attempt: 2, delayMs: 500, reason: 'status 429, at 0' },
     { ...call, attempt: 3, delayMs: 1_000, reason: 'status 429, at 500' },
   ]);

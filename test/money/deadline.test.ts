@@ -16,11 +16,11 @@ import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clien
 import { calls, kinds } from '../support/kinds.ts';
 import { responseBytes, type RawServer } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const stalled = (status: number): Promise<RawServer> =>
   rawServer(({ write }) => {
@@ -50,12 +50,12 @@ test('timeout covers the headers', async () => {
 test('timeout covers the body from the start of the attempt', async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const failed = failureOf(
     clientAt(server, { clock }).transfers.create(newTransfer, { timeout: 700 }),
     TimeoutError,
   );
-  await begun;
+  await headersArrived;
   await clock.advance(700);
   expect(await failed).toMatchObject({
     phase: 'body',
@@ -73,12 +73,12 @@ test.each([
   async (status, errorClass, outcome) => {
     const clock = new VirtualClock();
     const server = await stalled(status);
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const failed = failureOf(
       clientAt(server, { clock }).transfers.create(newTransfer),
       errorClass as typeof PaymentsError,
     );
-    await begun;
+    await headersArrived;
     await clock.advance(30_000);
     expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
     await server.closed(0);
@@ -91,11 +91,11 @@ test.each([
   [400, 'unknown'],
 ] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
   const server = await stalled(status);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const caller = new AbortController();
   const { signal } = caller;
   const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
-  await begun;
+  await headersArrived;
   caller.abort();
   expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
 });
@@ -148,12 +148,12 @@ test('totalTimeout covers attempts and the waits between them', async () => {
 test('totalTimeout covers the body', async () => {
   const clock = new VirtualClock();
   const server = await stalled(200);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const failed = failureOf(
     clientAt(server, { clock, totalTimeout: 1_000 }).transfers.get('txfr_1'),
     TimeoutError,
   );
-  await begun;
+  await headersArrived;
   await clock.advance(1_000);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 200 }] });
   expect(server.arrivals).toHaveLength(1);
@@ -165,7 +165,7 @@ test('nothing is sent after totalTimeout although its timer has not fired', asyn
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  await settle();
+  await flushPromises();
   // The machine is suspended during the wait; when it wakes up, the wait is what ends first.
   clock.jump(200_000);
   await clock.advance(0);
@@ -189,7 +189,7 @@ test('totalTimeout holds when a clock without elapsed is set back', async () => 
     maxRetries: 20,
   });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  await settle();
+  await flushPromises();
   clock.shiftWall(-3_600_000);
   await clock.advance(600);
   expect((await failed).phase).toBe('total');
@@ -273,7 +273,7 @@ test.each(['dispatcher', 'fetch'])(
     const { signal } = controller;
     const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
     expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
-    await settle();
+    await flushPromises();
     expect(ownFetch).not.toHaveBeenCalled();
     expect(server.connections).toHaveLength(0);
   },
@@ -297,13 +297,13 @@ test.each([
     );
     // Forty promises, one after the other, and then forty turns of the event loop.
     for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-    if (step > 40) await settle(step - 40);
+    if (step > 40) await flushPromises(step - 40);
     caller.abort();
     const { outcome } = await call;
     outcomes.add(outcome);
     if (outcome === 'not_sent') unsent.push(description);
   }
-  await settle();
+  await flushPromises();
   const arrived = server.arrivals.map(
     ({ body }) => (JSON.parse(body) as { description: string }).description,
   );
@@ -334,7 +334,7 @@ test('a body that ignores its signal is abandoned and cancelled at the timeout',
   const controller = new AbortController();
   const { signal } = controller;
   const left = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort();
   expect(await left).toMatchObject({ outcome: 'unknown', attempts: [{ status: 201 }] });
   expect(cancel).toHaveBeenCalledTimes(2);
@@ -352,7 +352,7 @@ test.each([
     payments.transfers.create(newTransfer, { signal: controller.signal }),
     AbortError,
   );
-  await settle();
+  await flushPromises();
   controller.abort(reason);
   const error = await call;
   expect(error.cause).toBe(controller.signal.reason);
@@ -392,7 +392,7 @@ test('no listener stays on the signal of the caller', async () => {
   expect(listeners(signal)).toBe(0);
   await payments.transfers.get('txfr_' as 'txfr_1', { signal }).catch(() => undefined);
   expect(listeners(signal)).toBe(0);
-  await settle();
+  await flushPromises();
   expect(warnings).toEqual([]);
 });
 
@@ -439,7 +439,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
     ends.push(async () => {
       const clock = new VirtualClock();
       const controller = new AbortController();
-      const payments = clientAt(nobody, { clock, ...options });
+      const payments = clientAt(closedPort, { clock, ...options });
       const { signal } = controller;
       const pending = [
         ...kinds.map((kind) => calls[kind].send(payments, { signal })),
@@ -448,11 +448,11 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
         payments.transfers.list({}, { signal }).withResponse(),
         payments.transfers.list({}, { signal }).toArray({ max: 3 }),
       ].map((call) => failureOf(call, PaymentsError));
-      await settle();
+      await flushPromises();
       await after(clock);
       controller.abort();
       await Promise.all(pending);
-      await settle();
+      await flushPromises();
       expect(clock.pending).toBe(0);
       expect(listeners(signal)).toBe(0);
     });
@@ -477,7 +477,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
   await Promise.all(ends.map((end) => end()));
   expect(failLate).not.toEqual([]);
   for (const fail of failLate) fail();
-  await settle();
+  await flushPromises();
   expect(unhandled).toEqual([]);
 });
 
@@ -520,10 +520,10 @@ test('a response that arrived while the process was suspended is read before its
   const response = Promise.withResolvers<Response>();
   const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });
   const call = payments.transfers.create(newTransfer);
-  await settle();
+  await flushPromises();
   clock.jump(60_000);
   const passing = clock.advance(100);
-  await settle();
+  await flushPromises();
   response.resolve(respond(201, transferCreated));
   await passing;
   expect(await call).toEqual(transferCreated);
@@ -537,7 +537,7 @@ test('a process that was suspended without a response times out quickly, with a 
     maxRetries: 0,
   });
   const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  await settle();
+  await flushPromises();
   clock.jump(60_000);
   await clock.advance(300);
   expect(await failed).toMatchObject({ phase: 'headers', outcome: 'unknown' });

@@ -5,7 +5,7 @@ import {
   type RequestEvent,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { clientOf, failureOf, respond, type Sent } from '../support/clients.ts';
+import { clientOf, failureOf, respond, type SentRequest } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
 import {
   built,
@@ -23,7 +23,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-const keysOf = (requests: readonly Sent[]): (string | null)[] =>
+const keysOf = (requests: readonly SentRequest[]): (string | null)[] =>
   requests.map(({ headers }) => headers[idempotencyHeader.toLowerCase()] ?? null);
 
 test('no key is sent without the option', async () => {
@@ -109,19 +109,19 @@ test('the error has the key so that the caller can reuse it', async () => {
 
 test('the error has the key when the next token cannot be fetched', async () => {
   const clock = new VirtualClock();
-  let asked = 0;
+  let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
     idempotencyHeader,
     clock,
     jwt: () => {
-      asked += 1;
-      if (asked > 1) throw new Error('the vault is shut');
+      keyCalls += 1;
+      if (keyCalls > 1) throw new Error('the vault is shut');
       // Half of a short life is left alone: this one is good for a second.
       const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 2 }));
       return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
     },
   });
-  const error = await clock.run(
+  const error = await clock.runTimersDuring(
     failureOf(payments.instructions.build(newInstruction), ConfigurationError),
   );
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ status: 503 }] });

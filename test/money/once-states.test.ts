@@ -8,7 +8,7 @@ test.each<Bounds & { atLeast: number }>([
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
 ])('callers make one payment in every interleaving: %o', async ({ atLeast, ...bounds }) => {
-  const { states, wrong } = await explore(bounds);
-  expect(wrong).toBeUndefined();
+  const { states, violation } = await explore(bounds);
+  expect(violation).toBeUndefined();
   expect(states).toBeGreaterThan(atLeast);
 });

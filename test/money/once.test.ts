@@ -15,7 +15,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { settle as drained, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises as flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const gracePeriod = 300_000;
 const totalTimeout = 120_000;
@@ -39,8 +39,8 @@ function setup(options: ClientOptions = {}, funds = '1000') {
   sandbox.accounts.fund('acc_000001', funds);
   const journal = memoryJournal({ now: () => clock.now() });
   const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, ...options });
-  const pay = (changes: Partial<OnceInput> = {}, own?: OnceOptions) =>
-    payments.transfers.createOnce({ ...input, ...changes } as OnceInput, own);
+  const pay = (changes: Partial<OnceInput> = {}, callOptions?: OnceOptions) =>
+    payments.transfers.createOnce({ ...input, ...changes } as OnceInput, callOptions);
   /** Claimed by somebody who has died. */
   const claim = async (expiresAt = clock.now() + totalTimeout + gracePeriod): Promise<void> => {
     const claimedAt = clock.now();
@@ -56,7 +56,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
     } as const;
     expect(await journal.swap(input.description, undefined, entry)).toBe(true);
   };
-  const asked = () => sandbox.log.map(({ operation }) => operation);
+  const operations = () => sandbox.log.map(({ operation }) => operation);
   return {
     clock,
     sandbox,
@@ -64,7 +64,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
     payments,
     pay,
     claim,
-    asked,
+    operations,
     made: () => sandbox.transfers.list(),
   };
 }
@@ -73,7 +73,7 @@ const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
 test('the same call twice resolves to one transfer', async () => {
-  const { pay, made, journal, asked, clock } = setup();
+  const { pay, made, journal, operations, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
     id: first.id,
@@ -87,7 +87,7 @@ test('the same call twice resolves to one transfer', async () => {
     platform,
     input,
   });
-  expect(asked()).toEqual(['transfers.create', 'transfers.get']);
+  expect(operations()).toEqual(['transfers.create', 'transfers.get']);
 });
 
 test('the claim with its expiry is written before anything is sent', async () => {
@@ -116,6 +116,7 @@ test.each([
   ['no description', { description: undefined }, {}, 'description'],
   ['an empty one', { description: '' }, {}, 'description'],
   ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
+  ['one of punctuation only', { description: '--/#' }, {}, 'description'],
   ['one that is a number', { description: 4711 }, {}, 'description'],
   ['one of 141 characters', { description: 'x'.repeat(141) }, {}, 'description'],
   ['one with a space at its end', { description: 'INV 9 ' }, {}, 'description'],
@@ -136,14 +137,14 @@ test.each([
     'options.body.description',
   ],
 ])('%s is rejected before anything is sent or written', async (_, changes, options, path) => {
-  const { pay, asked, journal } = setup();
+  const { pay, operations, journal } = setup();
   const error = await failureOf(pay(changes as never, options as never), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toContain(path);
   expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
     error.issues.length,
   );
   expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createOnce' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
   expect(await journal.read('invoice 4711')).toBeUndefined();
 });
 
@@ -157,21 +158,21 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
 );
 
 test('a call without a journal is rejected with a list of the available ones', async () => {
-  const { payments, asked } = setup({ journal: undefined });
+  const { payments, operations } = setup({ journal: undefined });
   const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
     expect(error.message).toContain(name);
   }
   await failureOf(payments.transfers.resolveOnce('invoice 4711', 'not_paid'), ConfigurationError);
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('journal and gracePeriod may be options of one call', async () => {
   const { pay, journal, clock, claim } = setup();
-  const own = memoryJournal({ now: () => clock.now() });
+  const callOptions = memoryJournal({ now: () => clock.now() });
   await claim();
-  await pay({}, { journal: own });
-  expect(await own.read('invoice 4711')).toMatchObject({ state: 'paid' });
+  await pay({}, { journal: callOptions });
+  expect(await callOptions.read('invoice 4711')).toMatchObject({ state: 'paid' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
@@ -185,11 +186,11 @@ test.each([
   [{ currency: 'USDT' }, ['currency']],
   [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
 ] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
-  const { pay, made, asked, claim } = setup();
+  const { pay, made, operations, claim } = setup();
   await claim();
   const before = await inDoubtErrorOf(pay(changes as never));
   await pay({ currency: 'USDC' }).catch(() => undefined);
-  const sent = asked().length;
+  const sent = operations().length;
   const error = await inDoubtErrorOf(pay(changes as never));
   for (const each of [before, error]) {
     expect(each).toMatchObject({
@@ -201,7 +202,7 @@ test.each([
     expect(each.message).toContain(`with other terms: ${names.join(', ')}.`);
     expect(each.message).not.toMatch(/another reference|of its own/);
   }
-  expect(asked()).toHaveLength(sent);
+  expect(operations()).toHaveLength(sent);
   expect(made()).toHaveLength(0);
 });
 
@@ -219,7 +220,7 @@ test('the second of two concurrent calls is in progress and has a time to retry'
 test.each(['after_commit', 'before_commit'] as const)(
   'createOnce searches at once when a response is lost %s',
   async (when) => {
-    const { pay, made, sandbox, asked, journal, clock } = setup();
+    const { pay, made, sandbox, operations, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
     if (when === 'after_commit') {
       expect(await pay()).toEqual(made()[0]);
@@ -233,7 +234,7 @@ test.each(['after_commit', 'before_commit'] as const)(
       clock.jump(totalTimeout + gracePeriod);
       expect(await pay()).toMatchObject({ status: 'pending' });
     }
-    expect(asked().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
+    expect(operations().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
     expect(made()).toHaveLength(1);
   },
 );
@@ -276,8 +277,8 @@ test('a claim of a caller with other settings expires at its own expiresAt', asy
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
-  const own = { gracePeriod: 1, totalTimeout: 1_000 };
-  expect((await inDoubtErrorOf(pay({}, own))).retryAfterMs).toBe(10_000);
+  const callOptions = { gracePeriod: 1, totalTimeout: 1_000 };
+  expect((await inDoubtErrorOf(pay({}, callOptions))).retryAfterMs).toBe(10_000);
   clock.jump(totalTimeout);
   const left = { reason: 'in_doubt', retryAfterMs: totalTimeout + 10_000 };
   expect(await inDoubtErrorOf(pay({}, { gracePeriod }))).toMatchObject(left);
@@ -325,7 +326,7 @@ test('a second request that is rejected for missing funds finds the first transf
 });
 
 test('a rejected takeover restores the earlier claim, which may have taken the money', async () => {
-  const { pay, made, claim, clock, sandbox, journal, asked } = setup();
+  const { pay, made, claim, clock, sandbox, journal, operations } = setup();
   await claim();
   const first = await journal.read('invoice 4711');
   clock.jump(totalTimeout + gracePeriod);
@@ -334,7 +335,7 @@ test('a rejected takeover restores the earlier claim, which may have taken the m
   expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown', cause: { status: 422 } });
   expect(await journal.read('invoice 4711')).toEqual(first);
   const list = 'transfers.list';
-  expect(asked()).toEqual([list, list, 'transfers.create', list]);
+  expect(operations()).toEqual([list, list, 'transfers.create', list]);
   await pay();
   expect(made()).toHaveLength(1);
 });
@@ -346,7 +347,7 @@ test('a takeover keeps the time of the first claim', async () => {
   clock.jump(totalTimeout + gracePeriod);
   const hang = { kind: 'hang', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault: hang });
-  await clock.run(inDoubtErrorOf(pay()));
+  await clock.runTimersDuring(inDoubtErrorOf(pay()));
   expect(await journal.read('invoice 4711')).toMatchObject({
     firstClaimedAt,
     claimedAt: firstClaimedAt + totalTimeout + gracePeriod,
@@ -389,7 +390,7 @@ test('a lost swap that should remove the claim resolves to the payment of anothe
 const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
 test('a transfer that may be the payment is named for an operator to decide', async () => {
-  const { pay, made, claim, clock, sandbox, asked } = setup();
+  const { pay, made, claim, clock, sandbox, operations } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
   clock.jump(totalTimeout + gracePeriod);
@@ -397,7 +398,7 @@ test('a transfer that may be the payment is named for an operator to decide', as
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
   expect(error.message).toContain(id);
   expect(error.message).toContain('resolveOnce');
-  expect(asked()).not.toContain('transfers.create');
+  expect(operations()).not.toContain('transfers.create');
   expect(made()).toHaveLength(1);
 });
 
@@ -493,7 +494,7 @@ test('an ambiguous search marks the claim, and its own call can still record the
   });
   sandbox.transfers.create(similar);
   const first = pay();
-  while (respond === undefined) await drained(1);
+  while (respond === undefined) await flushPromises(1);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'ambiguous' });
   respond();
@@ -557,12 +558,12 @@ test('an operator may not record not_paid for a payment that the list shows', as
 });
 
 test('force records not_paid despite the claim and the list', async () => {
-  const { payments, claim, sandbox, journal, asked } = setup();
+  const { payments, claim, sandbox, journal, operations } = setup();
   await claim();
   sandbox.transfers.create(input);
   await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('resolveOnce rejects a transfer that the journal has as paid under another reference', async () => {
@@ -583,7 +584,7 @@ test('an entry that an operator recorded keeps resolvedBy', async () => {
 });
 
 test('an open entry of another platform is a conflict that names it', async () => {
-  const { pay, payments, sandbox, claim, asked, clock } = setup();
+  const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
     baseUrl: 'https://moved.example.com/v0',
@@ -596,7 +597,7 @@ test('an open entry of another platform is a conflict that names it', async () =
   const resolve = (force: boolean) =>
     moved.transfers.resolveOnce('invoice 4711', 'not_paid', { force });
   expect(await inDoubtErrorOf(resolve(false))).toMatchObject({ reason: 'conflict' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
   await resolve(true);
   await pay();
 });
@@ -610,14 +611,14 @@ test.each([
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
 ])('resolveOnce(%o, %o, %o) is rejected', async (reference, verdict, options, path) => {
-  const { payments, asked } = setup();
+  const { payments, operations } = setup();
   const call = payments.transfers.resolveOnce(
     reference as never,
     verdict as never,
     options as never,
   );
   expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('resolveOnce rejects a transfer that does not exist', async () => {
@@ -658,30 +659,30 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
 ];
 test.each(broken)('nothing is sent and the payment stays in doubt when %s', async (_, parts) => {
   const good = memoryJournal();
-  const { pay, asked } = setup({ journal: { ...good, ...parts } });
+  const { pay, operations } = setup({ journal: { ...good, ...parts } });
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
   if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test.each(['read', 'swap', 'now'] as const)(
   'a journal whose %s hangs is abandoned after a timeout',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
-    const { pay, asked, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
-    const error = await clock.run(inDoubtErrorOf(pay()));
+    const { pay, operations, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
+    const error = await clock.runTimersDuring(inDoubtErrorOf(pay()));
     expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
     expect(clock.passed).toBe(totalTimeout);
     expect(clock.pending).toBe(0);
-    expect(asked()).toEqual([]);
+    expect(operations()).toEqual([]);
   },
 );
 
 test('a call succeeds although the journal fails after the platform has accepted', async () => {
   const inner = memoryJournal();
   let isDown = false;
-  const { pay, made, asked } = setup({
+  const { pay, made, operations } = setup({
     journal: {
       ...inner,
       swap: (reference, before, after) => {
@@ -693,7 +694,7 @@ test('a call succeeds although the journal fails after the platform has accepted
   });
   expect(await pay()).toMatchObject({ status: 'pending' });
   expect(await pay()).toEqual(made()[0]);
-  expect(asked()).toEqual(['transfers.create', 'transfers.list']);
+  expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
 test('a conflicting write of another call is reported', async () => {
@@ -726,7 +727,7 @@ test('a payment that another call recorded during the search needs no operator',
       // The first look waits until another call has taken over and sent.
       if (other === undefined) {
         other = pay();
-        while (reply === undefined) await drained(1);
+        while (reply === undefined) await flushPromises(1);
       }
       return sandbox.fetch(request);
     },
@@ -773,8 +774,8 @@ test('a payment is accepted although the platform shows other parties', async ()
   const { pay } = setup({
     journal: old.journal,
     fetch: async (request) => {
-      const shown = (await (await old.sandbox.fetch(request)).json()) as object;
-      return Response.json({ ...shown, destinationAccountId: 'DE89370400440532013000' });
+      const rewritten = (await (await old.sandbox.fetch(request)).json()) as object;
+      return Response.json({ ...rewritten, destinationAccountId: 'DE89370400440532013000' });
     },
   });
   expect(await pay()).toMatchObject({ id });
@@ -838,9 +839,9 @@ test('a journal whose forgets throws has failed', async () => {
       throw new Error('no connection');
     },
   });
-  const { pay, asked } = setup({ journal });
+  const { pay, operations } = setup({ journal });
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'journal', outcome: 'unknown' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('the password of a connection string is removed from the error of a journal', async () => {
@@ -867,11 +868,11 @@ test.each([
 });
 
 test('a platform that rewrites descriptions and amounts is accepted', async () => {
-  for (const shown of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
+  for (const rewritten of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
     const old = setup();
     await old.pay();
     const { pay, sandbox } = setup({ journal: old.journal });
-    const { id } = sandbox.transfers.create({ ...input, ...shown });
+    const { id } = sandbox.transfers.create({ ...input, ...rewritten });
     expect(await pay()).toMatchObject({ id });
   }
 });
@@ -913,13 +914,13 @@ test('createOnce resolves to a transfer that failed later', async () => {
 
 test('a journal that may forget causes a search before the first claim', async () => {
   const journal = { ...memoryJournal(), forgets: true };
-  const { pay, sandbox, asked, made } = setup({ journal });
+  const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
   expect(await pay()).toMatchObject({ id });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
-  expect(asked()).toEqual(['transfers.list']);
+  expect(operations()).toEqual(['transfers.list']);
   await pay({ description: 'invoice 4712' });
-  expect(asked()).toEqual(['transfers.list', 'transfers.list', 'transfers.create']);
+  expect(operations()).toEqual(['transfers.list', 'transfers.list', 'transfers.create']);
   expect(made()).toHaveLength(2);
 });
 
@@ -928,8 +929,8 @@ test('a search reads back without limit for at most totalTimeout', async () => {
   await claim();
   sandbox.transfers.create(input);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' }, times: Infinity });
-  const own = { timeout: 50_000 };
-  const error = await clock.run(inDoubtErrorOf(pay({}, own)));
+  const callOptions = { timeout: 50_000 };
+  const error = await clock.runTimersDuring(inDoubtErrorOf(pay({}, callOptions)));
   expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout });
   expect(error.message).toContain('more than 120000 ms (totalTimeout)');
   expect(clock.passed).toBe(totalTimeout);
@@ -943,7 +944,7 @@ test('an abort ends a call in flight and keeps the claim', async () => {
   });
   const left = new AbortController();
   const call = failureOf(pay({}, { signal: left.signal }), AbortError);
-  await drained();
+  await flushPromises();
   left.abort('the user has left');
   const error = await call;
   expect(error).toMatchObject({ outcome: 'unknown', retryable: true, cause: 'the user has left' });
@@ -953,11 +954,11 @@ test('an abort ends a call in flight and keeps the claim', async () => {
 });
 
 test('an aborted signal keeps the journal and the platform from being called', async () => {
-  const { pay, asked, journal } = setup();
+  const { pay, operations, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
   expect(await journal.read('invoice 4711')).toBeUndefined();
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test.each([
@@ -965,16 +966,16 @@ test.each([
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
 ])('a process that is suspended between claim and request sends nothing: %s', async (_, freeze) => {
   let thaw: ((token: string) => void) | undefined;
-  const { pay, clock, asked, journal } = setup({
+  const { pay, clock, operations, journal } = setup({
     apiKey: () => new Promise((resolve) => (thaw = resolve)),
   });
   const call = failureOf(pay());
-  while (thaw === undefined) await drained(1);
+  while (thaw === undefined) await flushPromises(1);
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
   freeze(clock);
   thaw('sk_test_thawed_0001');
   expect(await call).toMatchObject({ outcome: 'not_sent', phase: 'total' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('the request has less time after a slow claim', async () => {
@@ -989,7 +990,7 @@ test('the request has less time after a slow claim', async () => {
     },
   });
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
-  const error = await clock.run(inDoubtErrorOf(pay({}, { timeout: 60_000 })));
+  const error = await clock.runTimersDuring(inDoubtErrorOf(pay({}, { timeout: 60_000 })));
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
 });
 

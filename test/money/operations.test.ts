@@ -259,7 +259,7 @@ const ok = ({ good }: Operation) =>
   good === undefined ? responseBytes(204) : responseBytes(200, good);
 
 /** A server of these answers, and a client of it whose waits take no time. */
-async function answering(...steps: readonly Step[]) {
+async function serveSteps(...steps: readonly Step[]) {
   const server = await rawServer(...steps);
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
@@ -286,7 +286,7 @@ test('the table lists every operation of the API reference with method, path and
 test.each(writes)(
   '$method $path ($operation) is sent once and unknown when its connection breaks',
   async ({ method, path, api, call }) => {
-    const { server, payments } = await answering(({ reset }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
@@ -299,7 +299,7 @@ test.each(writes)(
 test.each(reads)(
   '$method $path ($operation) is sent three times when its connection breaks',
   async ({ method, path, api, call }) => {
-    const { server, payments } = await answering(({ reset }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
@@ -311,20 +311,20 @@ test.each(reads)(
 );
 
 test.each(rows)('$method $path ($operation) is sent again after 425', async (row) => {
-  const { server, payments, drifts } = await answering(responseBytes(425, errorBody), ok(row));
+  const { server, payments, drifts } = await serveSteps(responseBytes(425, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
   expect(drifts).toEqual([]);
 });
 
 test.each(writes)('$method $path ($operation) is unknown and not resent after 503', async (row) => {
-  const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
+  const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
   expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
   expect(server.arrivals).toHaveLength(1);
 });
 
 test.each(reads)('$method $path ($operation) is sent again after 503', async (row) => {
-  const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
+  const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
 });
@@ -342,16 +342,16 @@ test.each(withId)(
         200,
         body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
       );
-      const { server, payments } = await answering(json);
-      const told = await call(payments).then(
+      const { server, payments } = await serveSteps(json);
+      const result = await call(payments).then(
         (data) => data,
         (error: unknown) => error,
       );
       const isRight =
-        told instanceof InvalidResponseError &&
-        told.outcome === 'unknown' &&
+        result instanceof InvalidResponseError &&
+        result.outcome === 'unknown' &&
         server.arrivals.length === 1;
-      if (!isRight) wrong.push({ body, told, arrivals: server.arrivals.length });
+      if (!isRight) wrong.push({ body, result, arrivals: server.arrivals.length });
     }
     expect(wrong).toEqual([]);
   },
@@ -362,7 +362,7 @@ test.each(withId)(
   async ({ usable, call }) => {
     for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
       const body = { id: `${usable}9`, ...rest };
-      const { server, payments, drifts } = await answering(responseBytes(200, body));
+      const { server, payments, drifts } = await serveSteps(responseBytes(200, body));
       expect(await call(payments)).toEqual(body);
       expect(drifts).toHaveLength(1);
       expect(server.arrivals).toHaveLength(1);
@@ -373,14 +373,14 @@ test.each(withId)(
 test('accepted settings resolve if they are an object and are unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
-    const { payments, drifts } = await answering(responseBytes(200, body));
+    const { payments, drifts } = await serveSteps(responseBytes(200, body));
     expect(await update?.call(payments)).toEqual(body);
     expect(drifts).toHaveLength(1);
   }
   for (const body of ['null', '7', '"saved"', '<p>']) {
-    const { server, payments } = await answering(responseBytes(200, Buffer.from(body)));
-    const told = update === undefined ? Promise.resolve() : update.call(payments);
-    expect((await failureOf(told, InvalidResponseError)).outcome).toBe('unknown');
+    const { server, payments } = await serveSteps(responseBytes(200, Buffer.from(body)));
+    const result = update === undefined ? Promise.resolve() : update.call(payments);
+    expect((await failureOf(result, InvalidResponseError)).outcome).toBe('unknown');
     expect(server.arrivals).toHaveLength(1);
   }
 });
@@ -388,7 +388,7 @@ test('accepted settings resolve if they are an object and are unknown otherwise'
 test('an accepted deletion succeeds whatever its body is', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
-      const { server, payments } = await answering(responseBytes(200, body));
+      const { server, payments } = await serveSteps(responseBytes(200, body));
       expect(await call(payments)).toBeUndefined();
       expect(server.arrivals).toHaveLength(1);
     }
@@ -398,7 +398,7 @@ test('an accepted deletion succeeds whatever its body is', async () => {
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
   '$operation rejects a response of another shape without a retry',
   async ({ call }) => {
-    const { server, payments } = await answering(responseBytes(200, { id: 7 }));
+    const { server, payments } = await serveSteps(responseBytes(200, { id: 7 }));
     expect(await failureOf(call(payments), InvalidResponseError)).toMatchObject({
       reason: 'shape',
     });

@@ -9,7 +9,7 @@ import {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // What a 429 does to the other calls of the client. Time is virtual: `clock.passed` counts from 0.
 
@@ -18,7 +18,7 @@ const throttled = (retryAfter?: string): Response =>
 const good = (request: Request): Response =>
   request.method === 'POST' ? respond(201, transferCreated) : respond(200, transfer);
 
-interface Platform {
+interface Setup {
   readonly clock: VirtualClock;
   readonly payments: PaymentsClient;
   /** When each request arrived. */
@@ -26,10 +26,10 @@ interface Platform {
 }
 
 /** A client whose n-th request, from 1, is answered by `answer`, or well if that gives nothing. */
-function platform(
+function setup(
   response: (count: number, now: number) => Response | undefined,
   options: ClientOptions = {},
-): Platform {
+): Setup {
   const clock = new VirtualClock();
   const arrivals: number[] = [];
   const { payments } = clientOf(
@@ -50,9 +50,9 @@ beforeEach(() => {
 
 describe('a 429 with Retry-After', () => {
   test('holds back every later call until its time', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')));
+    const { clock, payments, arrivals } = setup(once(throttled('5')));
     const first = read(payments);
-    await settle();
+    await flushPromises();
     const others = Array.from({ length: 20 }, () => read(payments));
     await clock.advance(4_999);
     expect(arrivals).toEqual([0]);
@@ -63,9 +63,9 @@ describe('a 429 with Retry-After', () => {
   });
 
   test('releases calls one after the other after the pause', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('1')), { maxRetries: 0 });
+    const { clock, payments, arrivals } = setup(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
-    await settle();
+    await flushPromises();
     const others = Array.from({ length: 5 }, () => read(payments));
     await clock.advance(2_000);
     await Promise.all(others);
@@ -79,12 +79,12 @@ describe('a 429 with Retry-After', () => {
       ['3', '1'],
       ['1', '3'],
     ]) {
-      const { clock, payments, arrivals } = platform((count) => {
+      const { clock, payments, arrivals } = setup((count) => {
         const wait = waits[count - 1];
         return wait === undefined ? undefined : throttled(wait);
       });
       const calls = [read(payments), read(payments)];
-      await settle();
+      await flushPromises();
       const third = read(payments);
       await clock.advance(2_999);
       // The one that was told to wait for one second is held back, too.
@@ -95,7 +95,7 @@ describe('a 429 with Retry-After', () => {
   });
 
   test('holds calls back for at most a minute', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('3600')), {
+    const { clock, payments, arrivals } = setup(once(throttled('3600')), {
       timeout: 90_000,
     });
     await failureOf(read(payments), RateLimitError);
@@ -108,7 +108,7 @@ describe('a 429 with Retry-After', () => {
 
 describe('a call that is held back', () => {
   test('ends at once as a RateLimitError if its deadline is too short', async () => {
-    const { payments, arrivals } = platform(once(throttled('30')), { maxRetries: 0 });
+    const { payments, arrivals } = setup(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const error = await failureOf(
       payments.transfers.create(newTransfer, { totalTimeout: 10_000 }),
@@ -135,7 +135,7 @@ describe('a call that is held back', () => {
   });
 
   test('never waits for longer than its own timeout', async () => {
-    const { payments } = platform(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
+    const { payments } = setup(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
     await failureOf(read(payments), RateLimitError);
     await failureOf(read(payments), RateLimitError);
   });
@@ -152,13 +152,13 @@ describe('a call that is held back', () => {
       { clock, maxRetries: 0 },
     );
     const slow = failureOf(read(payments), RateLimitError);
-    await settle();
+    await flushPromises();
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(
       payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
       RateLimitError,
     );
-    await settle();
+    await flushPromises();
     held.resolve(throttled('20'));
     expect(await waiting).toMatchObject({ outcome: 'not_sent', retryAfterMs: 20_000 });
     await slow;
@@ -166,7 +166,7 @@ describe('a call that is held back', () => {
 
   test('is reported to onWait with its duration and reason', async () => {
     const events: WaitEvent[] = [];
-    const { clock, payments } = platform(once(throttled('5')), {
+    const { clock, payments } = setup(once(throttled('5')), {
       maxRetries: 0,
       hooks: { onWait: (event) => events.push(event) },
     });
@@ -188,14 +188,14 @@ describe('a call that is held back', () => {
   });
 
   test('can be aborted without being sent or leaving a timer', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
     const waiting = failureOf(
       payments.transfers.create(newTransfer, { signal: caller.signal }),
       AbortError,
     );
-    await settle();
+    await flushPromises();
     caller.abort();
     expect(await waiting).toMatchObject({ outcome: 'not_sent' });
     expect(clock.pending).toBe(0);
@@ -203,10 +203,10 @@ describe('a call that is held back', () => {
   });
 
   test('is not sent by a machine that slept past its deadline', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(payments.transfers.create(newTransfer));
-    await settle();
+    await flushPromises();
     clock.jump(200_000);
     await clock.advance(1_000);
     expect(await waiting).toMatchObject({ outcome: 'not_sent' });
@@ -215,12 +215,12 @@ describe('a call that is held back', () => {
 });
 
 test('leaves its turn to the next call when it is aborted', async () => {
-  const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
   const first = failureOf(payments.transfers.get('txfr_1', { signal: caller.signal }), AbortError);
   const second = read(payments);
-  await settle();
+  await flushPromises();
   caller.abort();
   await first;
   await clock.advance(5_000);
@@ -229,14 +229,14 @@ test('leaves its turn to the next call when it is aborted', async () => {
 });
 
 test('other failures hold no call back', async () => {
-  const { payments, arrivals } = platform(once(respond(503, errorBody)), { maxRetries: 0 });
+  const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
 test('the pause applies to one credential and address', async () => {
-  const { payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  const { payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
   await read(payments.withOptions({ baseUrl: 'https://elsewhere.example.com/v0' }));
@@ -247,7 +247,7 @@ test('the pause applies to one credential and address', async () => {
 });
 
 test('a creation after a 429 is resent once after the pause', async () => {
-  const { clock, payments, arrivals } = platform(once(throttled('5')));
+  const { clock, payments, arrivals } = setup(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
   expect(await created).toEqual(transferCreated);
@@ -255,12 +255,9 @@ test('a creation after a 429 is resent once after the pause', async () => {
 });
 
 test('the pace is forgotten while no 429 arrives', async () => {
-  const { clock, payments, arrivals } = platform(
-    (count) => (count <= 3 ? throttled() : undefined),
-    {
-      maxRetries: 0,
-    },
-  );
+  const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
+    maxRetries: 0,
+  });
   for (let call = 0; call < 3; call += 1) {
     const refused = failureOf(read(payments), RateLimitError);
     await clock.advance(100);
@@ -284,7 +281,7 @@ test.each([
     vi.mocked(Math.random).mockRestore();
     let accepted = 0;
     let last = Number.NEGATIVE_INFINITY;
-    const { clock, payments, arrivals } = platform((_, now) => {
+    const { clock, payments, arrivals } = setup((_, now) => {
       if (now - last < 1_000 / rate) return throttled();
       last = now;
       accepted += 1;
@@ -322,7 +319,7 @@ test('no call is released during a pause and every call ends', async () => {
       let closedUntil = 0;
       const early: number[] = [];
       const ends = [...plans];
-      const { clock, payments } = platform((_, now) => {
+      const { clock, payments } = setup((_, now) => {
         if (now < closedUntil) early.push(now);
         const { ends: end = '' } = ends.shift() ?? {};
         if (end === 'ok') return undefined;

@@ -13,7 +13,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { whichFail } from '../support/which-fail.ts';
@@ -28,18 +28,18 @@ afterEach(() => {
 
 /** A platform that lists these transfers, on one page. */
 function listing(...transfers: readonly object[]) {
-  const { payments, sent } = observed(() => Response.json(page(transfers)));
+  const { payments, requests } = clientOf(() => Response.json(page(transfers)));
   const look = (
     input: TransferCreateInput = newTransfer,
     options: Partial<ReconcileOptions> = {},
   ) => payments.transfers.reconcile(input, { since, ...options });
-  return { payments, sent, look };
+  return { payments, requests, look };
 }
 /** A transfer that `newTransfer` would have made a minute after `since`. */
 const match = { ...transfer, createdAt: minutes(1) };
 
 /** A platform that holds two accounts and some transfers between them. */
-function platform(): Sandbox {
+function setup(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   sandbox.entities.approve(entityId);
@@ -60,7 +60,7 @@ const input: TransferCreateInput = {
 test.each(['after_commit', 'before_commit'] as const)(
   'reconcile finds a creation whose connection broke %s without resending it',
   async (when) => {
-    const sandbox = platform();
+    const sandbox = setup();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
     const payments = new PaymentsClient({ ...sandbox.clientOptions, clock });
     const before = sandbox.transfers.list().length;
@@ -107,16 +107,16 @@ test('a match that may be older than the creation is ambiguous', async () => {
 });
 
 test('a match with a reference is found although the clock of the platform is behind', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   // As a platform writes it that leaves out fractions of a second, or whose clock is behind.
   for (const age of [-0.001, -1.9, -2]) {
     const early = { ...match, description: 'Invoice 7', createdAt: minutes(age) };
-    expect(await listing(early).look(wanted)).toEqual({ result: 'found', transfer: early });
+    expect(await listing(early).look(input)).toEqual({ result: 'found', transfer: early });
     const twin = { ...match, description: 'Invoice 7', id: 'txfr_2' };
-    expect(await listing(early, twin).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    expect(await listing(early, twin).look(input)).toMatchObject({ result: 'ambiguous' });
   }
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-2.1) };
-  expect(await listing(older).look(wanted)).toEqual({ result: 'not_found', scanned: 1 });
+  expect(await listing(older).look(input)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
 test('a match beyond the allowed clock skew does not count', async () => {
@@ -143,23 +143,23 @@ test.each([3, 600])(
   'an older match is found when the local clock is %i minutes ahead of the responses',
   async (ahead) => {
     const now = Date.parse(since) + 5 * 60_000;
-    const platform = (age: number, date: string) =>
-      observed(
+    const setup = (age: number, date: string) =>
+      clientOf(
         () =>
           Response.json(page([{ ...match, description: 'Invoice 7', createdAt: minutes(age) }]), {
             headers: { date },
           }),
         { clock: { now: () => now, setTimeout, clearTimeout } },
       ).payments.transfers;
-    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const input = { ...newTransfer, description: 'Invoice 7' };
     const theirs = new Date(now - ahead * 60_000).toUTCString();
-    const late = platform(-ahead - 1, theirs);
-    expect(await late.reconcile(wanted, { since })).toMatchObject({ result: 'found' });
-    const older = platform(-ahead - 2.1, theirs);
-    expect(await older.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+    const late = setup(-ahead - 1, theirs);
+    expect(await late.reconcile(input, { since })).toMatchObject({ result: 'found' });
+    const older = setup(-ahead - 2.1, theirs);
+    expect(await older.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
     for (const date of [new Date(now + ahead * 60_000).toUTCString(), 'soon', '']) {
-      const agreed = platform(-ahead - 1, date);
-      expect(await agreed.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+      const agreed = setup(-ahead - 1, date);
+      expect(await agreed.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
     }
   },
 );
@@ -171,38 +171,38 @@ test.each(['America/New_York', 'Asia/Tokyo'])(
     const clock = new VirtualClock(Date.parse('2026-01-01T00:10:00Z'));
     const older = { ...match, description: 'Invoice 7', createdAt: minutes(-9) };
     const response = (date: string) =>
-      observed(() => Response.json(page([older]), { headers: { date } }), { clock }).payments;
-    const wanted = { ...newTransfer, description: 'Invoice 7' };
+      clientOf(() => Response.json(page([older]), { headers: { date } }), { clock }).payments;
+    const input = { ...newTransfer, description: 'Invoice 7' };
     const ahead = response('Thu Jan  1 00:00:00 2026').transfers;
-    expect(await ahead.reconcile(wanted, { since })).toMatchObject({ result: 'found' });
+    expect(await ahead.reconcile(input, { since })).toMatchObject({ result: 'found' });
     const right = response('Thu Jan  1 00:10:00 2026').transfers;
-    expect(await right.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+    expect(await right.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
   },
 );
 
 test('a time without a fraction may be any moment of its second', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
-  expect(await listing(whole).look(wanted, options)).toMatchObject({ result: 'found' });
+  expect(await listing(whole).look(input, options)).toMatchObject({ result: 'found' });
   // Without a reference nothing tells it from one that was made just before.
   const bare = listing({ ...whole, description: null });
   expect(await bare.look(newTransfer, options)).toMatchObject({ result: 'ambiguous' });
   for (const createdAt of ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00Z']) {
-    expect(await listing({ ...whole, createdAt }).look(wanted, options)).toMatchObject({
+    expect(await listing({ ...whole, createdAt }).look(input, options)).toMatchObject({
       result: 'found',
     });
   }
   const exact = { ...whole, createdAt: '2026-01-01T00:00:00.399Z' };
-  expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
+  expect(await listing(exact).look(input, options)).toMatchObject({ result: 'not_found' });
 });
 
 test('a similar description is ambiguous unless a transfer has the exact one', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  expect(await listing(foreign, ours).look(wanted)).toEqual({ result: 'found', transfer: ours });
-  expect(await listing(foreign).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  expect(await listing(foreign, ours).look(input)).toEqual({ result: 'found', transfer: ours });
+  expect(await listing(foreign).look(input)).toMatchObject({ result: 'ambiguous' });
   expect(
     await listing(ours).look({ ...newTransfer, description: foreign.description }),
   ).toMatchObject({ result: 'ambiguous' });
@@ -219,9 +219,9 @@ test.each<[string, string, string]>([
     { ...match, description: shown },
     { ...match, id: 'txfr_2', description: shown, amount: '99' },
   );
-  const begun = performance.now();
+  const startedAt = performance.now();
   const response = await look({ ...newTransfer, description: asked });
-  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(response.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
@@ -255,29 +255,29 @@ test('the clocks are compared once for all pages when a response arrives', async
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
-  const { payments, sent } = observed(
+  const { payments, requests } = clientOf(
     async () => {
       // The second answer takes longer than the clocks are apart, and is the first to tell the time.
-      if (sent.length === 1) return Response.json(page([older], 'next'));
+      if (requests.length === 1) return Response.json(page([older], 'next'));
       await clock.advance(20_000);
       const date = new Date(clock.now() - 12 * 60_000).toUTCString();
       return Response.json(page([other]), { headers: { date } });
     },
     { clock },
   );
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  expect(await payments.transfers.reconcile(wanted, { since, clockSkew: 0 })).toEqual({
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  expect(await payments.transfers.reconcile(input, { since, clockSkew: 0 })).toEqual({
     result: 'found',
     transfer: older,
   });
 });
 
 test('a transfer is found when it is listed twice and its first copy has no description', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   const shown = { ...match, description: 'Invoice 7' };
   const bare = { ...match, description: null };
   for (const list of [listing(bare, shown), listing(shown, bare)]) {
-    expect(await list.look(wanted)).toEqual({ result: 'found', transfer: shown });
+    expect(await list.look(input)).toEqual({ result: 'found', transfer: shown });
   }
 });
 
@@ -396,15 +396,15 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
 ])('a match is ambiguous when %s', async (_, asked, shown) => {
-  const wanted = { ...newTransfer, ...asked } as TransferCreateInput;
-  const seen = { ...match, description: wanted.description, ...shown };
-  expect(await listing(seen).look(wanted)).toMatchObject({ result: 'ambiguous' });
-  const { amount, currency = match.currency, description } = wanted;
+  const input = { ...newTransfer, ...asked } as TransferCreateInput;
+  const seen = { ...match, description: input.description, ...shown };
+  expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
+  const { amount, currency = match.currency, description } = input;
   const certain = { ...match, id: 'txfr_2', amount, currency, description };
-  const both = await listing(seen, certain).look(wanted);
+  const both = await listing(seen, certain).look(input);
   if (
-    wanted.description !== undefined &&
-    (seen.description !== wanted.description || seen.amount !== wanted.amount)
+    input.description !== undefined &&
+    (seen.description !== input.description || seen.amount !== input.amount)
   ) {
     // A platform that leaves this one as it was sent writes none otherwise.
     expect(both).toEqual({ result: 'found', transfer: certain });
@@ -429,20 +429,20 @@ test('a reference is found among others with the same prefix', async () => {
     await listing(...rows.slice(1)).look({ ...newTransfer, description: 'INV-17' }),
   ).toMatchObject({ result: 'ambiguous' });
   // What differs in more than that may be the one that was sent.
-  const wanted = { ...newTransfer, description: 'INV-17' };
+  const input = { ...newTransfer, description: 'INV-17' };
   const odd = { ...match, id: 'txfr_9', description: 'INV-17', currency: 'USD' };
-  expect(await listing(...rows, odd).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  expect(await listing(...rows, odd).look(input)).toMatchObject({ result: 'ambiguous' });
 });
 
 test('a Date that is days behind is ignored', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
-    const { payments } = observed(() => Response.json(page([lastMonth]), { headers: { date } }), {
+    const { payments } = clientOf(() => Response.json(page([lastMonth]), { headers: { date } }), {
       clock,
     });
-    const wanted = { ...newTransfer, description: 'Rent' };
-    expect(await payments.transfers.reconcile(wanted, { since: '2026-01-09T23:59:00Z' })).toEqual({
+    const input = { ...newTransfer, description: 'Rent' };
+    expect(await payments.transfers.reconcile(input, { since: '2026-01-09T23:59:00Z' })).toEqual({
       result: 'ambiguous',
       candidates: [lastMonth],
     });
@@ -453,11 +453,11 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
   'a description that differs only in punctuation, accents, case or white space (%j) is ambiguous',
   async (description) => {
     const shown = { ...match, description: 'Invoice 7' };
-    const wanted = { ...newTransfer, description };
-    expect(await listing(shown).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    const input = { ...newTransfer, description };
+    expect(await listing(shown).look(input)).toMatchObject({ result: 'ambiguous' });
     // As does another amount beside it.
     const rounded = { ...shown, amount: '13' };
-    expect(await listing(rounded).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    expect(await listing(rounded).look(input)).toMatchObject({ result: 'ambiguous' });
   },
 );
 
@@ -467,9 +467,9 @@ test('a description is ambiguous when it was truncated anywhere', async () => {
   for (let length = 1; length < description.length; length += 1) {
     for (const part of [description.slice(0, length), description.slice(length)]) {
       const cut = { ...match, description: part };
-      const wanted = { ...newTransfer, description };
-      expect(await listing(cut).look(wanted), part).toMatchObject({ result: 'ambiguous' });
-      expect(await listing(cut, whole).look(wanted)).toEqual({ result: 'found', transfer: whole });
+      const input = { ...newTransfer, description };
+      expect(await listing(cut).look(input), part).toMatchObject({ result: 'ambiguous' });
+      expect(await listing(cut, whole).look(input)).toEqual({ result: 'found', transfer: whole });
     }
   }
 });
@@ -477,14 +477,14 @@ test('a description is ambiguous when it was truncated anywhere', async () => {
 test.each([undefined, null, ''])(
   'a match without a description (%j) is ambiguous even beside another match',
   async (description) => {
-    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const input = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
     const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
     for (const list of [listing(bare), listing(bare, other)]) {
-      expect(await list.look(wanted)).toEqual({ result: 'ambiguous', candidates: [bare] });
+      expect(await list.look(input)).toEqual({ result: 'ambiguous', candidates: [bare] });
     }
     const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
-    expect(await listing(bare, certain).look(wanted)).toEqual({
+    expect(await listing(bare, certain).look(input)).toEqual({
       result: 'found',
       transfer: certain,
     });
@@ -508,30 +508,30 @@ test('an earlier transfer is excluded by its reference when since is missing', a
     result: 'ambiguous',
   });
   const described = { ...old, description: 'Invoice 7' };
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   const { payments: again, look } = listing(described);
-  expect(await again.transfers.reconcile(wanted)).toEqual({ result: 'found', transfer: described });
-  expect(await look(wanted)).toMatchObject({ result: 'not_found' });
-  const other = { ...wanted, description: 'Invoice 8' };
+  expect(await again.transfers.reconcile(input)).toEqual({ result: 'found', transfer: described });
+  expect(await look(input)).toMatchObject({ result: 'not_found' });
+  const other = { ...input, description: 'Invoice 8' };
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
 test('a currency in lower case is the same currency', async () => {
-  const wanted = { ...newTransfer, currency: match.currency.toLowerCase() };
-  expect(await listing(match).look(wanted)).toMatchObject({ result: 'found' });
+  const input = { ...newTransfer, currency: match.currency.toLowerCase() };
+  expect(await listing(match).look(input)).toMatchObject({ result: 'found' });
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
   'a match with an unreadable %s is ambiguous when validation is report',
   async (field) => {
     const odd = { ...match, [field]: 1 };
-    const { payments } = observed(() => Response.json(page([odd])), { validation: 'report' });
+    const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
     expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual({
       result: 'ambiguous',
       candidates: [odd],
     });
     const other = { ...odd, ...(field === 'amount' ? { currency: 'EUR' } : { amount: '99' }) };
-    const { payments: again } = observed(() => Response.json(page([other])), {
+    const { payments: again } = clientOf(() => Response.json(page([other])), {
       validation: 'report',
     });
     expect(await again.transfers.reconcile(newTransfer, { since })).toMatchObject({
@@ -544,7 +544,7 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   'a destination or time of %j is ambiguous when validation is report',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
-      const { payments } = observed(() => Response.json(page([{ ...match, [field]: odd }])), {
+      const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
         validation: 'report',
       });
       const response = await payments.transfers.reconcile(newTransfer, { since });
@@ -554,7 +554,7 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
 );
 
 test('a list with an item that is not a transfer is in doubt when validation is report', async () => {
-  const { payments } = observed(() => Response.json(page([null])), { validation: 'report' });
+  const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
@@ -577,10 +577,10 @@ test('an incoming match is the other side of an outgoing one or ambiguous', asyn
 
 test('a page without hasMore is in doubt when validation is report', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
-  const { payments, sent } = observed(() => Response.json(body), { validation: 'report' });
+  const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test('a transfer that a growing list shows twice counts once', async () => {
@@ -588,27 +588,27 @@ test('a transfer that a growing list shows twice counts once', async () => {
 });
 
 test('every possible match is a candidate, incoming ones included', async () => {
-  const wanted = { ...newTransfer, description: 'INV-4711' };
+  const input = { ...newTransfer, description: 'INV-4711' };
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
   const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
   const side = { ...other, direction: 'incoming' };
-  expect(await listing(arriving, other, side).look(wanted)).toEqual({
+  expect(await listing(arriving, other, side).look(input)).toEqual({
     result: 'ambiguous',
     candidates: [other, arriving],
   });
 });
 
 /** A platform whose list has other pages each time that it is read. */
-function moving(...walks: readonly (readonly object[])[][]) {
-  let walk = -1;
-  const { payments, sent } = observed((request) => {
+function moving(...scans: readonly (readonly object[])[][]) {
+  let scan = -1;
+  const { payments, requests } = clientOf((request) => {
     const cursor = new URL(request.url).searchParams.get('cursor');
-    if (cursor === null) walk += 1;
-    const pages = walks[Math.min(walk, walks.length - 1)] ?? [];
+    if (cursor === null) scan += 1;
+    const pages = scans[Math.min(scan, scans.length - 1)] ?? [];
     const at = Number(cursor ?? 0);
     return Response.json(page(pages[at] ?? [], at + 1 < pages.length ? String(at + 1) : null));
   });
-  return { sent, look: () => payments.transfers.reconcile(newTransfer, { since }) };
+  return { requests, look: () => payments.transfers.reconcile(newTransfer, { since }) };
 }
 const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   ...match,
@@ -618,16 +618,16 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
 
 test('a list that changed during the scan is scanned again before not_found', async () => {
   // Sorted by the last change: ours changes after the first page was read, and then no more.
-  const { look, sent } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
+  const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
-  expect(sent).toHaveLength(6);
+  expect(requests).toHaveLength(6);
 });
 
 test('a match of the first scan is kept when the second scan misses it', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second reading tells how far the clocks are apart.
-  const { payments } = observed(
+  const { payments } = clientOf(
     () => {
       reading += 1;
       const date = new Date(Date.parse(since) + (reading === 1 ? 0 : -600_000)).toUTCString();
@@ -642,7 +642,7 @@ test('a match of the first scan is kept when the second scan misses it', async (
 });
 
 test('a list that keeps growing is scanned three times at most', async () => {
-  const { look, sent } = moving(
+  const { look, requests } = moving(
     [[b], [b, c]],
     [
       [a, b],
@@ -651,30 +651,30 @@ test('a list that keeps growing is scanned three times at most', async () => {
     [[d, a], [a, b], [c]],
   );
   expect(await look()).toEqual({ result: 'not_found', scanned: 4 });
-  expect(sent).toHaveLength(7);
+  expect(requests).toHaveLength(7);
 });
 
 test('a list that did not change between two scans is not scanned a third time', async () => {
-  const { look, sent } = moving([[a], [a, b]], [[a, b]]);
+  const { look, requests } = moving([[a], [a, b]], [[a, b]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
-  expect(sent).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
 test('a list without ids is scanned again because a change cannot be detected', async () => {
-  const { look, sent } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
+  const { look, requests } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('a list that changed is not scanned again after a match', async () => {
-  const { look, sent } = moving([[a, match], [match]]);
+  const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('a failed second scan leaves the transfer in doubt', async () => {
-  const { payments, sent } = observed(() =>
-    sent.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
+  const { payments, requests } = clientOf(() =>
+    requests.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
   );
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }), ApiError);
   expect(error).toMatchObject({ outcome: 'unknown', status: 403 });
@@ -788,9 +788,9 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
 );
 
 test('reconcile reads every page in any order and sends no other request', async () => {
-  const sandbox = platform();
+  const sandbox = setup();
   // The one that is looked for is the oldest: platforms may list in either order.
-  const wanted = sandbox.transfers.create(input);
+  const oldest = sandbox.transfers.create(input);
   for (let number = 0; number < 250; number += 1) {
     sandbox.transfers.create({ ...input, amount: '0.01', description: `Other ${number}` });
   }
@@ -800,7 +800,7 @@ test('reconcile reads every page in any order and sends no other request', async
 
   expect(await payments.transfers.reconcile(input, options)).toEqual({
     result: 'found',
-    transfer: wanted,
+    transfer: oldest,
   });
   expect(sandbox.log).toHaveLength(3);
   for (const { method, path, query, body } of sandbox.log) {
@@ -818,17 +818,17 @@ test('reconcile reads every page in any order and sends no other request', async
 });
 
 test('the pages of reconcile use the options of a call', async () => {
-  const { look, sent } = listing(match);
+  const { look, requests } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
-  expect(sent[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
-  expect(new URL(sent[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
+  expect(requests[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
+  expect(new URL(requests[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
 });
 
 test.each([401, 403, 404, 503])(
   'a search that fails with %i leaves the transfer in doubt',
   async (status) => {
     const body = { error: 'No.', code: 'refused' };
-    const { payments } = observed(() => Response.json(body, { status }));
+    const { payments } = clientOf(() => Response.json(body, { status }));
     const error = await failureOf(
       payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
     );
@@ -848,7 +848,7 @@ test.each([401, 403, 404, 503])(
 );
 
 test('an aborted search leaves the transfer in doubt', async () => {
-  const { payments } = observed(() => Response.json(page([])));
+  const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
     signal: AbortSignal.abort(new Error('enough')),
@@ -858,7 +858,7 @@ test('an aborted search leaves the transfer in doubt', async () => {
 });
 
 test('a misspelt option is reported as one of reconcile', async () => {
-  const { payments } = observed(() => Response.json(page([])));
+  const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
     payments.transfers.reconcile(newTransfer, options),
@@ -906,7 +906,7 @@ test.each<[string, unknown, unknown, string]>([
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
 ])('reconcile rejects %s before it sends', async (_name, asked, options, at) => {
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   const looking = payments.transfers.reconcile(
     asked as TransferCreateInput,
     options as ReconcileOptions,
@@ -919,11 +919,11 @@ test.each<[string, unknown, unknown, string]>([
     /^The transfer is still in doubt: the search could not start\.\nDo not/,
   );
   expect(error.message).not.toContain('Nothing was sent');
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a search uses the known clock difference after a search that failed to start', async () => {
-  const { payments } = observed();
+  const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
     ValidationError,
@@ -938,7 +938,7 @@ test('a search uses the known clock difference after a search that failed to sta
 });
 
 test('a since in the future is accepted within clockSkew', async () => {
-  const { payments } = observed(() =>
+  const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
   const ahead = new Date(Date.now() + 60_000);
@@ -951,13 +951,13 @@ test('a since in the future is accepted within clockSkew', async () => {
 test.each([7, true, {}, [], null])(
   'a currency of %j beside another amount does not throw',
   async (currency) => {
-    const wanted = { ...newTransfer, description: 'Inv. 7' };
+    const input = { ...newTransfer, description: 'Inv. 7' };
     const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
-    const { payments } = observed(
+    const { payments } = clientOf(
       () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
       { validation: 'report' },
     );
-    expect(await payments.transfers.reconcile(wanted, { since })).toMatchObject({
+    expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
       result: 'ambiguous',
     });
   },
@@ -968,7 +968,7 @@ const uuid = '550e8400-e29b-41d4-a716-446655440000';
 const withSign = 'R&D payroll-0017';
 
 /** How banks rewrite a description. */
-const descriptions: readonly (readonly [way: string, sent: string, listed: string | null])[] = [
+const descriptions: readonly (readonly [way: string, requests: string, listed: string | null])[] = [
   ['cuts off the end', reference, 'payroll-2026'],
   ['cuts off the front', reference, '11-0017'],
   ['writes capitals without hyphens', reference, 'PAYROLL2026110017'],
@@ -1010,9 +1010,9 @@ const terms: readonly (readonly [way: string, listed: object])[] = [
   ['everything in its own way', { sourceAccountId: 'X', destinationAccountId: 'Y', amount: '1' }],
 ];
 
-const rewrites: readonly (readonly [way: string, sent: string, listed: object])[] = [
+const rewrites: readonly (readonly [way: string, requests: string, listed: object])[] = [
   ...descriptions.map(
-    ([way, sent, description]) => [way, sent, { description }] as [string, string, object],
+    ([way, requests, description]) => [way, requests, { description }] as [string, string, object],
   ),
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
@@ -1027,7 +1027,7 @@ test('a payment that the list rewrites is always found', async () => {
 
 /** A sandbox that shows what a payment made in the way of a bank, and a client that pays once. */
 function rewriting(description: string, listed: object) {
-  const sandbox = platform();
+  const sandbox = setup();
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const rewrite = (row: Transfer) =>
     row.description === description ? { ...row, ...listed } : row;
@@ -1110,36 +1110,45 @@ test('descriptions with long common prefixes and suffixes are compared in linear
     id: `txfr_${at}`,
     description: `${half}b${half.slice(2)}`,
   }));
-  const begun = performance.now();
+  const startedAt = performance.now();
   await listing(...rows).look({ ...newTransfer, description: `c${'a'.repeat(998)}` });
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
 /** A platform whose list has no end; a search that does not end either fails at page 100. */
 function endless(row: (number: number) => object) {
-  const { payments, sent } = observed(() => {
-    if (sent.length === 100) return Response.json({}, { status: 403 });
-    const rows = Array.from({ length: 100 }, (_, at) => row(100 * sent.length + at));
-    return Response.json(page(rows, `after-${sent.length}`));
+  const { payments, requests } = clientOf(() => {
+    if (requests.length === 100) return Response.json({}, { status: 403 });
+    const rows = Array.from({ length: 100 }, (_, at) => row(100 * requests.length + at));
+    return Response.json(page(rows, `after-${requests.length}`));
   });
-  return { payments, sent };
+  return { payments, requests };
 }
 
 test('an endless list of candidates is ambiguous after a thousand', async () => {
-  const { payments, sent } = endless((number) => ({ ...match, id: `txfr_${number}` }));
+  const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
     result: 'ambiguous',
     candidates: { length: 1_000 },
   });
   // The page after the one that decides may have been asked for ahead.
-  expect(sent.length).toBeLessThanOrEqual(12);
+  expect(requests.length).toBeLessThanOrEqual(12);
+});
+
+test('an endless list of older candidates is ambiguous because the search ends early', async () => {
+  const createdAt = minutes(-60);
+  const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
+  expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({
+    result: 'ambiguous',
+    candidates: { length: 1_000 },
+  });
 });
 
 test('an endless list of other transfers ends when the signal of the caller aborts', async () => {
   const caller = new AbortController();
-  const { payments, sent } = endless((number) => {
-    if (sent.length === 50) caller.abort();
+  const { payments, requests } = endless((number) => {
+    if (requests.length === 50) caller.abort();
     return { ...match, id: `txfr_${number}`, amount: '99' };
   });
   const search = payments.transfers.reconcile(newTransfer, { since, signal: caller.signal });
@@ -1152,18 +1161,18 @@ test.each(['', 'txfr_'])(
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const heaps: number[] = [];
-    const { payments, sent } = observed(() => {
+    const { payments, requests } = clientOf(() => {
       const rows = Array.from({ length: 100 }, (_, at) => ({
         ...match,
-        id: prefix && `${prefix}${sent.length * 100 + at}`,
+        id: prefix && `${prefix}${requests.length * 100 + at}`,
         amount: '99',
-        description: `${sent.length} ${'x'.repeat(2_000)}`,
+        description: `${requests.length} ${'x'.repeat(2_000)}`,
       }));
-      if (sent.length === 20 || sent.length === 120) {
+      if (requests.length === 20 || requests.length === 120) {
         collectGarbage();
         heaps.push(process.memoryUsage().heapUsed);
       }
-      return Response.json(page(rows, sent.length === 120 ? null : `after-${sent.length}`));
+      return Response.json(page(rows, requests.length === 120 ? null : `after-${requests.length}`));
     });
     const result = await payments.transfers.reconcile(newTransfer, { since });
     expect(result).toEqual({ result: 'not_found', scanned: 12_000 });
@@ -1177,20 +1186,20 @@ test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
 ])('a page %s leaves the transfer in doubt', async (_, contradiction) => {
-  const { payments, sent } = observed(() =>
-    Response.json(sent.length === 1 ? contradiction : page([])),
+  const { payments, requests } = clientOf(() =>
+    Response.json(requests.length === 1 ? contradiction : page([])),
   );
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
 test('transfers.list ends at such a page as the platform reports it', async () => {
-  const { payments } = observed(() => Response.json(page([match], 'onwards', false)));
+  const { payments } = clientOf(() => Response.json(page([match], 'onwards', false)));
   expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
 });
 
 test('an empty page of the sandbox leaves the transfer in doubt', async () => {
-  const sandbox = platform();
+  const sandbox = setup();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'empty_page' } });
   const error = await failureOf(payments.transfers.reconcile(input));

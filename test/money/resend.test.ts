@@ -20,7 +20,7 @@ import { clientAt, failureOf } from '../support/clients.ts';
 import { calls, kinds, type KindName } from '../support/kinds.ts';
 import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -81,7 +81,7 @@ test.each(statusRows)(
       const server = await rawServer(bytes(status));
       const clock = new VirtualClock();
       const payments = clientAt(server, { clock });
-      const error = await clock.passDuring(failureOf(calls[kind].send(payments), errorClass));
+      const error = await clock.stepTimersDuring(failureOf(calls[kind].send(payments), errorClass));
       const isOurs = name === 'an Error body' || isRead(kind) || !needsErrorBody.has(status);
       const count = sendsAgain(resend, kind) ? 3 : 1;
       expect([name, server.arrivals.length]).toEqual([name, count]);
@@ -127,7 +127,7 @@ interface Fault {
   readonly accepted?: true;
 }
 
-const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
+const partialResponse = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
 const faults: readonly Fault[] = [
   {
     name: 'a reset before the headers',
@@ -178,7 +178,7 @@ const faults: readonly Fault[] = [
     name: 'a body that stalls',
     step: ({ write }, clock) => {
       void headersReceived().then(() => clock.advance(30_000));
-      write(begin);
+      write(partialResponse);
     },
     error: TimeoutError,
     facts: { phase: 'body' },
@@ -189,7 +189,7 @@ const faults: readonly Fault[] = [
     name: 'a reset in the body',
     step: ({ write, reset }) => {
       void headersReceived().then(reset);
-      write(begin);
+      write(partialResponse);
     },
     error: InvalidResponseError,
     facts: { reason: 'truncated' },
@@ -199,7 +199,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a body that is shorter than announced',
     step: ({ reply }) => {
-      reply(begin);
+      reply(partialResponse);
     },
     error: InvalidResponseError,
     facts: { reason: 'truncated' },
@@ -288,7 +288,7 @@ test.each(faultRows)(
 
 test.each(kinds)('a refused connection proves that a %s was not sent', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const payments = clientAt(nobody);
+  const payments = clientAt(closedPort);
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
   expect(error).toMatchObject({
     code: 'ECONNREFUSED',
@@ -331,7 +331,7 @@ test.each(kinds)(
         { address: '127.0.0.2', family: 4 },
       ]);
     });
-    const payments = clientAt({ baseUrl: `https://twice.invalid:${nobody.port}/v0` });
+    const payments = clientAt({ baseUrl: `https://twice.invalid:${closedPort.port}/v0` });
     const error = await failureOf(calls[kind].send(payments), ConnectionError);
     expect(error).toMatchObject({
       code: 'ECONNREFUSED',

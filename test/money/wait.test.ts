@@ -15,9 +15,9 @@ import {
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { transfer } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // Jitter is for real life; here every pause is as long as its middle.
 beforeEach(() => {
@@ -27,7 +27,7 @@ beforeEach(() => {
 const id = 'txfr_000001';
 
 /** A platform that holds one pending transfer, with this id. */
-function start() {
+function setup() {
   const clock = new VirtualClock();
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
@@ -51,7 +51,7 @@ function scripted(responses: readonly (string | number)[], options: ClientOption
   const clock = new VirtualClock();
   const times: number[] = [];
   let at = 0;
-  const { payments, sent } = observed(
+  const { payments, requests } = clientOf(
     () => {
       times.push(clock.passed);
       const response = responses[Math.min(at, responses.length - 1)];
@@ -63,14 +63,14 @@ function scripted(responses: readonly (string | number)[], options: ClientOption
     { clock, maxRetries: 0, ...options },
   );
   const wait = (waitOptions?: WaitOptions): Promise<Transfer> =>
-    clock.run(payments.transfers.waitFor('txfr_1', waitOptions));
-  return { clock, payments, sent, times, wait };
+    clock.runTimersDuring(payments.transfers.waitFor('txfr_1', waitOptions));
+  return { clock, payments, requests, times, wait };
 }
 
 test('waitFor polls until the transfer is completed', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   const seen: string[] = [];
-  const done = await clock.run(
+  const done = await clock.runTimersDuring(
     payments.transfers.waitFor(id, {
       onPoll: ({ status }) => {
         seen.push(status);
@@ -87,15 +87,15 @@ test('waitFor polls until the transfer is completed', async () => {
 });
 
 test('a completed transfer takes one request without a pause', async () => {
-  const { clock, wait, sent } = scripted(['completed']);
+  const { clock, wait, requests } = scripted(['completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
-  expect([sent.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
+  expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
 test.each(['failed', 'cancelled'] as const)(
   'a transfer that is %s ends the wait with a WaitError',
   async (end) => {
-    const { clock, sandbox, payments } = start();
+    const { clock, sandbox, payments } = setup();
     const waiting = payments.transfers.waitFor(id, {
       onPoll: ({ status }) => {
         if (status !== 'pending') return;
@@ -103,7 +103,7 @@ test.each(['failed', 'cancelled'] as const)(
         else sandbox.transfers.cancel(id);
       },
     });
-    const error = await failureOf(clock.run(waiting), WaitError);
+    const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
     expect(error).toMatchObject({
       reason: 'failed',
       last: { id, status: end },
@@ -138,10 +138,10 @@ test.each([
 });
 
 test('a wait ends in time although a poll hangs', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
-    clock.run(payments.transfers.waitFor(id, { timeout: 700 })),
+    clock.runTimersDuring(payments.transfers.waitFor(id, { timeout: 700 })),
     WaitError,
   );
   expect(error).toMatchObject({ reason: 'timeout', last: undefined });
@@ -181,12 +181,12 @@ test.each([
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
 ])('waitFor stops at a transfer that goes back (%o)', async (statuses, last) => {
-  const { wait, sent } = scripted(statuses);
+  const { wait, requests } = scripted(statuses);
   // Without an `until` of one's own the first `completed` would be the end.
   const error = await failureOf(wait({ until: () => false }), WaitError);
   expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
   expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
-  expect(sent).toHaveLength(statuses.indexOf(last) + 1);
+  expect(requests).toHaveLength(statuses.indexOf(last) + 1);
 });
 
 test.each(['settled', 'returned'])(
@@ -203,7 +203,7 @@ test('an error shows a shortened copy of the transfer', async () => {
   const response = { ...transfer, status: 'failed', metadata };
   const failing = (body: object) =>
     failureOf(
-      observed(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
+      clientOf(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
       WaitError,
     );
   expect((await failing(response)).last).toEqual(response);
@@ -255,13 +255,13 @@ test('an invalid id is not repeated in the error of an aborted wait', async () =
 });
 
 test('a transfer that disappears ends the wait at once', async () => {
-  const { wait, sent } = scripted(['pending', 404]);
+  const { wait, requests } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('five consecutive failed polls end the wait', async () => {
-  const { wait, sent } = scripted(['pending', 503]);
+  const { wait, requests } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
     reason: 'timeout',
@@ -273,7 +273,7 @@ test('five consecutive failed polls end the wait', async () => {
   });
   expect(error.message).toMatch(/5 times in a row; it was pending[^]*503/);
   expect(error.cause).toBeInstanceOf(ServerError);
-  expect(sent).toHaveLength(1 + 5);
+  expect(requests).toHaveLength(1 + 5);
 });
 
 test('four consecutive failed polls do not end the wait', async () => {
@@ -283,16 +283,16 @@ test('four consecutive failed polls do not end the wait', async () => {
 });
 
 test('each poll has its own retries', async () => {
-  const { wait, sent } = scripted([503], { maxRetries: 2 });
+  const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
-  expect(sent).toHaveLength(5 * 3);
+  expect(requests).toHaveLength(5 * 3);
 });
 
 test('options of a call apply to every poll', async () => {
-  const { wait, sent } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
+  const { wait, requests } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
-  expect(sent).toHaveLength(3);
-  for (const { url, headers } of sent) {
+  expect(requests).toHaveLength(3);
+  for (const { url, headers } of requests) {
     expect(new URL(url).search).toBe('?expand=all');
     expect(headers).toMatchObject({ 'x-team': 'treasury' });
   }
@@ -300,20 +300,20 @@ test('options of a call apply to every poll', async () => {
 
 test('a failed credential at the first poll has no outcome', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
-  const { wait, sent } = scripted(['completed'], { apiKey });
+  const { wait, requests } = scripted(['completed'], { apiKey });
   expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
     outcome: 'unknown',
     retryable: false,
     operation: 'transfers.waitFor',
     message: expect.stringContaining('the vault is sealed'),
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a permanent failure ends the wait at once', async () => {
-  const { wait, sent } = scripted(['pending', 401]);
+  const { wait, requests } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test.each([301, 401, 403, 404, 410, 422, 501])(
@@ -337,34 +337,39 @@ test.each<[string, object | null]>([
 ])('a response that is %s is not accepted', async (_, body) => {
   const clock = new VirtualClock();
   let polls = 0;
-  const { payments } = observed(
+  const { payments } = clientOf(
     () => Response.json((polls += 1) === 3 ? { ...transfer, status: 'completed' } : body),
     { clock, validation: 'report' },
   );
-  expect(await clock.run(payments.transfers.waitFor('txfr_1'))).toMatchObject({ id: 'txfr_1' });
+  expect(await clock.runTimersDuring(payments.transfers.waitFor('txfr_1'))).toMatchObject({
+    id: 'txfr_1',
+  });
   expect(polls).toBe(3);
   polls = 3;
-  const error = await failureOf(clock.run(payments.transfers.waitFor('txfr_1')), WaitError);
+  const error = await failureOf(
+    clock.runTimersDuring(payments.transfers.waitFor('txfr_1')),
+    WaitError,
+  );
   expect(error).toMatchObject({ outcome: 'unknown', last: undefined });
 });
 
 test('a condition may be asynchronous', async () => {
-  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+  const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): Promise<boolean> =>
     Promise.resolve(status === 'processing');
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   const { wait: waitLonger } = scripted(['pending']);
   const never = (): Promise<boolean> => new Promise(() => undefined);
   await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
 });
 
 test('aborting ends a pause', async () => {
-  const { clock, payments, sent } = scripted(['pending']);
+  const { clock, payments, requests } = scripted(['pending']);
   const controller = new AbortController();
   const waiting = payments.transfers.waitFor('txfr_1', { signal: controller.signal });
   const failed = failureOf(waiting, AbortError);
-  await settle();
+  await flushPromises();
   const reason = new Error('the user left');
   controller.abort(reason);
   const error = await failed;
@@ -375,26 +380,26 @@ test('aborting ends a pause', async () => {
     outcome: 'unknown',
   });
   expect(error.cause).toBe(reason);
-  expect([sent.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
+  expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
 test('aborting ends a poll', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const controller = new AbortController();
   const failed = failureOf(
     payments.transfers.waitFor(id, { signal: controller.signal }),
     AbortError,
   );
-  await settle();
+  await flushPromises();
   controller.abort();
   expect((await failed).cause).toBe(controller.signal.reason);
-  await settle();
+  await flushPromises();
   expect(clock.pending).toBe(0);
 });
 
 test('an aborted signal sends nothing', async () => {
-  const { payments, sent } = scripted(['completed']);
+  const { payments, requests } = scripted(['completed']);
   const signal = AbortSignal.abort('enough');
   const error = await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
   expect(error).toMatchObject({
@@ -403,14 +408,14 @@ test('an aborted signal sends nothing', async () => {
     cause: 'enough',
     message: 'Waiting for the transfer txfr_1 was aborted by its signal.',
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('until decides which status to wait for', async () => {
-  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+  const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('a failed transfer resolves if until accepts it', async () => {
@@ -461,14 +466,14 @@ test.each<[string, unknown, string]>([
   ['options of null', null, 'options'],
   ['options that are a number', 5_000, 'options'],
 ])('waitFor rejects %s before it sends', async (_, options, at) => {
-  const { payments, sent } = scripted(['completed']);
+  const { payments, requests } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);
   expect(error.operation).toBe('transfers.waitFor');
   expect(error.message).toContain(' in transfers.waitFor:');
   expect(error.issues.map(({ path }) => path)).toEqual([at]);
   expect(error.outcome).toBe('not_sent');
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a misspelt option is reported with the closest name', async () => {
@@ -480,8 +485,8 @@ test('a misspelt option is reported with the closest name', async () => {
 });
 
 test('waitFor rejects an invalid id', async () => {
-  const { payments, sent } = scripted(['completed']);
+  const { payments, requests } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('acc_1' as TransferId);
   expect((await failureOf(waiting, ValidationError)).issues).toMatchObject([{ path: 'id' }]);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });

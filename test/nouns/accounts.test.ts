@@ -1,10 +1,10 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
 test('accounts.create uses the default chain and the auto-earn of the settings', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   await payments.settings.update({
     autoEarnEnabled: true,
     autoEarnVault: 'example_usds',
@@ -26,7 +26,7 @@ test('accounts.create uses the default chain and the auto-earn of the settings',
 });
 
 test('accounts.get returns an account with its four balances', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const account = await payments.accounts.get('acc_000001');
   // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
   expect(account).toMatchObject({
@@ -38,7 +38,7 @@ test('accounts.get returns an account with its four balances', async () => {
 });
 
 test('metadata is returned as it was sent', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const metadata = {
     text: 'Ünïcode 🦊 "quoted" \\ \u2028',
     none: null,
@@ -54,36 +54,36 @@ test('metadata is returned as it was sent', async () => {
 });
 
 test('undefined in metadata is dropped and null is kept', async () => {
-  const { payments, sent } = observedPlatform();
+  const { payments, requests } = clientOfSeededSandbox();
   await payments.accounts.create({
     entityId: 'ent_000001',
     name: undefined,
     metadata: { gone: undefined, kept: null },
   });
-  expect(sent[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
+  expect(requests[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
 });
 
 test('a date in metadata is sent as an ISO 8601 string', async () => {
-  const { payments, sent } = observedPlatform();
+  const { payments, requests } = clientOfSeededSandbox();
   const since = new Date(Date.UTC(2026, 4, 1));
   await payments.accounts.update('acc_000001', { metadata: { since } });
-  expect(sent[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
+  expect(requests[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
 });
 
 test('accounts.update changes the name and nothing else', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const { id } = await payments.accounts.create({
     entityId: 'ent_000001',
     name: 'Before',
     metadata: { colour: 'blue' },
   });
-  const changed = await payments.accounts.update(id, { name: 'After' });
-  expect(changed).toMatchObject({ id, name: 'After', metadata: { colour: 'blue' } });
-  expect(await payments.accounts.get(id)).toEqual(changed);
+  const updated = await payments.accounts.update(id, { name: 'After' });
+  expect(updated).toMatchObject({ id, name: 'After', metadata: { colour: 'blue' } });
+  expect(await payments.accounts.get(id)).toEqual(updated);
 });
 
 test('accounts.list returns accounts with full balances', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const { data, hasMore, nextCursor } = await payments.accounts.list();
   expect(data.map(({ id }) => id)).toEqual(['acc_000001', 'acc_000002']);
   expect(data[1]).toMatchObject({ availableBalance: '1000.00', pendingBalance: '3.00' });
@@ -91,7 +91,7 @@ test('accounts.list returns accounts with full balances', async () => {
 });
 
 test('accounts.create rejects an entity that does not exist', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const error = await failureOf(
     payments.accounts.create({ entityId: 'ent_999999' }),
     UnprocessableEntityError,
@@ -100,7 +100,7 @@ test('accounts.create rejects an entity that does not exist', async () => {
 });
 
 test('accounts.get rejects with NotFoundError when the account does not exist', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   for (const call of [
     payments.accounts.get('acc_999999'),
     payments.accounts.update('acc_999999', { name: 'Nobody' }),

@@ -1,10 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
 test('counterparties.get returns a counterparty with a masked account number', async () => {
-  const { payments, sandbox } = observedPlatform();
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.counterparties.create({
     entityId: 'ent_000001',
     bankName: 'First Example Bank',
@@ -24,7 +24,7 @@ test('counterparties.get returns a counterparty with a masked account number', a
 });
 
 test('counterparties.list returns the counterparties of an entity', async () => {
-  const { payments, sandbox } = observedPlatform();
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.counterparties.create({ entityId: 'ent_000002' });
   const page = await payments.counterparties.list({ entityId: 'ent_000002' });
   expect(page.data.map((counterparty) => counterparty.id)).toEqual([id]);
@@ -32,7 +32,7 @@ test('counterparties.list returns the counterparties of an entity', async () => 
 });
 
 test('counterparties.delete makes a pending transfer to the counterparty fail', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const transfer = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -44,7 +44,7 @@ test('counterparties.delete makes a pending transfer to the counterparty fail', 
 });
 
 test('a second deletion rejects with NotFoundError', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   await payments.counterparties.delete('cpty_000002');
   const error = await failureOf(payments.counterparties.delete('cpty_000002'), NotFoundError);
   expect(error).toMatchObject({

@@ -3,13 +3,13 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 
-const start = () => {
+const setup = () => {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   return { sandbox, payments: new PaymentsClient(sandbox.clientOptions) };
 };
 
 test('entities.create creates an individual whose verification has not started', async () => {
-  const { payments } = start();
+  const { payments } = setup();
   const entity = await payments.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
   expect(entity).toMatchObject({
     id: 'ent_000001',
@@ -26,7 +26,7 @@ test('entities.create creates an individual whose verification has not started',
 });
 
 test('entities.create creates a business', async () => {
-  const { payments } = start();
+  const { payments } = setup();
   const entity = await payments.entities.create({
     email: 'till@example.com',
     businessName: 'Corner Shop Ltd',
@@ -35,7 +35,7 @@ test('entities.create creates a business', async () => {
 });
 
 test('entities.get returns the current verification of an entity', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = setup();
   const { id } = await payments.entities.create({ email: 'ada@example.com' });
   expect(await payments.entities.get(id)).toMatchObject({
     status: 'active',
@@ -49,7 +49,7 @@ test('entities.get returns the current verification of an entity', async () => {
 });
 
 test('entities.list returns every entity once', async () => {
-  const { payments, sandbox } = start();
+  const { payments, sandbox } = setup();
   const made = ['a', 'b', 'c', 'd', 'e'].map(
     (name) => sandbox.entities.create({ email: `${name}@example.com` }).id,
   );
@@ -61,7 +61,7 @@ test('entities.list returns every entity once', async () => {
 });
 
 test('entities.get rejects with NotFoundError when the entity does not exist', async () => {
-  const { payments } = start();
+  const { payments } = setup();
   const error = await failureOf(payments.entities.get('ent_999999'), NotFoundError);
   expect(error).toMatchObject({ status: 404, code: 'entity_not_found', outcome: 'rejected' });
 });

@@ -1,7 +1,7 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',
@@ -10,7 +10,7 @@ const book = {
 } as const;
 
 test('transfers.create moves money between two accounts', async () => {
-  const { payments, sandbox } = observedPlatform();
+  const { payments, sandbox } = clientOfSeededSandbox();
   const created = await payments.transfers.create({ ...book, description: 'Rent' });
   expect(created).toEqual({
     id: 'txfr_000003',
@@ -31,7 +31,7 @@ test('transfers.create moves money between two accounts', async () => {
 });
 
 test('transfers.create sends money to a counterparty', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const created = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -45,17 +45,17 @@ test('transfers.create sends money to a counterparty', async () => {
 });
 
 test('an amount is sent with all its digits', async () => {
-  const { payments, sent } = observedPlatform();
+  const { payments, requests } = clientOfSeededSandbox();
   for (const amount of ['0.10', '7', '100.000000000000000001']) {
     await payments.transfers.create({ ...book, amount });
-    expect(sent.at(-1)?.body).toContain(`"amount":"${amount}"`);
+    expect(requests.at(-1)?.body).toContain(`"amount":"${amount}"`);
     const { data } = await payments.transfers.list({ limit: 100 });
     expect(data.at(-1)?.amount).toBe(amount);
   }
 });
 
 test('transfers.create accepts the largest and the smallest amount', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const largest = `${'9'.repeat(30)}.${'9'.repeat(18)}`;
   await expect(payments.transfers.create({ ...book, amount: largest })).rejects.toThrow(
     UnprocessableEntityError,
@@ -67,17 +67,17 @@ test('transfers.create accepts the largest and the smallest amount', async () =>
 });
 
 test('each call of transfers.create sends one transfer', async () => {
-  const { payments, sandbox, sent } = observedPlatform();
+  const { payments, sandbox, requests } = clientOfSeededSandbox();
   const before = sandbox.transfers.list().length;
   const call = payments.transfers.create(book);
   // One call, however often its promise is looked at.
   await Promise.all([call, call, call.withResponse(), call.then(({ id }) => id)]);
   expect(sandbox.transfers.list()).toHaveLength(before + 1);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test('transfers.list returns the transfers of an account', async () => {
-  const { payments, sandbox } = observedPlatform();
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.accounts.create({ entityId: 'ent_000002' });
   sandbox.accounts.fund(id, '5');
   sandbox.transfers.create({ ...book, sourceAccountId: id, amount: '5' });
@@ -88,7 +88,7 @@ test('transfers.list returns the transfers of an account', async () => {
 });
 
 test('transfers.create rejects missing funds and moves no money', async () => {
-  const { payments, sandbox } = observedPlatform();
+  const { payments, sandbox } = clientOfSeededSandbox();
   const before = sandbox.accounts.get('acc_000001');
   const error = await failureOf(
     payments.transfers.create({ ...book, amount: '1000000' }),
@@ -105,6 +105,6 @@ test('transfers.create rejects missing funds and moves no money', async () => {
 });
 
 test('transfers.get rejects with NotFoundError when the transfer does not exist', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   await expect(payments.transfers.get('txfr_999999')).rejects.toThrow(NotFoundError);
 });

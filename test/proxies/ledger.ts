@@ -32,8 +32,8 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
     let text = '';
     for await (const chunk of request) text += String(chunk);
     if (request.method !== 'POST') {
-      const found = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
-      reply(response, 200, found ?? { data: transfers, hasMore: false, nextCursor: null });
+      const existing = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
+      reply(response, 200, existing ?? { data: transfers, hasMore: false, nextCursor: null });
       return;
     }
     const input = JSON.parse(text) as { description: string };

@@ -33,7 +33,7 @@ async function haproxy(upstream: number, lines: Parameters<typeof startHaproxy>[
   onTestFinished(proxy.close);
   return proxy;
 }
-const clientAt = (baseUrl: string, options: ClientOptions = {}): PaymentsClient =>
+const clientAtUrl = (baseUrl: string, options: ClientOptions = {}): PaymentsClient =>
   new PaymentsClient({ baseUrl, apiKey: 'sk_test_proxies', ...options });
 
 interface End {
@@ -147,7 +147,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     async ([, manner, status, start]) => {
       const platform = await ledger();
       const { baseUrl } = await start(platform.port);
-      const payments = clientAt(baseUrl, { journal: memoryJournal() });
+      const payments = clientAtUrl(baseUrl, { journal: memoryJournal() });
       const ends = await payMany(payments, 60, manner);
       expect([outcomes(ends), lies(ends, platform)]).toEqual([[`unknown ${status}`], []]);
       expect(platform.payments).toHaveLength(60);
@@ -178,7 +178,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
       for (const status of [400, 401, 403, 404, 409, 422]) {
-        const end = await pay(clientAt(baseUrl), `refuses-${status}`);
+        const end = await pay(clientAtUrl(baseUrl), `refuses-${status}`);
         expect(end).toMatchObject({ outcome: 'rejected', status });
       }
     }
@@ -189,14 +189,14 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const platform = await ledger();
     const server = 'return 308 https://$host$request_uri;';
     const { baseUrl } = await nginx(platform.port, { server });
-    const end = await pay(clientAt(baseUrl), 'answers');
+    const end = await pay(clientAtUrl(baseUrl), 'answers');
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
   test('graceful reloads of haproxy under load leave almost no payment in doubt', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
-    const payments = clientAt(proxy.baseUrl);
+    const payments = clientAtUrl(proxy.baseUrl);
     const ends: End[] = [];
     let isOver = false;
     const work = async (worker: number): Promise<void> => {
@@ -226,7 +226,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       location: 'limit_req zone=z;',
     });
     let sent = 0;
-    const payments = clientAt(baseUrl, { hooks: { onRequest: () => (sent += 1) } });
+    const payments = clientAtUrl(baseUrl, { hooks: { onRequest: () => (sent += 1) } });
     const until = Date.now() + 6_000;
     const ends: End[] = [];
     const work = async (worker: number): Promise<void> => {
@@ -243,15 +243,15 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
 
 /** A connection with a way of 25 ms in each direction. */
 async function farAway(port: number): Promise<number> {
-  const later = (from: Socket, to: Socket): void => {
+  const delayedCopy = (from: Socket, to: Socket): void => {
     from.on('data', (chunk) => setTimeout(() => to.writable && to.write(chunk), 25));
     from.on('end', () => setTimeout(() => to.end(), 25));
     from.on('error', () => setTimeout(() => to.destroy(), 25));
   };
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    later(near, far);
-    later(far, near);
+    delayedCopy(near, far);
+    delayedCopy(far, near);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -263,7 +263,7 @@ test('payments are not left in doubt when a server closes idle connections', asy
   const port = await farAway(platform.port);
   const ends: End[] = [];
   const work = async (worker: number): Promise<void> => {
-    const payments = clientAt(`http://127.0.0.1:${port}/v0`);
+    const payments = clientAtUrl(`http://127.0.0.1:${port}/v0`);
     for (let count = 0; count < 4; count += 1) {
       ends.push(await pay(payments, `answers ${worker}-${count}`));
       await sleep(900 + Math.random() * 200);

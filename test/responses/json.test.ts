@@ -144,27 +144,29 @@ test('integers pass through the client without losing a digit', async () => {
     const text = JSON.stringify(request.method === 'POST' ? built : [instruction]);
     return new Response(text.replace('"salt":7', `"salt":${salt}`));
   });
-  const sent = { ...newInstruction, salt, maxExecutions: 3 };
-  expect((await payments.instructions.build(sent)).salt).toBe(salt);
+  const input = { ...newInstruction, salt, maxExecutions: 3 };
+  expect((await payments.instructions.build(input)).salt).toBe(salt);
   expect(requests[0]?.body).toContain(`"salt":${salt},"maxExecutions":3`);
   const [first] = await payments.instructions.list({ address });
   expect(first?.salt).toBe(salt);
 });
 
 /** `__proto__` as JSON can spell it: any letter may be an escape, with digits of either case. */
-const spelling = (ways: readonly string[]): string =>
+const spell = (spellingKinds: readonly string[]): string =>
   [...'__proto__']
     .map((letter, index) => {
       const code = letter.charCodeAt(0).toString(16).padStart(4, '0');
-      if (ways[index] === 'plain') return letter;
-      return `\\u${ways[index] === 'upper' ? code.toUpperCase() : code}`;
+      if (spellingKinds[index] === 'plain') return letter;
+      return `\\u${spellingKinds[index] === 'upper' ? code.toUpperCase() : code}`;
     })
     .join('');
-const ways = ['plain', 'lower', 'upper'] as const;
-const spellings = fc.array(fc.constantFrom(...ways), { minLength: 9, maxLength: 9 }).map(spelling);
-const onePlace = ways.flatMap((way) =>
+const spellingKinds = ['plain', 'lower', 'upper'] as const;
+const spellings = fc
+  .array(fc.constantFrom(...spellingKinds), { minLength: 9, maxLength: 9 })
+  .map(spell);
+const onePlace = spellingKinds.flatMap((way) =>
   Array.from({ length: 9 }, (_, place): [string] => [
-    spelling(Array.from({ length: 9 }, (__, index) => (index === place ? way : 'plain'))),
+    spell(Array.from({ length: 9 }, (__, index) => (index === place ? way : 'plain'))),
   ]),
 );
 

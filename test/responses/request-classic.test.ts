@@ -5,11 +5,11 @@
 import type { EntityCreateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { observed } from '../support/clients.ts';
-import { buildInput, furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { clientOf } from '../support/clients.ts';
+import { buildInput, seededSandbox, clientOfSandbox } from '../support/platform.ts';
 
 test('a schema of classic zod checks and transforms a response', async () => {
-  const { payments } = observedSandbox(furnishedPlatform());
+  const { payments } = clientOfSandbox(seededSandbox());
   const schema = z.object({
     id: z.string().startsWith('acc_'),
     createdAt: z.iso.datetime().transform((text) => new Date(text)),
@@ -24,7 +24,7 @@ test('a schema of classic zod checks and transforms a response', async () => {
 });
 
 test('a mismatch with a schema of classic zod is reported with its message', async () => {
-  const { payments } = observed(() => Response.json({ id: 5 }));
+  const { payments } = clientOf(() => Response.json({ id: 5 }));
   const schema = z.object({ id: z.string() });
   await expect(
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema }),
@@ -34,7 +34,7 @@ test('a mismatch with a schema of classic zod is reported with its message', asy
 });
 
 test('invalid arguments have the same message with and without classic zod', async () => {
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   const missing = payments.entities.create(undefined as unknown as EntityCreateInput);
   await expect(missing).rejects.toMatchObject({
     issues: [{ path: '', message: 'got nothing; expected an object' }],
@@ -49,5 +49,5 @@ test('invalid arguments have the same message with and without classic zod', asy
       { path: 'actionArguments.refuelERC20.fee', message: 'got a string; expected an object' },
     ],
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });

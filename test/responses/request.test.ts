@@ -2,15 +2,15 @@ import { PaymentsClient, type ResponseSchema, type AnyRequest } from 'payments-p
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { apiKey, failureOf, jwt, observed } from '../support/clients.ts';
-import { furnishedPlatform, observedPlatform, owner } from '../support/platform.ts';
+import { apiKey, failureOf, jwt, clientOf } from '../support/clients.ts';
+import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
 test('request sends the API key to the versioned API and the JWT to the root API', async () => {
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
-  expect(sent.map(({ url, headers }) => [url, headers['authorization']])).toEqual([
+  expect(requests.map(({ url, headers }) => [url, headers['authorization']])).toEqual([
     ['https://api.example.com/v0/reports', `Bearer ${apiKey}`],
     ['https://api.example.com/reports', `Bearer ${jwt}`],
   ]);
@@ -19,10 +19,10 @@ test('request sends the API key to the versioned API and the JWT to the root API
 test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
   'a query is encoded like a form: %j',
   async (text) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const query = { [text]: text, after: text };
     await payments.request({ method: 'GET', path: '/reports', api: 'versioned', query });
-    expect(sent[0]?.url).toBe(
+    expect(requests[0]?.url).toBe(
       `https://api.example.com/v0/reports?${new URLSearchParams(query).toString()}`,
     );
   },
@@ -31,31 +31,31 @@ test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#'
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
   'request sends the method %s',
   async (method) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const query = { a: '1 2', b: 3n, c: undefined };
     const request = { method, path: '/a%20b/c:d@e', api: 'versioned', query } as const;
     expect(await payments.request(request)).toEqual({});
-    expect(sent).toMatchObject([
+    expect(requests).toMatchObject([
       { method, url: 'https://api.example.com/v0/a%20b/c:d@e?a=1+2&b=3', body: '' },
     ]);
     if (method !== 'GET') {
       await payments.request({ ...request, body: { list: [1, 2n, null], gone: undefined } });
-      expect(sent[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
-      expect(sent[1]?.headers['content-type']).toBe('application/json');
+      expect(requests[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
+      expect(requests[1]?.headers['content-type']).toBe('application/json');
     }
   },
 );
 
 test('a body may be any JSON value', async () => {
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   for (const body of [[1, 2], 'text', 5, true, null]) {
     await payments.request({ method: 'POST', path: '/x', api: 'versioned', body });
-    expect(sent.at(-1)?.body).toBe(JSON.stringify(body));
+    expect(requests.at(-1)?.body).toBe(JSON.stringify(body));
   }
 });
 
 test('a GET can carry a body over a real connection', async () => {
-  const sandbox = furnishedPlatform();
+  const sandbox = seededSandbox();
   const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
     const payments = new PaymentsClient({
@@ -70,14 +70,14 @@ test('a GET can carry a body over a real connection', async () => {
       body: { address: owner },
     });
     expect(listed).toHaveLength(2);
-    expect(server.sent).toMatchObject([{ method: 'GET', body: `{"address":"${owner}"}` }]);
+    expect(server.requests).toMatchObject([{ method: 'GET', body: `{"address":"${owner}"}` }]);
   } finally {
     await server.close();
   }
 });
 
 test('request reaches an endpoint without a method in the SDK', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
     path: '/accounts/acc_000001',
@@ -89,7 +89,7 @@ test('request reaches an endpoint without a method in the SDK', async () => {
 
 test('request returns a body without a schema unchanged', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
-  const { payments } = observed(() => new Response(text));
+  const { payments } = clientOf(() => new Response(text));
   const { data, response } = await payments
     .request({ method: 'GET', path: '/x', api: 'versioned' })
     .withResponse();
@@ -103,14 +103,14 @@ test('an empty response is undefined without a schema', async () => {
     () => new Response(null, { status: 202 }),
     () => new Response(''),
   ]) {
-    const { payments } = observed(response);
+    const { payments } = clientOf(response);
     const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
     expect(await payments.request(request)).toBeUndefined();
   }
 });
 
 test('an empty response is an error with a schema', async () => {
-  const { payments } = observed(() => new Response(null, { status: 204 }));
+  const { payments } = clientOf(() => new Response(null, { status: 204 }));
   const request = {
     method: 'GET',
     path: '/x',
@@ -124,7 +124,7 @@ test('an empty response is an error with a schema', async () => {
 });
 
 test('a read of another shape than the schema is rejected with the path of the mistake', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
     .request({ method: 'GET', path: '/accounts', api: 'versioned', schema })
@@ -143,7 +143,7 @@ test('a read of another shape than the schema is rejected with the path of the m
 
 test('an accepted write of another shape than the schema is returned', async () => {
   const drift: unknown[] = [];
-  const { payments } = observed(() => Response.json({ id: 5 }), {
+  const { payments } = clientOf(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
   });
   const schema = z.object({ id: z.string() });
@@ -153,7 +153,7 @@ test('an accepted write of another shape than the schema is returned', async () 
 });
 
 test('request accepts any implementation of Standard Schema', async () => {
-  const { payments } = observed(() => Response.json({ n: '5' }));
+  const { payments } = clientOf(() => Response.json({ n: '5' }));
   const standard = (
     validate: (
       value: unknown,
@@ -183,7 +183,7 @@ test('request accepts any implementation of Standard Schema', async () => {
 });
 
 test('a schema that returns a promise is rejected', async () => {
-  const { payments } = observed();
+  const { payments } = clientOf();
   const schema = z.object({}).check(z.refine(() => Promise.resolve(true)));
   await expect(
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema }),
@@ -194,13 +194,13 @@ test('a schema that returns a promise is rejected', async () => {
 });
 
 test('a POST is not resent because it is a creation', async () => {
-  const { payments, sent } = observed(() => new Response(null, { status: 503 }));
+  const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
     outcome: 'unknown',
     retryable: false,
   });
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 describe('request', () => {
@@ -264,7 +264,7 @@ describe('request', () => {
   ];
 
   test.each(requests)('rejects %s before it sends', async (_, request, at) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const call = payments.request(request as AnyRequest);
     await expect(call).rejects.toMatchObject({
       name: 'ValidationError',
@@ -272,7 +272,7 @@ describe('request', () => {
       operation: 'request',
       issues: expect.arrayContaining([{ path: at, message: expect.stringMatching(/\w/) }]),
     });
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -284,7 +284,7 @@ test.each<[string, unknown]>([
   ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
   ['a promise of its own making', { then: () => undefined }],
 ])('a schema that returns %s does not hide that a write was accepted', async (_, received) => {
-  const { payments } = observed(() => Response.json({ id: 'thing_1' }, { status: 201 }));
+  const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {
     '~standard': { version: 1, vendor: 'none', validate: () => received },
   } as unknown as ResponseSchema<unknown>;
@@ -294,14 +294,14 @@ test.each<[string, unknown]>([
 });
 
 test('an error shows only the start of a very long path', async () => {
-  const { payments } = observed(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
+  const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
 test('a JWT that looks like a method or a path leaves both unchanged in the error', async () => {
-  const { payments, sent } = observed(() => Response.json({}), { jwt: 'POST' });
+  const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
-  expect(sent).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);
+  expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);
 });

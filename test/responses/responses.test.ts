@@ -338,6 +338,22 @@ test('an endless error body is read to 1 MiB and keeps the status', async () => 
   expect(sent() / mebibyte).toBeLessThan(12);
 });
 
+test('an endless error body of a custom fetch is read to 1 MiB', async () => {
+  const chunk = new Uint8Array(2 ** 16);
+  let chunks = 0;
+  const pull = (body: ReadableStreamDefaultController): void => {
+    chunks += 1;
+    body.enqueue(chunk);
+  };
+  const { payments } = clientOf(
+    () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 422 }),
+  );
+  const error = await failureOf(payments.transfers.create(newTransfer), ApiError);
+  expect(error).toMatchObject({ status: 422, outcome: 'unknown' });
+  // One chunk crosses the limit.
+  expect((chunks - 1) * chunk.length).toBeLessThanOrEqual(mebibyte);
+});
+
 test('withResponse returns the response with its body unread', async () => {
   const headers = { 'x-request-id': 'req_1', 'x-more': 'yes' };
   const { payments, requests } = clientOf(() => respond(200, transfer, headers));

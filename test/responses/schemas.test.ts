@@ -10,7 +10,7 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 
 // Answers are read openly: what the platform may add must not break a reader.
 
@@ -121,7 +121,7 @@ test('a zod error map of the application does not change the messages of the cli
   });
   try {
     let body: unknown = { id: 'txfr_1', status: 7 };
-    const { payments, sent } = observed(() => Response.json(body), { maxRetries: 0 });
+    const { payments, requests } = clientOf(() => Response.json(body), { maxRetries: 0 });
     const input = {
       sourceAccountId: 'acc_1',
       destinationAccountId: 'acc_2',
@@ -142,12 +142,12 @@ test('a zod error map of the application does not change the messages of the cli
     await expect(payments.transfers.list()).rejects.toMatchObject({
       issues: [{ path: 'data[1].amount', message: 'got a number; expected a string' }],
     });
-    const sentBefore = sent.length;
+    const sentBefore = requests.length;
     await expect(payments.transfers.create(7 as never)).rejects.toMatchObject({
       name: 'ValidationError',
       issues: [{ path: '', message: 'got a number; expected an object' }],
     });
-    expect(sent).toHaveLength(sentBefore);
+    expect(requests).toHaveLength(sentBefore);
     expect(isTransferId(7)).toBe(false);
   } finally {
     z.config({ customError: before });

@@ -10,7 +10,7 @@ import {
 import { clientAt, clientOf, failureOf } from '../support/clients.ts';
 import type { Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
@@ -18,7 +18,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
 test('the error of a refused connection shows no credential over fetch and node:http', async () => {
-  const payments = clientAt(nobody, credentials);
+  const payments = clientAt(closedPort, credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
     () => payments.transactions.list({ address }),
@@ -159,7 +159,9 @@ test.for(timeouts)(
   async ([phase, options]) => {
     const clock = new VirtualClock();
     const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
-    const error = await clock.run(failureOf(payments.transfers.create(newTransfer), TimeoutError));
+    const error = await clock.runTimersDuring(
+      failureOf(payments.transfers.create(newTransfer), TimeoutError),
+    );
     expect(error.phase).toBe(phase);
     expect(leaksOf(error)).toEqual([]);
   },
@@ -172,7 +174,9 @@ test('the error of a call that an earlier 429 holds back shows no credential', a
     { ...credentials, totalTimeout: 1_000, clock },
   );
   await failureOf(payments.transfers.get('txfr_1'));
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), RateLimitError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), RateLimitError),
+  );
   expect(error.outcome).toBe('not_sent');
   expect(leaksOf(error)).toEqual([]);
 });
@@ -199,7 +203,9 @@ test('no error shows a credential from the error of an aborted fetch', async () 
       }),
     { ...credentials, timeout: 50, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(leaksOf(error)).toEqual([]);
 });
 

@@ -79,7 +79,9 @@ test('the error of a credential function that hangs shows no credential', async 
     jwt,
     clock,
   });
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(error.phase).toBe('credential');
   expect(leaksOf(error)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
 /** Hooks that keep what they are told. */
-function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
+function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
   const events = { onRequest: [], onResponse: [], onRetry: [], onWait: [], onDrift: [] } as Record<
     keyof Hooks,
     unknown[]
@@ -23,19 +23,19 @@ function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unkn
 }
 
 /** What all hooks were told while a client did something, failures included. */
-async function told(
+async function eventsDuring(
   response: () => Response | Promise<Response>,
   act: (payments: PaymentsClient) => PromiseLike<unknown>,
   options: ClientOptions = {},
 ): Promise<Record<keyof Hooks, unknown[]>> {
-  const { hooks, events } = listening();
+  const { hooks, events } = recordHooks();
   const clock = new VirtualClock();
   const { payments } = clientOf(response, { apiKey, jwt, hooks, clock, ...options });
   const done = Promise.resolve(act(payments)).then(
     () => undefined,
     () => undefined,
   );
-  await clock.run(done);
+  await clock.runTimersDuring(done);
   return events;
 }
 
@@ -51,7 +51,7 @@ describe('no credential leaks through', () => {
       (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
       (payments: PaymentsClient) => payments.instructions.list({ address }),
     ]) {
-      const events = await told(() => echoing(503), act);
+      const events = await eventsDuring(() => echoing(503), act);
       expect(events.onRequest).toHaveLength(3);
       expect(events.onResponse).toHaveLength(3);
       expect(events.onRetry).toHaveLength(2);
@@ -61,7 +61,7 @@ describe('no credential leaks through', () => {
 
   test('no event shows a credential of a call whose connections break', async () => {
     const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
-    const events = await told(
+    const events = await eventsDuring(
       () => Promise.reject(error),
       (payments) => payments.transfers.get('txfr_1'),
     );
@@ -70,7 +70,10 @@ describe('no credential leaks through', () => {
   });
 
   /** Callers who send the secret themselves, where the SDK would not have put it. */
-  const sent: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
+  const requests: readonly (readonly [
+    string,
+    (payments: PaymentsClient) => PromiseLike<unknown>,
+  ])[] = [
     [
       'a header of the call',
       ({ transfers }) =>
@@ -103,15 +106,18 @@ describe('no credential leaks through', () => {
     ],
   ];
 
-  test.for(sent)('no event shows a secret that the caller puts into %s', async ([name, act]) => {
-    const options: ClientOptions =
-      name === 'an idempotency key'
-        ? { idempotencyHeader: 'x-once', headers: { 'x-key': jwt } }
-        : {};
-    const events = await told(() => echoing(503), act, options);
-    expect(events.onRequest).toHaveLength(3);
-    expect(leaksOf(events)).toEqual([]);
-  });
+  test.for(requests)(
+    'no event shows a secret that the caller puts into %s',
+    async ([name, act]) => {
+      const options: ClientOptions =
+        name === 'an idempotency key'
+          ? { idempotencyHeader: 'x-once', headers: { 'x-key': jwt } }
+          : {};
+      const events = await eventsDuring(() => echoing(503), act, options);
+      expect(events.onRequest).toHaveLength(3);
+      expect(leaksOf(events)).toEqual([]);
+    },
+  );
 
   const quoting: ResponseSchema<unknown> = {
     '~standard': {
@@ -153,7 +159,7 @@ describe('no credential leaks through', () => {
   test.for(drifting)(
     'no drift event shows a credential of the response: %s',
     async ([, body, act]) => {
-      const events = await told(
+      const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),
         act,
         { validation: 'report' },

@@ -129,7 +129,7 @@ test.for(waits)('the error of an ended wait shows no credential: %s', async ([re
     payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
     WaitError,
   );
-  const error = await clock.run(call);
+  const error = await clock.runTimersDuring(call);
   expect(error).toMatchObject({ reason });
   expect(leaksOf(error)).toEqual([]);
 });
@@ -140,6 +140,8 @@ test('the error of a rejected wait shows no credential', async () => {
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),
     { ...credentials, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.waitFor('txfr_1'), WaitError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.waitFor('txfr_1'), WaitError),
+  );
   expect(leaksOf(error)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { clientOf } from '../support/clients.ts';
-import { observedSandbox } from '../support/platform.ts';
+import { clientOfSandbox } from '../support/platform.ts';
 import { transactionNumber } from '../support/records.ts';
 import { address, page, transfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
@@ -100,7 +100,7 @@ describe('no credential leaks through', () => {
 
   test.for(arrivals)('the log of a Sandbox shows no credential of %s', async ([, path]) => {
     const sandbox = new Sandbox({ apiKey, jwt });
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
     for (const api of ['versioned', 'root'] as const) {
       await payments.request({ method: 'GET', path, api }).catch(() => undefined);
     }
@@ -110,7 +110,7 @@ describe('no credential leaks through', () => {
 
   test('the log of a Sandbox shows no credential in queries and bodies', async () => {
     const sandbox = new Sandbox({ apiKey, jwt });
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
     const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
     const query = { [apiKey]: jwt, url: encodeURIComponent(apiKey) };
     const post = { method: 'POST', path: '/transfers', api: 'versioned' } as const;
@@ -134,7 +134,7 @@ describe('no credential leaks through', () => {
 
   test('the log of a Sandbox shows no credential of others', async () => {
     const sandbox = new Sandbox();
-    const { payments } = observedSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;
     await payments.accounts.create(body).catch(() => undefined);
     await payments.instructions.list({ address }, { body: { jwt } }).catch(() => undefined);

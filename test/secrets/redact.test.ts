@@ -9,8 +9,8 @@ test.for([
   ['in a URL', encodeURIComponent(opaque)],
   ['in a URL in lower case', 'Zx9%2fYw8%2bVu7%3dTs6%26Q'],
   ['in JSON with escaped slashes', opaque.replaceAll('/', '\\/')],
-])('a secret %s is redacted and the text around it stays', ([, said]) => {
-  expect(redact(`The token ${said} is not known: "${said}".`)).toBe(
+])('a secret %s is redacted and the text around it stays', ([, text]) => {
+  expect(redact(`The token ${text} is not known: "${text}".`)).toBe(
     'The token [redacted] is not known: "[redacted]".',
   );
 });
@@ -22,8 +22,8 @@ test.for([
   ['in JSON in JSON', opaque.replaceAll('/', '\\\\\\/')],
   ['in HTML', opaque.replace('&', '&amp;')],
   ['in HTML by number', 'Zx9&#x2F;Yw8&#43;Vu7&#x3D;Ts6&Q'],
-])('a text that contains a secret %s is redacted as a whole', ([, said]) => {
-  expect(redact(`The token ${said} is not known.`)).toBe('[redacted]');
+])('a text that contains a secret %s is redacted as a whole', ([, text]) => {
+  expect(redact(`The token ${text} is not known.`)).toBe('[redacted]');
 });
 
 test('a secret is redacted to its end when a credential pattern matches its middle', () => {

@@ -55,7 +55,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 test.for(places)(
   'no error shows a secret from this part of a response in any spelling: %s',
   async ([, response]) => {
-    const shown = await whichFail(spellings, async (spell) => {
+    const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
         for (const secret of [apiKey, jwt]) {
           const { payments } = clientOf(() => response(spell(secret)), credentials);
@@ -63,7 +63,7 @@ test.for(places)(
         }
       }
     });
-    expect(shown).toEqual([]);
+    expect(failing).toEqual([]);
   },
 );
 
@@ -73,12 +73,12 @@ const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5A
 test.for(places)(
   'no error shows a key of all visible characters from this part of a response: %s',
   async ([, response]) => {
-    const shown = await whichFail(spellings, async (spell) => {
+    const failing = await whichFail(spellings, async (spell) => {
       const respond = (): Response => response(spell(awkward));
       const { payments } = clientOf(respond, { ...credentials, apiKey: awkward });
       expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), ApiError))).toEqual([]);
     });
-    expect(shown).toEqual([]);
+    expect(failing).toEqual([]);
   },
 );
 
@@ -117,7 +117,9 @@ test.for(classes)(
 test('no attempt on an error shows a credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => echo(503, apiKey), { apiKey, jwt, clock, maxRetries: 2 });
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), ServerError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), ServerError),
+  );
   expect(error.attempts).toHaveLength(3);
   expect(leaksOf(error)).toEqual([]);
 });
@@ -241,10 +243,10 @@ test.for(tedious)(
       ...credentials,
       jwt: otherCredential,
     });
-    const begun = performance.now();
+    const startedAt = performance.now();
     await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
     // Milliseconds when the cost follows the length, and seconds when it follows its square.
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
   },
 );
 
@@ -292,7 +294,9 @@ test('the error of a body that stalls after the secret does not show it', async 
       ),
     { ...credentials, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(error.phase).toBe('body');
   expect(leaksOf(error)).toEqual([]);
 });

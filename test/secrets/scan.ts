@@ -40,7 +40,7 @@ function spelledOut(text: string): string {
 }
 
 /** Header names arrive in lower case, so case is no difference. */
-export const betrays: Detect = (text) =>
+export const containsSecret: Detect = (text) =>
   [text, spelledOut(text)].some((form) => {
     const lower = form.toLowerCase();
     return parts.some((part) => lower.includes(part));
@@ -65,11 +65,11 @@ const views: Readonly<Record<string, (value: unknown) => string>> = {
     inspect(value, { ...everything, customInspect: false }),
   'JSON.stringify': (value) => JSON.stringify(value) ?? '',
   toJSON: (value) => {
-    const method = at(value, 'toJSON');
+    const method = propertyAt(value, 'toJSON');
     return typeof method === 'function' ? inspect(method.call(value), everything) : '';
   },
-  cause: (value) => chain(value),
-  attempts: (value) => inspect(at(value, 'attempts'), everything),
+  cause: (value) => causesOf(value),
+  attempts: (value) => inspect(propertyAt(value, 'attempts'), everything),
   properties: (value) => [...texts(value)].join('\n'),
 };
 export const viewNames = Object.keys(views);
@@ -77,41 +77,41 @@ export const viewNames = Object.keys(views);
 /** Where a value shows a secret: the names of the views, none for a value that is clean. */
 export function leaksOf(value: unknown): string[] {
   return Object.entries(views).flatMap(([name, view]) => {
-    let shown: string;
+    let text: string;
     try {
-      shown = view(value);
+      text = view(value);
     } catch (error) {
       // What a view throws ends up in the same log.
-      shown = inspect(error, everything);
+      text = inspect(error, everything);
     }
-    return betrays(shown) ? [`${name}: ${around(shown)}`] : [];
+    return containsSecret(text) ? [`${name}: ${excerptAround(text)}`] : [];
   });
 }
 
 /** Enough of the text to see which field it was; the canaries open nothing. */
-function around(shown: string): string {
-  const lower = shown.toLowerCase();
+function excerptAround(text: string): string {
+  const lower = text.toLowerCase();
   const places = parts.map((part) => lower.indexOf(part)).filter((place) => place !== -1);
   const place = Math.max(0, Math.min(...places) - 60);
-  return shown.slice(place, place + 100).replaceAll(/\s+/g, ' ');
+  return text.slice(place, place + 100).replaceAll(/\s+/g, ' ');
 }
 
-const at = (value: unknown, key: PropertyKey): unknown =>
+const propertyAt = (value: unknown, key: PropertyKey): unknown =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
     ? Reflect.get(value, key)
     : undefined;
 
 const textAt = (value: unknown, key: string): string => {
-  const found = at(value, key);
-  return typeof found === 'string' ? found : inspect(found, everything);
+  const property = propertyAt(value, key);
+  return typeof property === 'string' ? property : inspect(property, everything);
 };
 
-function chain(value: unknown, seen = new Set<unknown>()): string {
-  const cause = at(value, 'cause');
+function causesOf(value: unknown, seen = new Set<unknown>()): string {
+  const cause = propertyAt(value, 'cause');
   if (cause === undefined || seen.has(cause)) return '';
   seen.add(cause);
   const fields = ['name', 'message', 'stack', 'code', 'errors'].map((key) => textAt(cause, key));
-  return [inspect(cause, everything), ...fields, chain(cause, seen)].join('\n');
+  return [inspect(cause, everything), ...fields, causesOf(cause, seen)].join('\n');
 }
 
 /**

@@ -53,18 +53,18 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
   const connections: { bytes: Buffer; closed: boolean }[] = [];
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
-  const changed = (): void => {
-    for (const look of waiting) look();
+  const notifyWaiting = (): void => {
+    for (const check of waiting) check();
   };
-  const until = (holds: () => boolean): Promise<void> =>
+  const waitUntil = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!holds()) return;
-        waiting.delete(look);
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
 
   const server = createServer((socket) => {
@@ -78,7 +78,7 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
     socket.on('close', () => {
       seen.closed = true;
       sockets.delete(socket);
-      changed();
+      notifyWaiting();
     });
     socket.on('data', (chunk) => {
       seen.bytes = Buffer.concat([seen.bytes, chunk]);
@@ -89,7 +89,7 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
         rest = rest.subarray(request.bytes.length);
         const step = steps[Math.min(arrivals.length, steps.length - 1)];
         arrivals.push(request);
-        changed();
+        notifyWaiting();
         if (typeof step === 'function') step(exchangeOf(request, socket));
         else if (step !== undefined) socket.end(step);
       }
@@ -107,8 +107,8 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
     baseUrl: `http://127.0.0.1:${port}/v0`,
     arrivals,
     connections,
-    arrived: (count) => until(() => arrivals.length >= count),
-    closed: (connection) => until(() => connections[connection]?.closed === true),
+    arrived: (count) => waitUntil(() => arrivals.length >= count),
+    closed: (connection) => waitUntil(() => connections[connection]?.closed === true),
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

@@ -64,9 +64,9 @@ function membersOf(
   publicNames: ReadonlySet<ts.Symbol>,
   checker: ts.TypeChecker,
 ): ts.NamedDeclaration[] {
-  const found: ts.NamedDeclaration[] = [];
+  const declarations: ts.NamedDeclaration[] = [];
   const seen = new Set<ts.Node>();
-  const walk = (node: ts.Node): void => {
+  const visit = (node: ts.Node): void => {
     // What is inside a function, its parameters and its initial value is nobody's field.
     if (ts.isBlock(node) || ts.isParameter(node) || ts.isConstructorDeclaration(node)) return;
     if (isMember(node)) {
@@ -75,9 +75,9 @@ function membersOf(
         ts.isComputedPropertyName(node.name) ||
         node.type?.getText() === 'undefined';
       if (hidden) return;
-      found.push(node);
+      declarations.push(node);
       const isField = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node);
-      if (isField && node.type !== undefined) walk(node.type);
+      if (isField && node.type !== undefined) visit(node.type);
       return;
     }
     if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
@@ -86,7 +86,7 @@ function membersOf(
       );
       if (symbol !== undefined) follow(symbol);
     }
-    ts.forEachChild(node, walk);
+    ts.forEachChild(node, visit);
   };
   const follow = (symbol: ts.Symbol): void => {
     const target =
@@ -102,10 +102,10 @@ function membersOf(
       ts.isTypeAliasDeclaration(node);
     if (!ours || !hasMembers || seen.has(node)) return;
     seen.add(node);
-    ts.forEachChild(node, walk);
+    ts.forEachChild(node, visit);
   };
   enter(start);
-  return found;
+  return declarations;
 }
 
 /** What an editor shows of a symbol: its text, and its tags but for examples. */
@@ -124,12 +124,12 @@ export function documented(
   texts: ReadonlyMap<string, string> = new Map(),
 ): Shown[] {
   const { checker, exportsOf } = read(paths, texts);
-  const found = new Map<string, Shown>();
+  const shownByName = new Map<string, Shown>();
   const show = (name: string, symbol: ts.Symbol | undefined): void => {
     const tags = symbol?.getJsDocTags(checker) ?? [];
     const textOf = (tag: ts.JSDocTagInfo) => ts.displayPartsToString(tag.text);
     const node = symbol?.valueDeclaration;
-    found.set(name, {
+    shownByName.set(name, {
       name,
       text: ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim(),
       tags: tags
@@ -155,7 +155,7 @@ export function documented(
       }
     }
   }
-  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return [...shownByName.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Those that have no sentence of documentation. */
@@ -190,11 +190,11 @@ export function apiList(): string {
     new Map(),
   );
 
-  const said = (symbol: ts.Symbol): string => {
+  const describe = (symbol: ts.Symbol): string => {
     const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
     return firstSentence(text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1'));
   };
-  const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${said(about)}`;
+  const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${describe(about)}`;
   const byChecker = (type: ts.Type): string =>
     checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
 
@@ -283,10 +283,10 @@ export function apiList(): string {
     if (lines.length > 0) sections.push(`## ${title}\n\n${lines.join('\n')}\n`);
   };
   // A type that several entry points export is told of once.
-  const told = new Set<ts.Symbol>();
+  const listedSymbols = new Set<ts.Symbol>();
   for (const [name, path] of all) {
-    const symbols = exportsOf(path).filter((symbol) => !told.has(symbol));
-    for (const symbol of symbols) told.add(symbol);
+    const symbols = exportsOf(path).filter((symbol) => !listedSymbols.has(symbol));
+    for (const symbol of symbols) listedSymbols.add(symbol);
     const isClass = (symbol: ts.Symbol) => (symbol.flags & ts.SymbolFlags.Class) !== 0;
     const isError = (symbol: ts.Symbol) => isClass(symbol) && symbol.getName().endsWith('Error');
     for (const head of symbols) {
@@ -334,10 +334,10 @@ export function apiList(): string {
           declaration !== undefined && ts.isClassDeclaration(declaration)
             ? declaration.heritageClauses?.[0]?.types[0]?.expression.getText()
             : undefined;
-        const own = members(symbol).filter(
+        const ownFields = members(symbol).filter(
           (field) => !isMethod(field) && field.valueDeclaration?.parent === declaration,
         );
-        return line(`${symbol.getName()} extends ${parent}${shape(own, symbol)}`, symbol);
+        return line(`${symbol.getName()} extends ${parent}${shape(ownFields, symbol)}`, symbol);
       }),
     );
     section(

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { onTestFinished } from 'vitest';
 import { listen, type RawServer, type Step } from './loopback.ts';
-import { settle } from './virtual-clock.ts';
+import { flushPromises } from './virtual-clock.ts';
 
 /** A server of ./loopback.ts that ends with the test. */
 export async function rawServer(...steps: readonly Step[]): Promise<RawServer> {
@@ -14,11 +14,11 @@ export async function rawServer(...steps: readonly Step[]): Promise<RawServer> {
 export function headersReceived(): Promise<void> {
   const channels = ['undici:request:headers', 'http.client.response.finish'];
   return new Promise((resolve) => {
-    const seen = (): void => {
-      for (const channel of channels) unsubscribe(channel, seen);
+    const listener = (): void => {
+      for (const channel of channels) unsubscribe(channel, listener);
       // The reader of the body is a few promises away from the event.
-      resolve(settle());
+      resolve(flushPromises());
     };
-    for (const channel of channels) subscribe(channel, seen);
+    for (const channel of channels) subscribe(channel, listener);
   });
 }

@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The tarball: what .ci/run has packed, or the build as it is, packed into a folder of the test's. */
 export async function tarballIn(folder: string): Promise<string> {
-  const given = process.env['PAYMENTS_SDK_TARBALL'];
-  if (given !== undefined) return given;
+  const prebuilt = process.env['PAYMENTS_SDK_TARBALL'];
+  if (prebuilt !== undefined) return prebuilt;
   const options = ['--silent', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await promisify(execFile)(
     'npm',

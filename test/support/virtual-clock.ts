@@ -6,7 +6,7 @@ interface Timer {
 }
 
 /** Lets everything that is ready run: promises, streams and what they set off. */
-export async function settle(turns = 20): Promise<void> {
+export async function flushPromises(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await new Promise((resolve) => {
       setImmediate(resolve);
@@ -81,13 +81,13 @@ export class VirtualClock implements Clock {
   /** Lets time pass, firing what comes due, each in its turn. */
   async advance(ms: number): Promise<void> {
     const until = this.#passed + ms;
-    await settle();
-    while (this.#fireNext(until)) await settle();
+    await flushPromises();
+    while (this.#fireNext(until)) await flushPromises();
     this.#passed = Math.max(this.#passed, until);
   }
 
   /** Lets time pass in small steps for as long as the promise is pending: for tests on real sockets. */
-  async passDuring<T>(promise: Promise<T>): Promise<T> {
+  async stepTimersDuring<T>(promise: Promise<T>): Promise<T> {
     let isPending = true;
     const done = (): void => {
       isPending = false;
@@ -98,15 +98,15 @@ export class VirtualClock implements Clock {
   }
 
   /** Lets time pass from timer to timer until the promise has settled. */
-  async run<T>(promise: Promise<T>): Promise<T> {
-    let settled = false;
+  async runTimersDuring<T>(promise: Promise<T>): Promise<T> {
+    let isDone = false;
     const done = (): void => {
-      settled = true;
+      isDone = true;
     };
     promise.then(done, done);
     for (;;) {
-      for (let turn = 0; turn < 20 && !settled; turn += 1) await settle(1);
-      if (settled) return promise;
+      for (let turn = 0; turn < 20 && !isDone; turn += 1) await flushPromises(1);
+      if (isDone) return promise;
       if (!this.#fireNext(Number.POSITIVE_INFINITY)) {
         throw new Error('Nothing is under way, and the promise is pending.');
       }

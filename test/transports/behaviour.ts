@@ -10,7 +10,7 @@ import {
   type RawServer,
   type Step,
 } from '../support/loopback.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { leftBy, type Coding, type Sdk, type Way } from './ways.ts';
 
 /*
@@ -67,14 +67,14 @@ const succeed: Step = (exchange) => {
   exchange.reply(responseBytes(200, Buffer.from(bodyFor(exchange))));
 };
 
-const begun = (headers: string): string =>
+const partialResponse = (headers: string): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${headers}\r\n`;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type ErrorClass<E> = abstract new (...facts: never[]) => E;
 
-async function failure<E extends PaymentsError>(
+async function failureOf<E extends PaymentsError>(
   call: PromiseLike<unknown>,
   kind: ErrorClass<E>,
 ): Promise<E> {
@@ -113,7 +113,7 @@ const inCoding = (coding: Coding): Behaviour => ({
       assert.equal(nameOf(await read(server)), 'txfr_0');
       return;
     }
-    const error = await failure(read(server), sdk.InvalidResponseError);
+    const error = await failureOf(read(server), sdk.InvalidResponseError);
     assert.deepEqual(facts(error, 'reason', 'status'), { reason: 'not_json', status: 200 });
   },
 });
@@ -127,7 +127,7 @@ const unusable = (
   name,
   async run({ sdk, way, serve, read }) {
     const server = await serve(step);
-    const error = await failure(read(server), sdk.InvalidResponseError);
+    const error = await failureOf(read(server), sdk.InvalidResponseError);
     assert.deepEqual(facts(error, 'reason', 'status', 'outcome'), {
       reason: typeof reason === 'string' ? reason : reason(way),
       status: 200,
@@ -214,7 +214,7 @@ const writes: readonly Behaviour[] = [
         exchange.reset();
       });
       const call = client(server, { maxRetries: 2 }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ConnectionError);
+      const error = await failureOf(call, sdk.ConnectionError);
       assert.deepEqual(facts(error, 'outcome', 'retryable'), {
         outcome: 'unknown',
         retryable: false,
@@ -228,7 +228,7 @@ const writes: readonly Behaviour[] = [
     async run({ sdk, serve, client }) {
       const server = await serve(responseBytes(503, { error: 'Later.' }, { 'retry-after': '0' }));
       const call = client(server, { maxRetries: 2 }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ServerError);
+      const error = await failureOf(call, sdk.ServerError);
       assert.equal(error.outcome, 'unknown');
       assert.equal(server.arrivals.length, 1);
     },
@@ -237,8 +237,8 @@ const writes: readonly Behaviour[] = [
     name: 'a POST to a refused connection is not_sent where that is proven, and never wrong',
     writes: true,
     async run({ sdk, way, client }) {
-      const call = client({ baseUrl: nobody.baseUrl }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ConnectionError);
+      const call = client({ baseUrl: closedPort.baseUrl }).transfers.create(newTransfer);
+      const error = await failureOf(call, sdk.ConnectionError);
       assert.equal(error.outcome, way.refused.write);
     },
   },
@@ -252,7 +252,7 @@ const writes: readonly Behaviour[] = [
       void server.arrived(1).then(() => {
         controller.abort();
       });
-      assert.equal((await failure(call, sdk.AbortError)).outcome, 'unknown');
+      assert.equal((await failureOf(call, sdk.AbortError)).outcome, 'unknown');
       await server.closed(0);
     },
   },
@@ -309,7 +309,7 @@ const reads: readonly Behaviour[] = [
         );
         const bytes = Buffer.from(text);
         const within = bytes.indexOf(Buffer.from('ü')) + 1;
-        exchange.write(begun('transfer-encoding: chunked\r\n'));
+        exchange.write(partialResponse('transfer-encoding: chunked\r\n'));
         const [first, second] = [bytes.subarray(0, within), bytes.subarray(within)];
         exchange.write(`${first.length.toString(16)}\r\n`);
         exchange.write(first);
@@ -340,7 +340,7 @@ const reads: readonly Behaviour[] = [
     name: 'a 204 where something was to come',
     async run({ sdk, serve, read }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.deepEqual(facts(error, 'reason', 'status'), { reason: 'empty', status: 204 });
     },
   },
@@ -349,7 +349,7 @@ const reads: readonly Behaviour[] = [
     async run({ sdk, serve, read }) {
       const body = { error: 'Zu wenig Geld.', code: 'too_little', details: { missing: '1.00' } };
       const server = await serve(responseBytes(422, body, { 'x-request-id': 'req_7' }));
-      const error = await failure(read(server), sdk.UnprocessableEntityError);
+      const error = await failureOf(read(server), sdk.UnprocessableEntityError);
       assert.deepEqual(facts(error, 'status', 'code', 'details', 'requestId', 'outcome'), {
         status: 422,
         code: 'too_little',
@@ -369,7 +369,7 @@ const reads: readonly Behaviour[] = [
       for (const status of [302, 307]) {
         const location = `${elsewhere.origin}/v0/here`;
         const server = await serve(responseBytes(status, undefined, { location }));
-        const error = await failure(read(server), sdk.ApiError);
+        const error = await failureOf(read(server), sdk.ApiError);
         assert.deepEqual([error.status, error.headers['location']], [status, location]);
       }
       assert.equal(elsewhere.connections.length, 0);
@@ -394,7 +394,7 @@ const reads: readonly Behaviour[] = [
   unusable(
     'a body that is cut off',
     (exchange) => {
-      exchange.reply(begun('content-length: 5000\r\n') + bodyFor(exchange));
+      exchange.reply(partialResponse('content-length: 5000\r\n') + bodyFor(exchange));
     },
     'truncated',
   ),
@@ -403,7 +403,7 @@ const reads: readonly Behaviour[] = [
     (exchange) => {
       const text = bodyFor(exchange);
       const size = text.length.toString(16);
-      exchange.write(`${begun('transfer-encoding: chunked\r\n')}${size}\r\n${text}\r\n`);
+      exchange.write(`${partialResponse('transfer-encoding: chunked\r\n')}${size}\r\n${text}\r\n`);
       // What is on its way when a reset comes is lost.
       setTimeout(exchange.reset, 50);
     },
@@ -429,7 +429,7 @@ const reads: readonly Behaviour[] = [
         assert.equal(nameOf(await read(server)), 'txfr_0');
         return;
       }
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.equal(error.reason, way.codings.includes('gzip') ? 'truncated' : 'not_json');
     },
   },
@@ -442,10 +442,10 @@ const reads: readonly Behaviour[] = [
           while (!socket.destroyed && socket.write(chunk));
         };
         socket.on('drain', pour);
-        socket.write(begun('connection: close\r\n'));
+        socket.write(partialResponse('connection: close\r\n'));
         pour();
       });
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.equal(error.reason, 'too_large');
       await server.closed(0);
     },
@@ -454,7 +454,7 @@ const reads: readonly Behaviour[] = [
     name: 'a body that is small only while it is packed counts unpacked',
     async run({ sdk, way, serve, read }) {
       const server = await serve(responseBytes(200, bomb(), { 'content-encoding': 'gzip' }));
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.equal(error.reason, way.codings.includes('gzip') ? 'too_large' : 'not_json');
     },
   },
@@ -462,7 +462,7 @@ const reads: readonly Behaviour[] = [
     name: 'headers that never come',
     async run({ sdk, serve, read }) {
       const server = await serve(() => undefined);
-      const error = await failure(read(server, { timeout: 250 }), sdk.TimeoutError);
+      const error = await failureOf(read(server, { timeout: 250 }), sdk.TimeoutError);
       assert.deepEqual(facts(error, 'phase', 'outcome'), { phase: 'headers', outcome: 'unknown' });
       await server.closed(0);
     },
@@ -471,9 +471,9 @@ const reads: readonly Behaviour[] = [
     name: 'a body that stalls',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write }) => {
-        write(begun('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
+        write(partialResponse('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
       });
-      const error = await failure(read(server, { timeout: 2_000 }), sdk.TimeoutError);
+      const error = await failureOf(read(server, { timeout: 2_000 }), sdk.TimeoutError);
       assert.deepEqual(facts(error, 'phase', 'outcome'), { phase: 'body', outcome: 'unknown' });
       assert.equal(error.attempts[0]?.requestId, 'req_9');
       await server.closed(0);
@@ -483,7 +483,7 @@ const reads: readonly Behaviour[] = [
     name: 'a deadline that no trickle of bytes puts off',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write, socket }) => {
-        write(begun('content-length: 5000\r\n'));
+        write(partialResponse('content-length: 5000\r\n'));
         const timer = setInterval(() => {
           write(' ');
         }, 20);
@@ -493,7 +493,7 @@ const reads: readonly Behaviour[] = [
       });
       const start = performance.now();
       const call = read(server, { timeout: 60_000, totalTimeout: 250 });
-      const error = await failure(call, sdk.TimeoutError);
+      const error = await failureOf(call, sdk.TimeoutError);
       assert.equal(error.phase, 'total');
       const took = performance.now() - start;
       assert.ok(took >= 240 && took < 2_000, `it took ${took} ms`);
@@ -503,8 +503,8 @@ const reads: readonly Behaviour[] = [
   {
     name: 'a refused connection is not_sent where that is proven, and never wrong',
     async run({ sdk, way, client }) {
-      const error = await failure(
-        way.read.send(client({ baseUrl: nobody.baseUrl })),
+      const error = await failureOf(
+        way.read.send(client({ baseUrl: closedPort.baseUrl })),
         sdk.ConnectionError,
       );
       assert.deepEqual(facts(error, 'outcome', 'retryable'), {
@@ -519,7 +519,7 @@ const reads: readonly Behaviour[] = [
       const server = await serve((exchange) => {
         exchange.reset();
       });
-      const error = await failure(read(server), sdk.ConnectionError);
+      const error = await failureOf(read(server), sdk.ConnectionError);
       assert.equal(error.outcome, 'unknown');
       assert.equal(server.arrivals.length, 1);
     },
@@ -529,7 +529,7 @@ const reads: readonly Behaviour[] = [
     async run({ sdk, way, serve, client }) {
       const server = await serve(succeed);
       const call = way.read.send(client(server), { signal: AbortSignal.abort('gone') });
-      const error = await failure(call, sdk.AbortError);
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(facts(error, 'outcome', 'attempts', 'cause'), {
         outcome: 'not_sent',
         attempts: [],
@@ -547,7 +547,7 @@ const reads: readonly Behaviour[] = [
       void server.arrived(1).then(() => {
         controller.abort();
       });
-      const error = await failure(call, sdk.AbortError);
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(
         error.attempts.map(({ status }) => status),
         [undefined],
@@ -559,7 +559,7 @@ const reads: readonly Behaviour[] = [
     name: 'a call that is aborted in the body',
     async run({ sdk, way, serve, client }) {
       const server = await serve(({ write }) => {
-        write(begun('content-length: 500\r\n') + '{"id"');
+        write(partialResponse('content-length: 500\r\n') + '{"id"');
       });
       const controller = new AbortController();
       const call = way.read.send(client(server), { signal: controller.signal });
@@ -569,7 +569,7 @@ const reads: readonly Behaviour[] = [
         .then(() => {
           controller.abort();
         });
-      const error = await failure(call, sdk.AbortError);
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(
         error.attempts.map(({ status }) => status),
         [200],
@@ -612,7 +612,7 @@ const reads: readonly Behaviour[] = [
       assert.deepEqual([...numbers].map(Number.isInteger), [true]);
       const { operation, path, target, body } = way.read;
       const call = { operation, method: 'GET', path };
-      const asked = {
+      const requestEvent = {
         ...call,
         hook: 'onRequest',
         url: `${server.origin}${target}`,
@@ -624,7 +624,7 @@ const reads: readonly Behaviour[] = [
       };
       const ended = { ...call, hook: 'onResponse' };
       assert.deepEqual(events, [
-        { ...asked, attempt: 1 },
+        { ...requestEvent, attempt: 1 },
         {
           ...ended,
           attempt: 1,
@@ -634,7 +634,7 @@ const reads: readonly Behaviour[] = [
           reason: 'status 503',
         },
         { ...call, hook: 'onRetry', attempt: 2, reason: 'status 503' },
-        { ...asked, attempt: 2 },
+        { ...requestEvent, attempt: 2 },
         {
           ...ended,
           attempt: 2,
@@ -652,11 +652,15 @@ const reads: readonly Behaviour[] = [
       const echo =
         (status: number): Step =>
         ({ headers, reply }) => {
-          const said = headers['authorization'] ?? '';
-          const token = said.replace('Bearer ', '');
-          const body = { error: `No ${said}`, code: token, details: { [token]: [said] } };
-          const echoed = { 'x-echo': said, 'x-request-id': token };
-          reply(responseBytes(status, status === 200 ? `<p>${said}</p>` : body, echoed));
+          const authorization = headers['authorization'] ?? '';
+          const token = authorization.replace('Bearer ', '');
+          const body = {
+            error: `No ${authorization}`,
+            code: token,
+            details: { [token]: [authorization] },
+          };
+          const echoed = { 'x-echo': authorization, 'x-request-id': token };
+          reply(responseBytes(status, status === 200 ? `<p>${authorization}</p>` : body, echoed));
         };
       const events: unknown[] = [];
       const note = (event: object): void => {
@@ -665,16 +669,16 @@ const reads: readonly Behaviour[] = [
       const hooks = { onRequest: note, onResponse: note };
       for (const status of [200, 404, 500]) {
         const server = await serve(echo(status));
-        const error = await failure(read(server, { hooks }), sdk.PaymentsError);
+        const error = await failureOf(read(server, { hooks }), sdk.PaymentsError);
         assert.match(String(Reflect.get(error, 'body')), /\[redacted\]/);
-        const shown = [
+        const views = [
           String(error),
           String(error.stack),
           JSON.stringify(error),
           inspect(error, { depth: 9, showHidden: true, getters: true }),
           inspect(events, { depth: 9 }),
         ];
-        for (const text of shown) {
+        for (const text of views) {
           for (const secret of secrets) assert.ok(!text.includes(secret), `${secret} in ${text}`);
         }
       }

@@ -119,8 +119,8 @@ test.each<[string, () => void]>([
 test('a write in a browser is sent over a custom fetch, and not over the global one under its own name', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
-  const own = clientAt(server, { fetch: (request, init) => fetch(request, init) });
-  expect((await own.transfers.create(newTransfer)).id).toBe(transferCreated.id);
+  const customFetch = clientAt(server, { fetch: (request, init) => fetch(request, init) });
+  expect((await customFetch.transfers.create(newTransfer)).id).toBe(transferCreated.id);
   await failureOf(clientAt(server, { fetch }).transfers.create(newTransfer), ConfigurationError);
   // A framework that wraps the global fetch still sends through the browser.
   const { fetch: original } = globalThis;

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { apiKey, failureOf } from '../support/clients.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 
 // Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
@@ -46,8 +46,8 @@ const between = (handler: Handler, pass: (name: string, call: Call) => unknown):
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
-      return (...given: unknown[]) =>
-        pass(String(name), () => Reflect.apply(value, target, given) as unknown);
+      return (...args: unknown[]) =>
+        pass(String(name), () => Reflect.apply(value, target, args) as unknown);
     },
   });
 
@@ -92,7 +92,7 @@ test('a dispatcher of a class derived from that of Node proves nothing', async (
     const Own = inner.constructor as new () => Dispatcher;
     return new (class extends Own {})();
   });
-  const call = clientFor(nobody.origin).transfers.create(newTransfer);
+  const call = clientFor(closedPort.origin).transfers.create(newTransfer);
   expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
 });
 
@@ -199,7 +199,7 @@ test('a dispatcher that switches to another address proves nothing with its last
           between(handler, (name, call) => {
             if (isBeginning(name)) return undefined;
             return isFailure(name)
-              ? dispatch({ ...options, origin: nobody.origin }, handler)
+              ? dispatch({ ...options, origin: closedPort.origin }, handler)
               : call();
           }),
         );
@@ -215,25 +215,25 @@ test('a dispatcher that switches to another address proves nothing with its last
 });
 
 test('a request that was reported as failed does not start afterwards', async () => {
-  const begun: (() => void)[] = [];
+  const starters: (() => void)[] = [];
   replace((inner) => ({
     dispatch(options, handler) {
       const fail = (handler['onResponseError'] ?? handler['onError']) as (
-        ...given: unknown[]
+        ...args: unknown[]
       ) => void;
       const error = Object.assign(new Error('too slow'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
       // undici 7 and later give a controller first.
       fail.call(handler, ...('onResponseError' in handler ? [undefined, error] : [error]));
-      begun.push(() => inner.dispatch(options, handler));
+      starters.push(() => inner.dispatch(options, handler));
       return true;
     },
   }));
   const server = await rawServer(responseBytes(201, transferCreated));
   const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-  for (const begin of begun) begin();
+  for (const start of starters) start();
   await server.closed(0);
-  expect(begun).toHaveLength(1);
+  expect(starters).toHaveLength(1);
   expect(server.arrivals).toHaveLength(0);
 });
 
@@ -242,7 +242,7 @@ test('an installed undici with the names of Node proves nothing', async () => {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
     [kDispatch](opts, handler) { return inner.dispatch(opts, silent(handler)); }
-  })()`) as (...given: unknown[]) => Dispatcher;
+  })()`) as (...args: unknown[]) => Dispatcher;
   replace((inner) => make(() => undefined, Symbol('dispatch'), inner, withoutBeginning));
   const server = await rawServer(({ reset }) => {
     reset();
@@ -257,7 +257,7 @@ test('a permissive dispatcher that reads like that of Node proves nothing', asyn
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
     [kDispatch](opts, handler) { return send(handler); }
-  })()`) as (...given: unknown[]) => Dispatcher;
+  })()`) as (...args: unknown[]) => Dispatcher;
   const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const send = (
     handler: { onResponseError(controller: object, error: Error): void } | undefined,
@@ -271,22 +271,22 @@ test('a permissive dispatcher that reads like that of Node proves nothing', asyn
 });
 
 /** What a dispatcher of the test's own does with a request. */
-type Deed = (handler: {
+type Action = (handler: {
   onRequestStart(controller: object): void;
   onResponseStart(controller: object, status: number, headers: object, text: string): void;
   onResponseData(controller: object, chunk: Uint8Array): void;
   onResponseEnd(): void;
 }) => void;
-const act = (deed: Deed): void => {
+const act = (action: Action): void => {
   replace(() => ({
     dispatch(_, handler) {
-      deed(handler as unknown as Parameters<Deed>[0]);
+      action(handler as unknown as Parameters<Action>[0]);
       return true;
     },
   }));
 };
 
-test.each<[string, Deed]>([
+test.each<[string, Action]>([
   [
     'throws',
     () => {
@@ -300,8 +300,8 @@ test.each<[string, Deed]>([
       handler.onResponseEnd();
     },
   ],
-])('a dispatcher that %s does not make the call hang', async (_, deed) => {
-  act(deed);
+])('a dispatcher that %s does not make the call hang', async (_, action) => {
+  act(action);
   const payments = clientFor('http://127.0.0.1:9');
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).not.toBeInstanceOf(TimeoutError);
@@ -348,7 +348,7 @@ test('the fetch of Node proves nothing over another dispatcher given as an optio
         between(handler, (name, call) => {
           if (isBeginning(name)) return undefined;
           if (!isFailure(name)) return call();
-          const again = { ...options, origin: nobody.origin };
+          const again = { ...options, origin: closedPort.origin };
           return inner.dispatch(again, withoutBeginning(handler));
         }),
       ),
@@ -423,11 +423,11 @@ test('a DELETE resolves before its endless body ends', async () => {
 });
 
 test('an aborted call does not fetch a credential', async () => {
-  let asked = 0;
+  let credentialCalls = 0;
   const payments = new PaymentsClient({
     baseUrl: 'http://127.0.0.1:9/v0',
     apiKey: () => {
-      asked += 1;
+      credentialCalls += 1;
       return apiKey;
     },
   });
@@ -435,7 +435,7 @@ test('an aborted call does not fetch a credential', async () => {
   const error = await failureOf(payments.transfers.create(newTransfer, { signal }));
   expect(error).not.toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent' });
-  expect(asked).toBe(0);
+  expect(credentialCalls).toBe(0);
 });
 
 // Two copies of undici in one application may each write to another of the two places.
@@ -444,19 +444,19 @@ test.each(symbols)(
   async (symbol) => {
     const inner = globals[symbol];
     if (inner === undefined) throw new Error('nothing is there');
-    let asked = 0;
+    let credentialCalls = 0;
     const counting: Dispatcher = {
       dispatch: (options, handler) => {
-        asked += 1;
+        credentialCalls += 1;
         return inner.dispatch(options, handler);
       },
     };
     Reflect.set(globalThis, symbol, counting);
     const server = await rawServer(responseBytes(201, transferCreated));
     await fetch(server.origin);
-    const byFetch = asked;
+    const byFetch = credentialCalls;
     await clientFor(server.origin).transfers.create(newTransfer);
-    expect(asked).toBe(byFetch * 2);
+    expect(credentialCalls).toBe(byFetch * 2);
     expect(server.arrivals).toHaveLength(2);
   },
 );

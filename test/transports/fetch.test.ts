@@ -16,11 +16,11 @@ import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clien
 import { calls, kinds } from '../support/kinds.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { version } from '../../src/version.ts';
 
-const ways = [
+const transports = [
   {
     way: 'the dispatcher',
     options: {},
@@ -58,7 +58,7 @@ const ways = [
   },
 ];
 
-test.each(ways)('a POST over $way is sent byte for byte', async (way) => {
+test.each(transports)('a POST over $way is sent byte for byte', async (way) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const description = 'Grüße, 5 €, 🧾';
   await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
@@ -76,7 +76,7 @@ test.each(ways)('a POST over $way is sent byte for byte', async (way) => {
   ]);
 });
 
-test.each(ways)('a GET over $way is sent byte for byte without body headers', async (way) => {
+test.each(transports)('a GET over $way is sent byte for byte without body headers', async (way) => {
   const server = await rawServer(
     responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
   );
@@ -184,7 +184,7 @@ test.each<[string, () => Promise<Response>]>([
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
 });
 
-test.each(ways)('a redirect over $way is not followed', async ({ options }) => {
+test.each(transports)('a redirect over $way is not followed', async ({ options }) => {
   const elsewhere = await rawServer(responseBytes(200, transfer));
   for (const kind of kinds) {
     for (const status of [301, 302, 303, 307, 308]) {
@@ -228,7 +228,7 @@ test('an informational response before the final one is skipped', async () => {
 
 /** Calls under another runtime's name, over this one's fetch. */
 const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
-  const payments = clientAt(nobody, { maxRetries: 0 });
+  const payments = clientAt(closedPort, { maxRetries: 0 });
   const outcomes: Record<string, PaymentsError['outcome']> = {};
   for (const kind of kinds) outcomes[kind] = (await failureOf(calls[kind].send(payments))).outcome;
   return outcomes;
@@ -297,8 +297,8 @@ test.each([
   if (runtime !== undefined) vi.stubGlobal(name, runtime);
   let blobs = 0;
   class CountedBlob extends Blob {
-    constructor(...given: ConstructorParameters<typeof Blob>) {
-      super(...given);
+    constructor(...args: ConstructorParameters<typeof Blob>) {
+      super(...args);
       blobs += 1;
     }
   }
@@ -329,7 +329,7 @@ test.each([
 
 test('a runtime that rejects the cache option does not receive it', async () => {
   const seen: (RequestInit | undefined)[] = [];
-  class Refusing extends Request {
+  class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
       if (init?.cache !== undefined) throw new Error('The cache field is not implemented.');
       super(input, init);
@@ -337,7 +337,7 @@ test('a runtime that rejects the cache option does not receive it', async () => 
   }
   vi.resetModules();
   const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-  vi.stubGlobal('Request', Refusing);
+  vi.stubGlobal('Request', RejectingRequest);
   const payments = new Fresh({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -380,11 +380,11 @@ test('a DELETE releases its unread body', async () => {
 test.each<[string, object]>([
   ['of a network error', Response.error()],
   ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a status of %s is not a success', async (_, given) => {
-  const { payments } = clientOf(() => given as Response);
+])('a status of %s is not a success', async (_, response) => {
+  const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
-    expect(error).toMatchObject({ status: Reflect.get(given, 'status'), outcome: 'unknown' });
+    expect(error).toMatchObject({ status: Reflect.get(response, 'status'), outcome: 'unknown' });
   }
 });
 
@@ -404,12 +404,12 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('a fetch that %s proves nothing', async (_, given, says) => {
+])('a fetch that %s proves nothing', async (_, response, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {
       calls += 1;
-      return Promise.resolve(given as Response);
+      return Promise.resolve(response as Response);
     },
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
@@ -477,11 +477,11 @@ test('a call does not wait for an unused body', async () => {
 });
 
 test('a failure before fetch is called is not_sent and final', async () => {
-  const asked = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
+  const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
-    fetch: asked,
+    fetch: customFetch,
   });
   vi.stubGlobal('Request', () => {
     throw new TypeError('no request');
@@ -489,5 +489,5 @@ test('a failure before fetch is called is not_sent and final', async () => {
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
   expect(error.attempts).toHaveLength(1);
-  expect(asked).not.toHaveBeenCalled();
+  expect(customFetch).not.toHaveBeenCalled();
 });

@@ -16,7 +16,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientAt, failureOf, jwt, respond } from '../support/clients.ts';
 import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { instruction, transactionNumber } from '../support/records.ts';
 import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -187,9 +187,9 @@ describe.each(transports)('over $wire', (transport) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
     });
     const controller = new AbortController();
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const call = both[0].send(clientAt(server), { signal: controller.signal });
-    await begun;
+    await headersArrived;
     controller.abort();
     const error = await failureOf(call, AbortError);
     expect(error.attempts).toMatchObject([{ status: 200, reason: 'aborted by the caller' }]);
@@ -223,12 +223,12 @@ describe.each(transports)('over $wire', (transport) => {
     const server = await rawServer(({ write }) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
     });
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const failed = failureOf(
       both[0].send(clientAt(server, { clock, maxRetries: 0 })),
       TimeoutError,
     );
-    await begun;
+    await headersArrived;
     await clock.advance(30_000);
     expect(await failed).toMatchObject({ phase: 'body', outcome: 'unknown' });
     await server.closed(0);
@@ -304,7 +304,7 @@ describe.each(transports)('over $wire', (transport) => {
 
   test('a refused connection proves that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    const error = await failureOf(both[0].send(clientAt(nobody)), ConnectionError);
+    const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
     expect(error.attempts).toHaveLength(3);
   });
@@ -337,17 +337,22 @@ describe.each(transports)('over $wire', (transport) => {
   test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const fetch = vi.fn<(request: Request) => Promise<Response>>();
-    const asked: { method: string; url: string; body: string; authorization: string | null }[] = [];
+    const customRequests: {
+      method: string;
+      url: string;
+      body: string;
+      authorization: string | null;
+    }[] = [];
     const payments = clientAt(server, {
       fetch,
       getWithBody: (request, body) => {
         const { method, url, headers } = request;
-        asked.push({ method, url, body, authorization: headers.get('authorization') });
+        customRequests.push({ method, url, body, authorization: headers.get('authorization') });
         return Promise.resolve(respond(200, [instruction]));
       },
     });
     expect(await both[0].send(payments)).toEqual([instruction]);
-    expect(asked).toEqual([
+    expect(customRequests).toEqual([
       {
         method: 'GET',
         url: `${server.origin}/instructions/all`,
@@ -405,7 +410,7 @@ describe.each(transports)('over $wire', (transport) => {
     const error = await failureOf(both[0].send(clientAt(server)), NotFoundError);
     expect(error.message).toContain('[redacted]');
     const everything = [inspect(error, { depth: 9 }), JSON.stringify(error), String(error.stack)];
-    for (const shown of everything) expect(shown).not.toContain(jwt);
+    for (const view of everything) expect(view).not.toContain(jwt);
   });
 
   test('fifty concurrent calls receive their own responses', async () => {

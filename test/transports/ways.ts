@@ -114,11 +114,11 @@ const ownGetWithBody: GetWithBody = (request, body) =>
           incoming.destroy();
         },
       });
-      const told = new Headers();
+      const responseHeaders = new Headers();
       for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
-        told.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
+        responseHeaders.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
       }
-      resolve(new Response(status === 204 ? null : stream, { status, headers: told }));
+      resolve(new Response(status === 204 ? null : stream, { status, headers: responseHeaders }));
     });
     request.signal.addEventListener('abort', () => {
       outgoing.destroy(new Error('called off'));
@@ -197,8 +197,8 @@ export function waysHere(): Way[] {
     codings: everyCoding,
   };
   if (!onNode) {
-    const own = { ...usual, name: 'the runtime’s fetch', leaves: 'fetch' };
-    return [{ ...own, refused: provesWrites, codings: ofFetch }, nodeHttp, ...functions];
+    const usualFetch = { ...usual, name: 'the runtime’s fetch', leaves: 'fetch' };
+    return [{ ...usualFetch, refused: provesWrites, codings: ofFetch }, nodeHttp, ...functions];
   }
   const dispatcher = { leaves: 'dispatcher', refused: provesAll, codings: everyCoding };
   return [
