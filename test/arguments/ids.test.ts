@@ -14,9 +14,9 @@ import { clientOf, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
-/** What is wrong with an id, whatever it is the id of. */
+/** The mistakes that every kind of id rejects. */
 const wrong = (prefix: string): readonly (readonly [string, unknown])[] => [
   ['an empty text', ''],
   ['the prefix alone', prefix],
@@ -122,7 +122,7 @@ test('the table lists every method that takes an id', () => {
 test.each([...inPaths, ...inFields])(
   '$name rejects any value but an id of its kind before it sends',
   async ({ prefix, path, required, send }) => {
-    // A field that may be absent is absent when it is undefined.
+    // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
     const accepted = await whichFail(rows, async (id) => {
       const error = await rejection((payments) => send(payments, id));
@@ -148,7 +148,7 @@ const makers = [
   [transferId, "a Transfer's, txfr_…", 'txfr_'],
 ] as const;
 
-/** What is thrown for a text that is no id. */
+/** The error for an invalid id. */
 function problemOf(make: (text: string) => string, text: unknown): ValidationError {
   try {
     make(text as string);
@@ -207,7 +207,7 @@ test('an issue names the expected id without repeating the value', async () => {
 });
 
 const base = 'https://api.example.com/v0';
-/** Text that is good at being misunderstood. */
+/** Strings that a URL could misread. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc
@@ -269,7 +269,7 @@ test('an id never leads the path to another endpoint', async () => {
     ),
     { numRuns: 1_500 },
   );
-  // Otherwise the property would hold because nothing ever got through.
+  // The property would also hold if nothing was ever sent.
   expect(accepted).toBeGreaterThan(50);
 });
 

@@ -6,7 +6,7 @@ import type {
 import { describe, expect, test } from 'vitest';
 import { buildInput, owner } from '../support/platform.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { rejection, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './invalid-arguments.ts';
 
 const badAddresses: readonly unknown[] = [
   undefined,
@@ -23,7 +23,7 @@ const badAddresses: readonly unknown[] = [
   2n ** 159n,
 ];
 const addressRule = /expected an address: "0x" and hexadecimal digits/;
-/** An object whose one deeply nested field is another value. */
+/** An object with one deeply nested field replaced. */
 const withRefuel = (change: object): InstructionBuildInput => {
   const { refuelERC20 } = buildInput.actionArguments;
   return { ...buildInput, actionArguments: { refuelERC20: { ...refuelERC20, ...change } } };

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { clientOf } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './invalid-arguments.ts';
 
 describe('transfers.create', () => {
-  const rule = /expected a decimal string above zero, such as "12\.50"/;
+  const message = /expected a decimal string above zero, such as "12\.50"/;
   const amounts: readonly (readonly [string, unknown, RegExp])[] = [
     ['a number', 12.5, /Write it as a string: a number loses digits/],
     ['a whole number', 12, /Write it as a string/],
@@ -14,9 +14,9 @@ describe('transfers.create', () => {
     ['NaN', Number.NaN, /Write it as a string/],
     ['nothing', undefined, /^missing; expected a decimal string/],
     ['null', null, /^got null; expected a decimal string/],
-    ['null', null, rule],
-    ['an object with a text of its own', { toString: () => '1' }, rule],
-    ['a String object', new String('1'), rule],
+    ['null', null, message],
+    ['an object with a text of its own', { toString: () => '1' }, message],
+    ['a String object', new String('1'), message],
     ...[
       '1e3',
       '1E3',
@@ -42,7 +42,7 @@ describe('transfers.create', () => {
       '1 USDC',
       '1'.repeat(31),
       '1.2.3',
-    ].map((text) => [JSON.stringify(text), text, rule] as const),
+    ].map((text) => [JSON.stringify(text), text, message] as const),
     ['19 decimals', `1.${'1'.repeat(19)}`, /^got 19 decimals; expected 18 at most/],
     ...['0', '0.0', '0.000', `0.${'0'.repeat(18)}`].map(
       (text) => [JSON.stringify(text), text, /above zero/] as const,
@@ -144,15 +144,15 @@ describe('transfers.create', () => {
 });
 
 describe('entities.create', () => {
-  const rule = /expected an email address, such as "ada@example\.com"/;
+  const message = /expected an email address, such as "ada@example\.com"/;
   table(
     'entities.create refuses every input that the platform would not take',
     [
       ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
-        (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', rule],
+        (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', message],
       ),
-      ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', rule],
-      ['an email that is a number', { email: 5 }, 'email', rule],
+      ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', message],
+      ['an email that is a number', { email: 5 }, 'email', message],
       ['no email', {}, 'email', /^missing; expected an email address/],
       ['a name of null', { email: 'a@b.c', fullName: null }, 'fullName', /expected a name/],
       ['a business that is a number', { email: 'a@b.c', businessName: 1 }, 'businessName', /name/],

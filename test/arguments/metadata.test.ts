@@ -3,7 +3,7 @@ import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { clientOf } from '../support/clients.ts';
 import { account } from '../support/records.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
 /** A value inside `levels` objects. */
 const nested = (levels: number, value: unknown): unknown =>
@@ -62,7 +62,7 @@ test.each<[string, unknown, string, RegExp]>([
   },
 );
 
-/** As `nested`, without recursion. */
+/** Like `nested`, without recursion. */
 function deep(levels: number): unknown {
   let value: unknown = 'x';
   for (let level = 0; level < levels; level += 1) value = { in: value };
@@ -112,13 +112,13 @@ test('metadata arrives unchanged when it holds only JSON values', async () => {
       fc.string({ unit: 'grapheme' }),
       fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 }),
     )
-    // What is refused, at any depth: this key, and whole numbers that have lost digits; see above.
+    // The tests above show that this key and inexact integers are rejected at any depth.
     .filter((value) => !JSON.stringify(value).includes('__proto__') && !hasUnsafe(value));
   await fc.assert(
     fc.asyncProperty(json, async (metadata) => {
       await payments.accounts.update('acc_1', { metadata });
       const body: unknown = JSON.parse(requests.at(-1)?.body ?? '');
-      // JSON knows no negative zero; everything else has to come through.
+      // JSON has no negative zero.
       expect(JSON.stringify(body)).toBe(JSON.stringify({ metadata }));
     }),
     { numRuns: 300 },

@@ -7,16 +7,17 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { apiKey, failureOf, clientOf } from '../support/clients.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
 /*
- * A copy of an object has its own fields only. What keeps them elsewhere would be sent without them: a
- * list of everybody's transfers, a PATCH that changes nothing, a payment with another tenant's key.
+ * A copy of an object has only its own fields. Inherited fields would be lost: the list would
+ * return the transfers of all tenants, a PATCH would change nothing, a payment would use the key
+ * of another tenant.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An object of a class whose fields are accessors. */
+/** An object of a class with accessors as fields. */
 function withAccessors(fields: Fields): object {
   const prototype = Object.defineProperties(
     {},

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf, clientOf } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/invalid-arguments.ts';
 
 describe('every list', () => {
   const lists = endpoints.filter(({ query }) => query.includes('cursor'));
@@ -62,7 +62,7 @@ describe('every list', () => {
   );
 });
 
-/** What is wrong with the options of a call, where, and what is said. */
+/** Invalid call options, the path of the mistake and the expected message. */
 const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['null', null, 'options', /expected a plain object/],
   ['a list', [], 'options', /expected a plain object/],
@@ -172,7 +172,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
 ];
 
 describe('every call', () => {
-  // One example of every endpoint: whatever the method, its last argument is checked alike.
+  // Every endpoint has one example because each method checks its last argument itself.
   const calls = endpoints.map(({ operation, examples: [example], path, body, query }) => {
     const args = argumentsOf(example);
     const argumentCount =

@@ -16,13 +16,13 @@ import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 const tokenOf = (request: Request): string =>
   request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
 
-/** A JWT that expires at a moment, in milliseconds since 1970. */
+/** A JWT with an expiry in milliseconds since 1970. */
 const expiring = (at: number, name = 'x'): string => {
   const claims = Buffer.from(JSON.stringify({ exp: at / 1_000, name })).toString('base64url');
   return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
 };
 
-/** A function that gives a new key each time. */
+/** A function that returns a new key for each call. */
 const numbered = () => {
   let count = 0;
   return vi.fn(() => {
@@ -204,7 +204,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'not_sent', attempts: [] });
   expect(inspect(error, { depth: 9 })).not.toContain('sk_secret_of_vault');
   expect(requests).toHaveLength(0);
-  // A failure is not kept: the next call asks again.
+  // A failure is not cached: the next call runs the function again.
   await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
   expect(source).toHaveBeenCalledTimes(2);
 });
@@ -280,7 +280,7 @@ test('a credential function that hung is called again by the next call', async (
   await hung;
   expect(await clock.runTimersDuring(payments.transfers.get('txfr_1'))).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);
-  // What the first call brings after all is older than what is in use.
+  // The late result of the first call is older than the token in use.
   first.resolve('sk_first');
   await flushPromises();
   await payments.transfers.get('txfr_1');
@@ -304,7 +304,7 @@ test('a credential function that hung is called again after the time of one atte
   const get = () => payments.transfers.get('txfr_1');
   const hung = failureOf(get(), TimeoutError);
   await clock.advance(200);
-  // Whoever comes meanwhile shares the call of the function.
+  // Concurrent calls share the call of the function.
   const meanwhile = failureOf(get(), TimeoutError);
   await clock.advance(100);
   await hung;
@@ -313,7 +313,7 @@ test('a credential function that hung is called again after the time of one atte
   await clock.advance(200);
   await meanwhile;
   expect(source).toHaveBeenCalledTimes(2);
-  // A function that is only slow must not be asked for ever: its first answer serves the next call.
+  // A function that is only slow is not called repeatedly: its first result serves the next call.
   first.resolve('sk_first');
   await flushPromises();
   expect(await clock.runTimersDuring(get())).toEqual(transfer);
@@ -412,11 +412,11 @@ test('a wait for the credential function can be aborted', async () => {
   expect(await call).toMatchObject({ outcome: 'not_sent', cause: 'enough', attempts: [] });
 });
 
-test.each<[string, () => string | Promise<string>]>([
-  ['rejects', () => Promise.reject(new Error('sealed'))],
-  ['gives rubbish', () => 'rubbish'],
-  ['never answers', () => new Promise(() => undefined)],
-])('the 401 is reported when the credential function %s after it', async (what, give) => {
+test.each<[string, () => string | Promise<string>, string]>([
+  ['rejects', () => Promise.reject(new Error('sealed')), 'sealed'],
+  ['returns an invalid token', () => 'rubbish', 'apiKey'],
+  ['never returns', () => new Promise(() => undefined), 'apiKey'],
+])('the 401 is reported when the credential function %s after it', async (_, give, reason) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
@@ -425,7 +425,7 @@ test.each<[string, () => string | Promise<string>]>([
   );
   expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
   expect(error.message).toContain('did not return a new credential: The ');
-  if (what === 'rejects') expect(error.message).toContain('sealed');
+  expect(error.message).toContain(reason);
   expect(requests).toHaveLength(1);
   expect(clock.pending).toBe(0);
 });

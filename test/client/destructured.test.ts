@@ -19,7 +19,7 @@ test.for(nouns)('every resource method works when it is destructured: %s', async
   expect(Object.keys(methods)).not.toEqual([]);
   for (const { value } of Object.values<PropertyDescriptor>(methods)) {
     const method = value as () => PromiseLike<unknown>;
-    // A wrong argument is told of as such; a method without its object would be a TypeError.
+    // A bound method reports the invalid argument; an unbound one would throw a TypeError.
     await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
       'TypeError',
     );

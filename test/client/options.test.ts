@@ -19,11 +19,11 @@ const variables = [
 ] as const;
 
 beforeEach(() => {
-  // Whoever runs these tests may have set them.
+  // The environment of the test run may have these variables.
   for (const name of variables) vi.stubEnv(name, undefined);
 });
 
-/** The error of options that must be refused. */
+/** The ConfigurationError of invalid options. */
 function rejection(options: unknown): ConfigurationError {
   try {
     new PaymentsClient(options as ClientOptions);
@@ -37,7 +37,7 @@ function rejection(options: unknown): ConfigurationError {
   throw new Error('These options were accepted.');
 }
 
-/** Part of a value that must never come back; no error would say it by chance. */
+/** Part of a secret value that no message contains by chance. */
 const mark = 'Qx7Zk9';
 
 describe('a credential', () => {
@@ -274,9 +274,11 @@ describe('an option', () => {
   ])('an unknown option %s is rejected with the closest known name', (name, meant) => {
     const { message } = rejection({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`Invalid option ${name}: unknown option`);
-    if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
-    else
-      expect(message).toMatch(/did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/);
+    expect(message).toMatch(
+      meant === undefined
+        ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
+        : `did you mean ${meant}?`,
+    );
     expect(message).not.toContain(mark);
   });
 

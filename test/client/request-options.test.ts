@@ -4,7 +4,7 @@ import { failureOf, clientOf } from '../support/clients.ts';
 import { buildInput, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { account } from '../support/records.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/invalid-arguments.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',
@@ -190,7 +190,7 @@ test('the response of the first page of a list can be read', async () => {
   const { data, response } = await list.withResponse();
   expect(data.data).toHaveLength(1);
   expect(await response.json()).toEqual(data);
-  // The page that was awaited is the one whose response was asked for.
+  // The awaited page and the response are of the same request.
   expect(await list).toBe(data);
   expect(requests).toHaveLength(1);
 });
@@ -220,7 +220,7 @@ test('a failed call rejects data and response and leaves no unhandled rejection'
     await expect(payments.entities.list({ limit: 0 }).withResponse()).rejects.toMatchObject({
       name: 'ValidationError',
     });
-    // Node reports what was not handled once the microtasks are done.
+    // Node reports unhandled rejections after the microtasks.
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
   } finally {

@@ -25,12 +25,12 @@ const base: ClientOptions = {
   clock,
 };
 
-/** Who was asked, and with what: a fetch and its sibling under a name. */
+/** A named fetch and getWithBody with the requests that they received. */
 const named = (name: string, response: ReceivedResponse = () => Response.json(entity)) => {
   const { requests, fetch, getWithBody } = recorder(response);
   return { requests, options: { fetch, getWithBody }, name };
 };
-/** What goes out for a read of the versioned API. */
+/** The requests of a read of the versioned API. */
 const sentFor = async (
   payments: PaymentsClient,
   requests: { url: string; headers: Readonly<Record<string, string>> }[],
@@ -39,7 +39,7 @@ const sentFor = async (
   await payments.entities.get('ent_1').catch(() => undefined);
   return requests;
 };
-/** The milliseconds after which a call that is never answered gives up. */
+/** The milliseconds until a call without a response times out. */
 const timeoutOf = async (payments: PaymentsClient): Promise<number> => {
   const startedAt = clock.passed;
   await failureOf(clock.runTimersDuring(payments.entities.get('ent_1')), TimeoutError);
@@ -47,13 +47,13 @@ const timeoutOf = async (payments: PaymentsClient): Promise<number> => {
 };
 const silent = named('silent', () => new Promise<never>(() => undefined)).options;
 
-/** Shows by a call what one option does. */
+/** Makes the effect of one option visible through a call. */
 interface Effect {
   readonly one: ClientOptions;
   readonly other: ClientOptions;
-  /** Something that differs between `one` and `other`. */
+  /** A value that differs between `one` and `other`. */
   shows(payments: PaymentsClient): Promise<unknown>;
-  /** What goes with it for the effect to show. */
+  /** Options that make the effect visible. */
   readonly common?: ClientOptions;
 }
 const plain = named('plain');
@@ -64,7 +64,7 @@ const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
-/** A journal that knows one payment. */
+/** A journal with one payment. */
 const paidAs = (transferId: TransferId): Journal => ({
   read: async () => ({ state: 'paid', transferId, paidAt: 0, platform: '', input: once }),
   swap: async () => false,
@@ -238,14 +238,14 @@ test.each(names)('a clone with other options keeps %s', async (name) => {
   const { one, other, common, shows } = effects[name];
   const payments = new PaymentsClient({ ...base, ...common, ...one });
   const expected = await shows(payments);
-  // One by one, each of the other options is set to the value that it has already.
+  // Each other option is set to its current value.
   const settings: ClientOptions = { ...base, ...common };
   for (const otherName of names.filter((each) => each !== name)) {
     const clone = payments.withOptions({ [otherName]: settings[otherName] });
     expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
   }
   expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
-  // The effect is one that could have been lost.
+  // The effect differs, so a clone could have lost it.
   const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(differs).not.toEqual(expected);
 });
@@ -258,7 +258,7 @@ test.each(names)('a clone with another %s uses it without changing the original'
   const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(await shows(clone)).toEqual(expected);
   expect(await shows(payments)).toEqual(before);
-  // A clone of a clone goes on from there.
+  // A clone of a clone keeps its options.
   expect(await shows(clone.withOptions({}))).toEqual(expected);
   expect(await shows(clone.withOptions(one))).toEqual(before);
 });
@@ -303,7 +303,7 @@ describe('a credential from a function', () => {
     ]);
     expect(tenant).toHaveBeenCalledTimes(1);
     expect(apiKey).toHaveBeenCalledTimes(1);
-    // The JWT stayed the same, and so did its token.
+    // The clone keeps the JWT and its token.
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
@@ -349,7 +349,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
 
     await call(payments.withOptions(tenant));
     expect(requests).toHaveLength(2);
-    // Another clock does not know how long is left.
+    // Another clock cannot measure the remaining wait.
     await call(payments.withOptions({ clock: otherClock }));
     expect(requests).toHaveLength(3);
 

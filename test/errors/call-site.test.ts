@@ -10,7 +10,7 @@ const once = { ...newTransfer, description: 'invoice 1' };
 const page = (hasMore: boolean): Response =>
   respond(200, { data: [], hasMore, nextCursor: hasMore ? 'c1' : null });
 
-/** Each way to call; what fails is named after it. The function's name is what the stack has to show. */
+/** Every kind of call. The stack has to show the name of the function. */
 const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
   'a single call': async function callerOfGet(payments) {
     await payments.transfers.get(id);

@@ -100,7 +100,7 @@ test('the hooks report a call from its first request to its last response', asyn
   ]);
 });
 
-test('the events of concurrent calls can be told apart by their ids', async () => {
+test('the events of concurrent calls have different call numbers', async () => {
   const clock = new VirtualClock();
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
@@ -245,7 +245,7 @@ test.each<[string, () => unknown]>([
   };
   process.on('unhandledRejection', note);
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  // No vi.fn: it would look after the promise itself.
+  // A vi.fn would handle the promise itself.
   let count = 0;
   const called = (): unknown => {
     count += 1;
@@ -259,7 +259,7 @@ test.each<[string, () => unknown]>([
     },
   );
   expect(await payments.transfers.create(newTransfer)).toEqual({ id: 'txfr_1' });
-  // Two requests, two answers, a retry and a drift.
+  // Two requests, two responses, a retry and a drift.
   expect(count).toBe(6);
   await flushPromises();
   process.off('unhandledRejection', note);

@@ -16,7 +16,7 @@ afterEach(() => {
 
 const start = Date.parse('2026-01-31T12:00:00Z');
 
-/** What is printed while a read is refused once, held back, and then answered in another shape. */
+/** The log of a read that is rejected once, held back and then returned in another shape. */
 async function linesOf(level: string): Promise<string[]> {
   vi.stubEnv('PAYMENTS_LOG', level);
   const clock = new VirtualClock(start);

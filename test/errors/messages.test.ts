@@ -26,7 +26,7 @@ import { rawServer } from '../support/raw-server.ts';
 import { address, errorBody, html, newTransfer, page, transfer } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-/** A client that is answered alike every time. */
+/** A client that receives the same response every time. */
 const received = (
   status: number,
   body: unknown,
@@ -35,7 +35,7 @@ const received = (
 
 const htmlHeaders = { 'content-type': 'text/html' };
 
-/** A message that is the same every time: it tells when the call began. */
+/** A message without the start time and the port. */
 const timeless = ({ message, startedAt = 'never' }: PaymentsError): string =>
   message.replaceAll(startedAt, '<startedAt>').replaceAll(/127.0.0.1:\d{2,}/g, '<host>');
 

@@ -143,7 +143,7 @@ test.each([
   const error = await caught(payments.entities.get('ent_1'));
   expect(error).toBeInstanceOf(UnprocessableEntityError);
   expect(error).toMatchObject({ ...expected, body });
-  // A log must be able to take it, bigints included.
+  // JSON.stringify must accept the error, bigints included.
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({
     name: 'UnprocessableEntityError',
     status: 422,

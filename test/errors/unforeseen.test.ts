@@ -7,8 +7,8 @@ import { rawServer } from '../support/raw-server.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 
-// What the caller hands in may break in ways that no type allows. A payment on its way must not end in
-// an error that says nothing of it.
+// Options of the caller may fail in ways that no type describes. The error of a payment in flight must
+// still report its outcome.
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -60,7 +60,7 @@ test('the outcome is not_sent when a clock fails before the request was sent', a
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('a clock whose timers fail during the wait for a retry leaves no unhandled rejection', async () => {
+test('no rejection is unhandled when the timers of a clock fail during a retry wait', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);

@@ -9,7 +9,7 @@ import type * as mswNode from 'msw/node';
 import { successBody } from './bodies.ts';
 import { responseBytes, listen, type RawServer } from '../support/loopback.ts';
 import { closedPort } from '../support/closed-port.ts';
-import type { Sdk } from '../transports/ways.ts';
+import type { Sdk } from '../transports/client-transports.ts';
 
 /*
  * What applications put in the way of requests, on Node: the wire that goes below fetch must run

@@ -8,11 +8,11 @@ import { page, transferNumber } from '../support/values.ts';
 import { failOnUnhandledRejections } from '../support/unhandled.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// Over Node's own connections a walk asks for the next page before it reads the one that has arrived.
-// What it goes by is only the end of a text, so it must never be wrong for that.
+// Over the connections of Node a list requests the next page before it parses the one that has
+// arrived. It reads the cursor from the end of the string only, so that cursor must never be wrong.
 
 failOnUnhandledRejections();
-// Retries wait for nothing.
+// Retries wait for 0 ms.
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
@@ -31,7 +31,7 @@ const keepAlive = { connection: 'keep-alive' };
 const pageText = (number: number, count: number): string =>
   JSON.stringify(page([transferNumber(number)], number + 1 < count ? `c${number + 1}` : null));
 
-/** A platform with such a list; `text` may give another text for a page, or none at all. */
+/** A platform with such a list; `text` may replace the body of a page, or leave it out. */
 const platformOf = (
   count: number,
   text: (cursor: string, usual: string, times: number) => string | undefined = (_, usual) => usual,
@@ -45,7 +45,7 @@ const platformOf = (
   });
 };
 
-/** Writes down when a request is written to its socket, and when an answer has been read. */
+/** Records when a request is written to its socket and when a response has been read. */
 function diary(): { readonly events: string[]; readonly options: ClientOptions } {
   const events: string[] = [];
   const sent = (message: unknown): void => {
@@ -142,7 +142,7 @@ const cursorFirst = (usual: string): string => {
   return JSON.stringify({ ...rest, data });
 };
 
-/** A letter of a cursor, written as JSON also may. */
+/** A character of a cursor as a JSON escape. */
 const escaped = (_: string, number: string): string => String.raw`"\u0063${number}"}`;
 
 test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
@@ -210,7 +210,7 @@ test('a repeated page with another cursor is followed there', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
-    // Its brackets do not match, so it counts as cut off and is asked for again.
+    // Unmatched brackets make it a truncated response, which is retried.
     return times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual.replace('"c3"', '"c4"');
   });
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
@@ -251,7 +251,7 @@ test('leaving a loop while a page is being read cancels its requests', async () 
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a page whose cursor leads back is not requested again', async () => {
+test('a page is not requested again when a cursor leads back to it', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );

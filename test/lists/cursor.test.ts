@@ -10,7 +10,7 @@ import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { page, transferNumber } from '../support/values.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 
-/** A platform that holds that many transfers, and hands out as many a page as it is asked for. */
+/** A platform with `count` transfers in pages of the requested size. */
 function platformOf(
   count: number,
   options: ClientOptions = {},
@@ -32,7 +32,7 @@ const numbers = (from: number, to: number): number[] =>
 const idsOf = (items: readonly { id: string }[]): number[] =>
   items.map(({ id }) => Number(id.slice('txfr_'.length)));
 
-/** A platform that answers page by page from a script; the last page again and again. */
+/** A platform that returns scripted pages; it repeats the last page. */
 function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; queries: URL[] } {
   const queries: URL[] = [];
   const { payments } = clientOf((request, _, count) => {
@@ -142,7 +142,7 @@ test('a list can start at a cursor', async () => {
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
   expect(queries[0]?.get('cursor')).toBe('c2');
-  // Starting there is what the next loop does, too.
+  // The next loop starts there, too.
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
@@ -197,7 +197,7 @@ test.each<[string, object]>([
       retryable: false,
       resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
     });
-    // Every item of the page that broke off has been handed out.
+    // All items of the last page have been yielded.
     expect(seen).toEqual([0, 1, 2]);
     expect(queries).toHaveLength(2);
   },
@@ -226,7 +226,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   },
 );
 
-/** A platform whose pages each have a cursor of their own; a test that goes on for ever is ended. */
+/** A platform with a new cursor for each page; a test that never ends fails. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>
   clientOf(
     (_, __, count) =>
@@ -236,7 +236,7 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
     { maxRetries: 0 },
   );
 
-/** One whose first pages are empty. */
+/** A platform with empty pages first. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
 test('a list ends after a thousand empty pages with a cursor to resume from', async () => {
@@ -264,7 +264,7 @@ test('a list reaches its items after many empty pages of a filter', async () => 
 test('a list ends in an error when the same page repeats under new cursors', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
-    // Others come before it, or empty ones in between.
+    // Other or empty pages come before it.
     (count) => [Math.max(0, 3 - count)],
     (count) => (count % 2 === 0 ? [] : [0]),
   ];
@@ -339,7 +339,7 @@ test('toArray sends no request after it has enough items', async () => {
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
     expect(idsOf(items)).toEqual(numbers(0, Math.min(max, 10)));
     const needed = Math.ceil(Math.min(max, 10) / 2);
-    // From the second page on, the one ahead may have gone out before it was called off.
+    // From the second page on, a prefetch may have been sent before it was cancelled.
     const ahead = needed > 1 && needed < 5 ? 1 : 0;
     expect(queries.length).toBeGreaterThanOrEqual(needed);
     expect(queries.length).toBeLessThanOrEqual(needed + ahead);

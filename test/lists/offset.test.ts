@@ -15,7 +15,7 @@ interface Body {
   readonly take?: number;
 }
 
-/** A platform of that many records, which hands out fewer than it is asked for if it likes. */
+/** A platform with `count` records, which may return fewer records than requested. */
 function platformOf(
   count: number,
   most = 3,
@@ -63,7 +63,7 @@ test('a list by position sends one request when it is awaited and none before', 
 
 test('each page starts where the previous one ended and keeps the filters', async () => {
   const { payments, bodies } = platformOf(5);
-  // One as the platform may write it, without the 0x of its type.
+  // A record as the platform may send it, without the 0x of its type.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
   const input = { address, take: 2, sort: 'Ascending', instructionIds, skip: undefined } as {
     address: typeof address;
@@ -87,7 +87,7 @@ test('each page starts where the previous one ended and keeps the filters', asyn
 });
 
 test('a short page does not end the list, an empty page does', async () => {
-  // Asked for ten, this platform gives three.
+  // The platform returns three of ten requested records.
   const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
   for await (const { data, nextSkip } of payments.transactions

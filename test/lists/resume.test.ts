@@ -15,7 +15,7 @@ import { errorBody, html, page, transferNumber } from '../support/values.ts';
 
 const all = Array.from({ length: 11 }, (_, index) => `txfr_${index}`);
 
-/** A platform of eleven transfers, three a page, where one request goes wrong once. */
+/** A platform of eleven transfers, three a page, with one failed request. */
 function troubled(
   at: number,
   trouble: () => Response | Promise<Response>,
@@ -41,7 +41,7 @@ function troubled(
   return { payments, cursors };
 }
 
-/** Reads a list to its end, going on from where an error says it broke off. */
+/** Reads a list to its end and resumes after an error. */
 async function readThrough(
   payments: PaymentsClient,
   how: 'items' | 'pages',
@@ -77,7 +77,7 @@ test.each<[string, () => Response | Promise<Response>]>([
       const { ids, resumes } = await readThrough(payments, how);
       expect(ids).toEqual(all);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
-      // The page that went wrong is the one that is asked for again.
+      // The failed page is requested again.
       expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
     }
   }
@@ -93,7 +93,7 @@ test.each([
       const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
       const { ids, resumes } = await readThrough(payments, how);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
-      // Its items were good; whoever goes on from there meets them a second time.
+      // Its items were valid, so the resumed list yields them a second time.
       expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
     }
   }
@@ -143,7 +143,7 @@ test('a transient failure of a page is retried within the loop', async () => {
   for (let number = 0; number < 7; number += 1) {
     await payments.accounts.create({ entityId: entity.id, name: `Account ${number}` });
   }
-  // Each fault strikes once, and the retry after it goes through.
+  // Each fault applies once, and the retry succeeds.
   for (const after of [1, 3]) {
     sandbox.faults.add({
       operation: 'accounts.list',

@@ -21,7 +21,7 @@ interface Course {
   readonly elapsed: number;
 }
 
-/** One read that is answered alike every time, in virtual time. */
+/** One read with the same response every time, in virtual time. */
 async function course(
   status: number,
   headers: Record<string, string>,
@@ -56,11 +56,11 @@ test('the wait is random below a bound that doubles up to 8 s', async () => {
         const expected = Array.from({ length: maxRetries }, (_, index) =>
           Math.ceil(random * Math.min(8_000, base * 2 ** index)),
         );
-        // After a 429 the client keeps a pace of its own besides, which no wait undercuts.
+        // After a 429 the client also keeps a pace, which can only lengthen a wait.
         const least = status === 429 ? 200 : 0;
         for (const [index, gap] of gaps.entries()) {
           const wait = expected[index] ?? Number.NaN;
-          if (gap !== wait) expect([gap > wait, gap <= least]).toEqual([true, true]);
+          expect(gap === wait || (gap > wait && gap <= least), `${gap} of ${wait}`).toBe(true);
         }
         expect(gaps).toHaveLength(maxRetries);
       },
@@ -241,13 +241,13 @@ test('the retry budget limits callers that fail together', async () => {
       Array.from({ length: 200 }, () => failureOf(payments.transfers.get('txfr_1'), ServerError)),
     ),
   );
-  // A third of the 500 tokens is kept.
+  // A third of the 500 tokens is reserved.
   expect(requests).toHaveLength(200 + Math.floor((500 - 167) / 14));
   expect(errors.filter((error) => error.message.includes('retry budget')).length).toBeGreaterThan(
     0,
   );
 
-  // A first attempt is never held back, and a clone draws on the same budget.
+  // A first attempt is never held back, and a clone shares the budget.
   requests.length = 0;
   const clone = payments.withOptions({ maxRetries: 5, apiKey: 'sk_another_tenant' });
   await clock.runTimersDuring(failureOf(payments.transfers.get('txfr_1')));
@@ -280,7 +280,7 @@ test('an empty budget regains one token for each success', async () => {
     await ask();
     return requests.length - before;
   };
-  // 23 retries of 14 tokens have left 11 that may be spent.
+  // After 23 retries of 14 tokens 11 spendable tokens remain.
   expect(await requestsOf()).toBe(1);
   good = true;
   for (let turn = 0; turn < 2; turn += 1) await ask();

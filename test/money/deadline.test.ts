@@ -69,7 +69,7 @@ test.each([
   [413, ApiError, 'rejected'],
   [400, BadRequestError, 'unknown'],
 ] as const)(
-  'a %i whose body stalls keeps its status and its outcome',
+  'a %i with a stalled body keeps its status and outcome',
   async (status, errorClass, outcome) => {
     const clock = new VirtualClock();
     const server = await stalled(status);
@@ -101,7 +101,7 @@ test.each([
 });
 
 test('a timeout during the connection reports that nothing was sent', async () => {
-  // It takes connections and says nothing, so that no TLS comes about.
+  // The server accepts connections without a response, so TLS never completes.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -166,7 +166,7 @@ test('nothing is sent after totalTimeout although its timer has not fired', asyn
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
   await flushPromises();
-  // The machine is suspended during the wait; when it wakes up, the wait is what ends first.
+  // The machine is suspended during the wait, which is the first thing to end on resume.
   clock.jump(200_000);
   await clock.advance(0);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 503 }] });
@@ -224,7 +224,7 @@ test('a very long timer is shortened instead of firing at once', async () => {
   expect(clock.lengths.length).toBeGreaterThan(0);
   expect(Math.max(...clock.lengths)).toBe(2 ** 31 - 1);
 
-  // With the system's clock, too long a timer would warn and fire after a millisecond.
+  // The system clock would warn about a timer that is too long and fire it after a millisecond.
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
     warnings.push(warning);
@@ -234,7 +234,7 @@ test('a very long timer is shortened instead of firing at once', async () => {
   const received = Promise.withResolvers<Response>();
   const { payments: waiting } = clientOf(() => received.promise, far);
   const call = waiting.transfers.get('txfr_1');
-  // A timer of this process that is due after that millisecond has its turn after it.
+  // A timer due after that millisecond fires after it.
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
   });
@@ -260,7 +260,7 @@ test.each(['dispatcher', 'fetch'])(
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
-    // This one would go ahead, whatever its signal says.
+    // This function ignores its signal.
     const ownFetch = vi.fn((request: Request) => fetch(request.url));
     const payments = clientAt(server, {
       ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
@@ -295,7 +295,7 @@ test.each([
       payments.transfers.create({ ...newTransfer, description }, { signal }),
       AbortError,
     );
-    // Forty promises, one after the other, and then forty turns of the event loop.
+    // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
     for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
     if (step > 40) await flushPromises(step - 40);
     caller.abort();
@@ -466,7 +466,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
     });
   run({}, (clock) => clock.advance(300_000));
   run({}, () => Promise.resolve());
-  // These ignore their signal, and fail when nobody waits any more.
+  // These ignore their signal and fail when the call is already over.
   run({ fetch: late, getWithBody: late }, (clock) => clock.advance(300_000));
   run({ fetch: late, getWithBody: late }, () => Promise.resolve());
   run({ apiKey: late as never, jwt: late as never }, (clock) => clock.advance(300_000));

@@ -116,7 +116,7 @@ test('the error has the key when the next token cannot be fetched', async () => 
     jwt: () => {
       keyCalls += 1;
       if (keyCalls > 1) throw new Error('the vault is shut');
-      // Half of a short life is left alone: this one is good for a second.
+      // A token is renewed in the last half of a short life: this one is good for a second.
       const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 2 }));
       return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
     },

@@ -13,11 +13,11 @@ import type {
 } from '../../src/schemas/transfer.ts';
 
 /*
- * Every interleaving of two callers and an operator with a crash at every step, a response that is lost,
- * late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a process that
- * is suspended, and a journal that fails before or after it has written. Each step of a caller waits until
- * the explorer takes it; what happens at it is the explorer's choice, too. A run is replayed from its start
- * with the first choices fixed, and states that were seen before are not gone through again.
+ * Every interleaving of two callers and an operator with a crash at every step, a response that is
+ * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
+ * process that is suspended, and a journal that fails before or after it has written. The explorer
+ * chooses which step runs next and with which fault. It replays a run from its start with the
+ * first choices fixed, and visits no state twice.
  */
 
 const totalTimeout = 100;
@@ -30,7 +30,7 @@ const input: OnceInput = {
 };
 const ended = (outcome: Outcome): PaymentsError => new PaymentsError(outcome, { outcome });
 
-/** The choices of one run: those given, and then the first of each. */
+/** The choices of one run: a given prefix, then the first option of each choice. */
 class Choices {
   readonly taken: number[] = [];
   readonly counts: number[] = [];
@@ -48,7 +48,7 @@ class Choices {
     this.counts.push(options.length);
     return options[taken] ?? options[0];
   }
-  /** What the next run is given; undefined when all have been. */
+  /** The prefix of the next run; undefined after the last run. */
   next(): number[] | undefined {
     for (let at = this.taken.length - 1; at >= 0; at -= 1) {
       const taken = (this.taken[at] ?? 0) + 1;
@@ -67,12 +67,12 @@ interface Step {
 interface Caller {
   readonly name: string;
   calls: number;
-  /** All that it was told: its state, as far as the world can know it. */
+  /** The results of its steps, which determine its state. */
   history: string[];
   isDead: boolean;
 }
 
-/** How much may happen. */
+/** The limits of an exploration. */
 export interface Bounds {
   readonly callers: number;
   readonly calls: number;
@@ -105,7 +105,7 @@ class Simulation {
     });
   }
 
-  /** One of a run's few faults, if the explorer will have it here. */
+  /** One of the few faults of a run, if the explorer chooses it here. */
   fault(...kinds: readonly string[]): string {
     if (this.#faults === 0) return 'none';
     const kind = this.choices.take('none', ...kinds);
@@ -117,7 +117,7 @@ class Simulation {
     return this.ledger.length;
   }
 
-  /** What a search finds; `misses`: it does not see what moves in the list meanwhile. */
+  /** The result of a search; `misses`: the scan misses transfers that move in the list. */
   search(misses: boolean): Reconciliation {
     const visible = this.ledger.flatMap(({ shownFrom }, index) =>
       shownFrom <= this.time && !misses ? [{ id: `txfr_${index + 1}` } as Transfer] : [],
@@ -134,12 +134,12 @@ class Simulation {
     return { result: 'found', transfer };
   }
 
-  /** What an operator who looks at the platform knows. */
+  /** The outcome that an operator sees on the platform. */
   get truth(): TransferId | 'not_paid' {
     return this.ledger.length > 0 ? 'txfr_1' : 'not_paid';
   }
 
-  /** A step of a caller: it waits to be taken, and may be the caller's last. */
+  /** A step of a caller, which waits until it is chosen and may be the last one. */
   step<T>(
     caller: Caller,
     name: string,
@@ -170,7 +170,7 @@ class Simulation {
     });
   }
 
-  /** All that decides what can still happen. */
+  /** The state that determines what can still happen. */
   key(stored: string): string {
     return JSON.stringify([
       this.time,
@@ -184,7 +184,7 @@ class Simulation {
   }
 }
 
-/** One caller's access to the world: a payment, and what sends it. */
+/** The payment of one caller, and the function that sends it. */
 function paymentOf(
   simulation: Simulation,
   caller: Caller,
@@ -227,7 +227,7 @@ function paymentOf(
       search: () =>
         simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
-          // Two scans in a row that both miss it are beyond the promise.
+          // The SDK promises nothing after two consecutive scans that both miss it.
           const misses = fault === 'misses' && !simulation.hasMissed;
           simulation.hasMissed ||= misses;
           return simulation.search(misses);
@@ -259,12 +259,12 @@ function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated
   return payment.make(input, send);
 }
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs all pending microtasks. */
 const flushMicrotasks = async (): Promise<void> => {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 };
 
-/** Plays one run; tells what was wrong with it. */
+/** Plays one run and returns its violation, if any. */
 async function playRun(
   choices: Choices,
   bounds: Bounds,
@@ -300,7 +300,7 @@ async function playRun(
     const operator: Caller = { name: 'operator', calls: 1, history: [], isDead: false };
     const decide = (): TransferId | 'not_paid' => {
       simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
-      // Where the list is certain, a wrong decision is tried, too.
+      // A wrong decision is possible where the list is certain.
       if (bounds.isAmbiguous === true || simulation.truth === 'not_paid') return simulation.truth;
       return simulation.choices.take(simulation.truth, 'not_paid');
     };
@@ -316,7 +316,7 @@ async function playRun(
     await flushMicrotasks();
     if (simulation.transfers > 1) return `${simulation.transfers} transfers`;
     if (violation !== undefined) return violation;
-    // One who has died comes again, now or when the claim is over.
+    // A dead caller calls again, at once or after its claim has expired.
     for (const caller of simulation.callers) {
       if (!caller.isDead) continue;
       const left = simulation.steps.filter((step) => step.caller !== caller);
@@ -333,7 +333,7 @@ async function playRun(
     simulation.steps.splice(simulation.steps.indexOf(step), 1);
     step.take();
   }
-  // A caller that keeps calling when nothing fails any more, and an operator where one is needed, end it.
+  // A caller without faults, with an operator where necessary, must complete the payment.
   const last: Caller = { name: 'last', calls: 0, history: [], isDead: false };
   const quiet = new Choices([]);
   Object.assign(simulation, { choices: quiet });
@@ -368,7 +368,7 @@ async function playRun(
   return 'no call ever ends it';
 }
 
-/** Goes through all runs. */
+/** Explores all runs. */
 export async function explore(
   bounds: Bounds,
 ): Promise<{ states: number; runs: number; violation: string | undefined }> {

@@ -27,7 +27,7 @@ const input: OnceInput = {
   description: 'invoice 4711',
 };
 
-/** A platform with two accounts, a client that pays through a journal, and time that the test moves. */
+/** A platform with two accounts, a client with a journal, and a virtual clock. */
 function setup(options: ClientOptions = {}, funds = '1000') {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
@@ -41,7 +41,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
   const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, ...options });
   const pay = (changes: Partial<OnceInput> = {}, callOptions?: OnceOptions) =>
     payments.transfers.createOnce({ ...input, ...changes } as OnceInput, callOptions);
-  /** Claimed by somebody who has died. */
+  /** Writes the claim of a dead process. */
   const claim = async (expiresAt = clock.now() + totalTimeout + gracePeriod): Promise<void> => {
     const claimedAt = clock.now();
     const entry = {
@@ -386,7 +386,7 @@ test('a lost swap that should remove the claim resolves to the payment of anothe
   expect(await pay()).toEqual(made()[0]);
 });
 
-/** Transfers whose descriptions look like the reference. */
+/** Transfers with descriptions like the reference. */
 const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
 test('a transfer that may be the payment is named for an operator to decide', async () => {
@@ -629,9 +629,13 @@ test('resolveOnce rejects a transfer that does not exist', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-/** What a journal may do instead of its work. */
-const broken: readonly (readonly [string, Partial<Journal>])[] = [
-  ['read throws', { read: () => Promise.reject(new Error('the disk is full')) }],
+/** Faulty implementations of a journal, with the message of the cause. */
+const broken: [string, Partial<Journal>, string?][] = [
+  [
+    'read throws',
+    { read: () => Promise.reject(new Error('the disk is full')) },
+    'the disk is full',
+  ],
   [
     'read throws at once',
     {
@@ -639,6 +643,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
         throw new Error('the disk is full');
       },
     },
+    'the disk is full',
   ],
   ['read gives a text', { read: async () => '{}' as never }],
   ['read gives null', { read: async () => null as never }],
@@ -655,19 +660,26 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
   ['now is a text', { now: async () => '5' as never }],
   ['swap gives nothing', { swap: async () => undefined as never }],
   ['swap gives 1', { swap: async () => 1 as never }],
-  ['swap throws', { swap: () => Promise.reject(new Error('the disk is full')) }],
+  [
+    'swap throws',
+    { swap: () => Promise.reject(new Error('the disk is full')) },
+    'the disk is full',
+  ],
 ];
-test.each(broken)('nothing is sent and the payment stays in doubt when %s', async (_, parts) => {
-  const good = memoryJournal();
-  const { pay, operations } = setup({ journal: { ...good, ...parts } });
-  const error = await inDoubtErrorOf(pay());
-  expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
-  if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
-  expect(operations()).toEqual([]);
-});
+test.each<[string, Partial<Journal>, string?]>(broken)(
+  'nothing is sent and the payment stays in doubt when %s',
+  async (_, parts, message) => {
+    const good = memoryJournal();
+    const { pay, operations } = setup({ journal: { ...good, ...parts } });
+    const error = await inDoubtErrorOf(pay());
+    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
+    expect(Reflect.get(Object(error.cause), 'message')).toBe(message);
+    expect(operations()).toEqual([]);
+  },
+);
 
 test.each(['read', 'swap', 'now'] as const)(
-  'a journal whose %s hangs is abandoned after a timeout',
+  'a call stops waiting for the journal when its %s hangs',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
     const { pay, operations, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
@@ -724,7 +736,7 @@ test('a payment that another call recorded during the search needs no operator',
         await new Promise<void>((resolve) => (reply = resolve));
         return response;
       }
-      // The first look waits until another call has taken over and sent.
+      // The first search waits until another call has taken over and sent.
       if (other === undefined) {
         other = pay();
         while (reply === undefined) await flushPromises(1);
@@ -789,7 +801,7 @@ test('both transfers are named when the journal lost the claim and another call 
     fetch: async (request) => {
       if (request.method !== 'POST' || !isFirst) return sandbox.fetch(request);
       isFirst = false;
-      // The store forgets the claim while its request is out; the second call finds nothing yet.
+      // The store forgets the claim while its request is in flight; the second call reads no entry.
       const claim = await entries.read('invoice 4711');
       await entries.swap('invoice 4711', claim, undefined);
       await payments.transfers.createOnce(input);
@@ -833,7 +845,7 @@ test('createOnce sends its reference as the idempotency key and sends once', asy
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('a journal whose forgets throws has failed', async () => {
+test('a journal has failed when its forgets throws', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');
@@ -885,12 +897,12 @@ test.each([
   const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
-  const word = payments.transfers.resolveOnce('invoice 4711', id);
+  const resolution = payments.transfers.resolveOnce('invoice 4711', id);
   if (isTaken) {
-    await word;
+    await resolution;
     expect(await pay()).toMatchObject({ id });
   } else {
-    expect(await inDoubtErrorOf(word)).toMatchObject({ reason: 'conflict' });
+    expect(await inDoubtErrorOf(resolution)).toMatchObject({ reason: 'conflict' });
   }
 });
 

@@ -23,20 +23,20 @@ import {
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
- * How often each operation may be sent. `resend.test.ts` says what that means for every status and every
- * way in which a connection ends; this says which operation is of which kind.
+ * The kind of each operation, which decides how often it may be sent. `resend.test.ts` tests each
+ * kind with every status and every broken connection.
  */
 
 interface Operation {
   readonly operation: string;
-  /** Sent again in doubt; sent again only if it was refused for now; the same for what makes something. */
+  /** Resent in doubt; resent only after a temporary rejection; the same for a creation. */
   readonly kind: 'safe' | 'idempotent' | 'once';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly api: 'versioned' | 'root';
-  /** The documented answer; undefined where there is none. */
+  /** The documented response; undefined if there is none. */
   readonly good: unknown;
-  /** What a write has to answer to be believed: an id of this form, an object, or nothing at all. */
+  /** The required part of the response to a write: an id of this form, an object, or nothing. */
   readonly usable?: `${string}_` | 'object' | 'anything';
   call(payments: PaymentsClient, options?: RequestOptions): PromiseLike<unknown>;
 }
@@ -60,7 +60,7 @@ const iban = {
   createdAt: '2026-01-01T00:00:00Z',
 } as const;
 
-/** What `payments.request` may do is told by its method alone. */
+/** The kind of a `payments.request` follows from its method. */
 const ownRequest = (
   method: Operation['method'],
   kind: Operation['kind'],
@@ -211,7 +211,7 @@ const operations: readonly Operation[] = [
     call: (payments, options) => payments.settings.update({ defaultChain: 'base' }, options),
   },
   {
-    // It computes, and stores nothing.
+    // It computes without storing anything.
     kind: 'safe',
     method: 'POST',
     api: 'root',
@@ -258,7 +258,7 @@ beforeEach(() => {
 const ok = ({ good }: Operation) =>
   good === undefined ? responseBytes(204) : responseBytes(200, good);
 
-/** A server of these answers, and a client of it whose waits take no time. */
+/** A server that runs these steps, and a client of it that waits 0 ms between attempts. */
 async function serveSteps(...steps: readonly Step[]) {
   const server = await rawServer(...steps);
   const drifts: DriftEvent[] = [];

@@ -11,7 +11,7 @@ import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// What a 429 does to the other calls of the client. Time is virtual: `clock.passed` counts from 0.
+// The effect of a 429 on the other calls of the client. Time is virtual: `clock.passed` starts at 0.
 
 const throttled = (retryAfter?: string): Response =>
   respond(429, errorBody, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
@@ -25,7 +25,10 @@ interface Setup {
   readonly arrivals: number[];
 }
 
-/** A client whose n-th request, from 1, is answered by `answer`, or well if that gives nothing. */
+/**
+ * A client of `response`, which receives the number of the request from 1; undefined stands for a
+ * success.
+ */
 function setup(
   response: (count: number, now: number) => Response | undefined,
   options: ClientOptions = {},
@@ -87,7 +90,7 @@ describe('a 429 with Retry-After', () => {
       await flushPromises();
       const third = read(payments);
       await clock.advance(2_999);
-      // The one that was told to wait for one second is held back, too.
+      // The call that received a Retry-After of one second is held back, too.
       expect(arrivals).toEqual([0, 0]);
       await clock.advance(3_000);
       await Promise.all([...calls, third]);
@@ -268,8 +271,8 @@ test('the pace is forgotten while no 429 arrives', async () => {
   expect(new Set(arrivals.slice(3)).size).toBe(1);
 });
 
-// nginx limit_req without burst: what comes sooner than its rate allows after the last that was let
-// through is refused, without a word on when to come again.
+// nginx limit_req without burst rejects each request that comes sooner than its rate allows after the last
+// accepted one, without Retry-After.
 test.each([
   [20, 16],
   [20, 64],
@@ -290,7 +293,7 @@ test.each([
     let isOver = false;
     const work = async (): Promise<void> => {
       while (!isOver) {
-        // A round trip takes time, too.
+        // A round trip takes time.
         await new Promise<void>((resolve) => void clock.setTimeout(resolve, 4));
         await payments.transfers.create(newTransfer).catch(() => undefined);
       }
@@ -308,7 +311,7 @@ test.each([
 test('no call is released during a pause and every call ends', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
-    // A 429 that asks to wait for so many seconds, one that does not say, or success.
+    // A 429 with a Retry-After in seconds, a 429 without one, or a success.
     ends: fc.oneof(fc.constantFrom('0', '1', '2'), fc.constant(undefined), fc.constant('ok')),
     totalTimeout: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.constant(100_000)),
     leaves: fc.option(fc.nat(1_500), { nil: undefined, freq: 4 }),
@@ -348,6 +351,6 @@ test('no call is released during a pause and every call ends', async () => {
     }),
     { numRuns: 60 },
   );
-  // A run in which nobody is held back would prove nothing.
+  // A run in which no call is held back would prove nothing.
   expect([...seen]).toEqual(expect.arrayContaining(['AbortError', 'RateLimitError', 'ok']));
 });

@@ -26,7 +26,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A platform that lists these transfers, on one page. */
+/** A platform that lists these transfers on one page. */
 function listing(...transfers: readonly object[]) {
   const { payments, requests } = clientOf(() => Response.json(page(transfers)));
   const look = (
@@ -35,10 +35,10 @@ function listing(...transfers: readonly object[]) {
   ) => payments.transfers.reconcile(input, { since, ...options });
   return { payments, requests, look };
 }
-/** A transfer that `newTransfer` would have made a minute after `since`. */
+/** A transfer that `newTransfer` could have made a minute after `since`. */
 const match = { ...transfer, createdAt: minutes(1) };
 
-/** A platform that holds two accounts and some transfers between them. */
+/** A platform with two accounts and some transfers between them. */
 function setup(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
@@ -58,7 +58,7 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'reconcile finds a creation whose connection broke %s without resending it',
+  'reconcile finds a creation after a reset %s without resending it',
   async (when) => {
     const sandbox = setup();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -98,7 +98,7 @@ test('two certain matches and a doubtful one are three candidates', async () => 
 test('a match that may be older than the creation is ambiguous', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
-  // Beside a certain one it still leaves a doubt.
+  // It also makes a certain match ambiguous.
   const twin = { ...match, id: 'txfr_2' };
   expect(await listing(early, twin).look()).toEqual({
     result: 'ambiguous',
@@ -108,7 +108,7 @@ test('a match that may be older than the creation is ambiguous', async () => {
 
 test('a match with a reference is found although the clock of the platform is behind', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
-  // As a platform writes it that leaves out fractions of a second, or whose clock is behind.
+  // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
     const early = { ...match, description: 'Invoice 7', createdAt: minutes(age) };
     expect(await listing(early).look(input)).toEqual({ result: 'found', transfer: early });
@@ -185,7 +185,7 @@ test('a time without a fraction may be any moment of its second', async () => {
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
   expect(await listing(whole).look(input, options)).toMatchObject({ result: 'found' });
-  // Without a reference nothing tells it from one that was made just before.
+  // Without a reference an earlier transfer cannot be excluded.
   const bare = listing({ ...whole, description: null });
   expect(await bare.look(newTransfer, options)).toMatchObject({ result: 'ambiguous' });
   for (const createdAt of ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00Z']) {
@@ -214,15 +214,15 @@ test.each<[string, string, string]>([
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
   ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
-])('a description of very many %s is compared in linear time', async (_, asked, shown) => {
+])('a description of very many %s is compared in linear time', async (_, description, listed) => {
   const { look } = listing(
-    { ...match, description: shown },
-    { ...match, id: 'txfr_2', description: shown, amount: '99' },
+    { ...match, description: listed },
+    { ...match, id: 'txfr_2', description: listed, amount: '99' },
   );
   const startedAt = performance.now();
-  const response = await look({ ...newTransfer, description: asked });
+  const response = await look({ ...newTransfer, description: description });
   expect(performance.now() - startedAt).toBeLessThan(5_000);
-  expect(response.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
+  expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
 test('an amount of very many zeros is compared in linear time', async () => {
@@ -257,7 +257,7 @@ test('the clocks are compared once for all pages when a response arrives', async
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
   const { payments, requests } = clientOf(
     async () => {
-      // The second answer takes longer than the clocks are apart, and is the first to tell the time.
+      // The second response takes longer than the clock difference, and is the first one with a Date.
       if (requests.length === 1) return Response.json(page([older], 'next'));
       await clock.advance(20_000);
       const date = new Date(clock.now() - 12 * 60_000).toUTCString();
@@ -274,10 +274,10 @@ test('the clocks are compared once for all pages when a response arrives', async
 
 test('a transfer is found when it is listed twice and its first copy has no description', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
-  const shown = { ...match, description: 'Invoice 7' };
+  const listed = { ...match, description: 'Invoice 7' };
   const bare = { ...match, description: null };
-  for (const list of [listing(bare, shown), listing(shown, bare)]) {
-    expect(await list.look(input)).toEqual({ result: 'found', transfer: shown });
+  for (const list of [listing(bare, listed), listing(listed, bare)]) {
+    expect(await list.look(input)).toEqual({ result: 'found', transfer: listed });
   }
 });
 
@@ -395,9 +395,9 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no currency is shown', {}, { currency: '' }],
   ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('a match is ambiguous when %s', async (_, asked, shown) => {
-  const input = { ...newTransfer, ...asked } as TransferCreateInput;
-  const seen = { ...match, description: input.description, ...shown };
+])('a match is ambiguous when %s', async (_, changes, listed) => {
+  const input = { ...newTransfer, ...changes } as TransferCreateInput;
+  const seen = { ...match, description: input.description, ...listed };
   expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
   const { amount, currency = match.currency, description } = input;
   const certain = { ...match, id: 'txfr_2', amount, currency, description };
@@ -406,10 +406,10 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     input.description !== undefined &&
     (seen.description !== input.description || seen.amount !== input.amount)
   ) {
-    // A platform that leaves this one as it was sent writes none otherwise.
+    // A platform that keeps this description also keeps all others.
     expect(both).toEqual({ result: 'found', transfer: certain });
   } else {
-    // One that fits in everything is still not the only one that may be it.
+    // A complete match is still not the only candidate.
     expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
   }
 });
@@ -424,11 +424,11 @@ test('a reference is found among others with the same prefix', async () => {
       transfer: rows[at],
     });
   }
-  // As long as it is not there itself, each of the others may be it.
+  // Without an exact match each of the others is a candidate.
   expect(
     await listing(...rows.slice(1)).look({ ...newTransfer, description: 'INV-17' }),
   ).toMatchObject({ result: 'ambiguous' });
-  // What differs in more than that may be the one that was sent.
+  // A description with further differences may still be the one that was sent.
   const input = { ...newTransfer, description: 'INV-17' };
   const odd = { ...match, id: 'txfr_9', description: 'INV-17', currency: 'USD' };
   expect(await listing(...rows, odd).look(input)).toMatchObject({ result: 'ambiguous' });
@@ -452,11 +452,11 @@ test('a Date that is days behind is ignored', async () => {
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
   'a description that differs only in punctuation, accents, case or white space (%j) is ambiguous',
   async (description) => {
-    const shown = { ...match, description: 'Invoice 7' };
+    const listed = { ...match, description: 'Invoice 7' };
     const input = { ...newTransfer, description };
-    expect(await listing(shown).look(input)).toMatchObject({ result: 'ambiguous' });
-    // As does another amount beside it.
-    const rounded = { ...shown, amount: '13' };
+    expect(await listing(listed).look(input)).toMatchObject({ result: 'ambiguous' });
+    // Another amount makes it ambiguous, too.
+    const rounded = { ...listed, amount: '13' };
     expect(await listing(rounded).look(input)).toMatchObject({ result: 'ambiguous' });
   },
 );
@@ -498,7 +498,7 @@ test('an earlier transfer is excluded by its reference when since is missing', a
     result: 'ambiguous',
     candidates: [old],
   });
-  // As if that look had broken off, and its error's startedAt were handed on.
+  // The startedAt of a failed search is passed on as since.
   const error = await failureOf(
     payments.transfers.reconcile(newTransfer, { clockSkew: -1 }),
     ValidationError,
@@ -568,7 +568,7 @@ test('an incoming match is the other side of an outgoing one or ambiguous', asyn
   expect(await listing(other).look()).toMatchObject({ result: 'not_found' });
   const old = { ...arriving, createdAt: minutes(-10) };
   expect(await listing(old).look()).toMatchObject({ result: 'not_found' });
-  // Both sides under one id, in either order.
+  // Both sides have one id, in either order.
   const side = { ...arriving, id: match.id };
   for (const both of [listing(side, match), listing(match, side)]) {
     expect(await both.look()).toEqual({ result: 'found', transfer: match });
@@ -598,7 +598,7 @@ test('every possible match is a candidate, incoming ones included', async () => 
   });
 });
 
-/** A platform whose list has other pages each time that it is read. */
+/** A platform that returns other pages for each scan. */
 function moving(...scans: readonly (readonly object[])[][]) {
   let scan = -1;
   const { payments, requests } = clientOf((request) => {
@@ -617,7 +617,7 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
 })) as [object, object, object, object];
 
 test('a list that changed during the scan is scanned again before not_found', async () => {
-  // Sorted by the last change: ours changes after the first page was read, and then no more.
+  // The list is sorted by the last change: ours changes once, after the first page was read.
   const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
   expect(requests).toHaveLength(6);
@@ -626,7 +626,7 @@ test('a list that changed during the scan is scanned again before not_found', as
 test('a match of the first scan is kept when the second scan misses it', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
-  // Only the second reading tells how far the clocks are apart.
+  // Only the second scan shows the clock difference.
   const { payments } = clientOf(
     () => {
       reading += 1;
@@ -692,9 +692,9 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])('an amount of %s listed as %s has the same value: %s', async (asked, listed, same) => {
+])('an amount of %s listed as %s has the same value: %s', async (amount, listed, same) => {
   const { look } = listing({ ...match, amount: listed });
-  const response = await look({ ...newTransfer, amount: asked });
+  const response = await look({ ...newTransfer, amount: amount });
   expect(response.result).toBe(same ? 'found' : 'not_found');
 });
 
@@ -778,18 +778,15 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
-])(
-  'compareTransfer tells %s from the creation or matches it',
-  async (name, asked, listed, same) => {
-    const isWhole = 'type' in listed;
-    const { look } = listing(isWhole ? listed : { ...match, ...listed });
-    expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
-  },
-);
+])('reconcile compares a transfer with %s', async (name, input, listed, same) => {
+  const isWhole = 'type' in listed;
+  const { look } = listing(isWhole ? listed : { ...match, ...listed });
+  expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
+});
 
 test('reconcile reads every page in any order and sends no other request', async () => {
   const sandbox = setup();
-  // The one that is looked for is the oldest: platforms may list in either order.
+  // The matching transfer is the oldest: platforms may list in either order.
   const oldest = sandbox.transfers.create(input);
   for (let number = 0; number < 250; number += 1) {
     sandbox.transfers.create({ ...input, amount: '0.01', description: `Other ${number}` });
@@ -866,7 +863,7 @@ test('a misspelt option is reported as one of reconcile', async () => {
   );
   expect(error.operation).toBe('transfers.reconcile');
   expect(error.message).toContain(' in transfers.reconcile: ');
-  // What the list refuses is told of the look, too.
+  // A rejection of the list is reported as an error of the search.
   const ofPage = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, maxRetries: -1 }),
   );
@@ -905,15 +902,15 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('reconcile rejects %s before it sends', async (_name, asked, options, at) => {
+])('reconcile rejects %s before it sends', async (_name, input, options, at) => {
   const { payments, requests } = clientOf();
   const looking = payments.transfers.reconcile(
-    asked as TransferCreateInput,
+    input as TransferCreateInput,
     options as ReconcileOptions,
   );
   const error = await failureOf(looking, ValidationError);
   expect(error.issues.map(({ path }) => path)).toContain(at);
-  // Of the creation it says nothing: whoever sent it again over this would pay twice.
+  // The error must not report not_sent: a caller who resends the creation would pay twice.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(error.message).toMatch(
     /^The transfer is still in doubt: the search could not start\.\nDo not/,
@@ -929,7 +926,7 @@ test('a search uses the known clock difference after a search that failed to sta
     ValidationError,
   );
   expect(withSince.startedAt).toBe(new Date(since).toISOString());
-  // Nobody knows when it was sent, so no transfer is too old to be it.
+  // The start time is unknown, so no transfer is too old.
   const withNone = await failureOf(
     payments.transfers.reconcile(newTransfer, { since: new Date(Number.NaN) }),
     ValidationError,
@@ -994,7 +991,7 @@ const descriptions: readonly (readonly [way: string, requests: string, listed: s
   ['shows none', reference, null],
 ];
 
-/** How banks write a party, an amount or a currency; the description is ours. */
+/** How banks rewrite a party, an amount or a currency, with our description. */
 const terms: readonly (readonly [way: string, listed: object])[] = [
   ['a counterparty for an account', { destinationAccountId: null, counterpartyId: 'cpty_9' }],
   ['a name as the destination', { destinationAccountId: 'Ada Lovelace' }],
@@ -1025,7 +1022,7 @@ test('a payment that the list rewrites is always found', async () => {
   expect(missed).toEqual([]);
 });
 
-/** A sandbox that shows what a payment made in the way of a bank, and a client that pays once. */
+/** A sandbox that lists a payment as a bank would rewrite it, and a client that pays once. */
 function rewriting(description: string, listed: object) {
   const sandbox = setup();
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -1115,7 +1112,7 @@ test('descriptions with long common prefixes and suffixes are compared in linear
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
-/** A platform whose list has no end; a search that does not end either fails at page 100. */
+/** A platform with an endless list; a search that does not end fails at page 100. */
 function endless(row: (number: number) => object) {
   const { payments, requests } = clientOf(() => {
     if (requests.length === 100) return Response.json({}, { status: 403 });
@@ -1132,7 +1129,7 @@ test('an endless list of candidates is ambiguous after a thousand', async () => 
     result: 'ambiguous',
     candidates: { length: 1_000 },
   });
-  // The page after the one that decides may have been asked for ahead.
+  // The page after the last one that was read may have been prefetched.
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
@@ -1177,7 +1174,7 @@ test.each(['', 'txfr_'])(
     const result = await payments.transfers.reconcile(newTransfer, { since });
     expect(result).toEqual({ result: 'not_found', scanned: 12_000 });
     const [early = 0, late = 0] = heaps;
-    // Kept whole, each would take more than 2,000 bytes.
+    // A stored transfer would take more than 2,000 bytes.
     expect((late - early) / 10_000).toBeLessThan(500);
   },
 );

@@ -24,7 +24,7 @@ import { closedPort } from '../support/closed-port.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-/** Who sends again: nobody, the calls that may take effect twice, or everybody. */
+/** The calls that are resent: none, those that may take effect twice, or all. */
 type Resend = 'nobody' | 'reads' | 'everybody';
 const isRead = (kind: KindName): boolean => kind === 'safe GET' || kind === 'safe POST';
 const sendsAgain = (resend: Resend, kind: KindName): boolean =>
@@ -55,7 +55,7 @@ const statuses: readonly [number, ErrorClass, Outcome, Resend][] = [
   [522, ServerError, 'unknown', 'reads'],
 ];
 
-/** Every status with the documented body, a proxy's page, nothing, and a body that breaks off. */
+/** Every status with an Error body, a proxy page, no body and a truncated body. */
 const bodies = [
   ['an Error body', (status: number) => responseBytes(status, errorBody)],
   ['a page', (status: number) => responseBytes(status, html)],
@@ -66,7 +66,7 @@ const bodies = [
   ],
 ] as const;
 
-/** Those that reject a write only with an Error body. */
+/** Statuses that reject a write only with an Error body. */
 const needsErrorBody = new Set([400, 403, 404, 405, 409, 410, 422, 501, 505]);
 
 const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
@@ -123,7 +123,7 @@ interface Fault {
   readonly error: ErrorClass;
   readonly facts: object;
   readonly resend: Resend;
-  /** Whether the status 2xx had arrived, which is all that a DELETE asks for. */
+  /** Whether a 2xx status had arrived, which is enough for a DELETE. */
   readonly accepted?: true;
 }
 
@@ -300,7 +300,7 @@ test.each(kinds)('a refused connection proves that a %s was not sent', async (ki
 
 type Lookup = (error: Error | null, addresses?: { address: string; family: number }[]) => void;
 
-/** The name service says this of every name. */
+/** The DNS error of every host name. */
 const namesAre = (response: (host: string, done: Lookup) => void) =>
   vi.spyOn(dns, 'lookup').mockImplementation(((host: string, _: object, done: Lookup) => {
     setImmediate(response, host, done);
@@ -322,7 +322,7 @@ test.each(nameRows)('$code for a name proves that a $kind was not sent', async (
 });
 
 test.each(kinds)(
-  'a host proves that a %s was not sent when all its addresses refuse',
+  'a %s is not_sent when all addresses of the host refuse connections',
   async (kind) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     namesAre((_, done) => {
@@ -346,7 +346,7 @@ test.each(kinds)('a %s arrives exactly once when the platform comes back', async
   const clock = new VirtualClock();
   const { good, status, send } = calls[kind];
   const server = await rawServer(responseBytes(status, good));
-  // Where the name leads at first nobody listens.
+  // No server listens at the first address of the host name.
   const hosts = ['127.0.0.2', '127.0.0.1'];
   namesAre((_, done) => {
     done(null, [{ address: hosts.shift() ?? '', family: 4 }]);

@@ -19,14 +19,14 @@ import { failureOf, clientOf } from '../support/clients.ts';
 import { transfer } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// Jitter is for real life; here every pause is as long as its middle.
+// Without jitter, each pause has its mean length.
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
 const id = 'txfr_000001';
 
-/** A platform that holds one pending transfer, with this id. */
+/** A platform with one pending transfer of this id. */
 function setup() {
   const clock = new VirtualClock();
   const sandbox = new Sandbox();
@@ -46,7 +46,7 @@ function setup() {
   return { clock, sandbox, payments };
 }
 
-/** A platform that gives these answers one after the other, the last one for ever. */
+/** A platform that returns these responses in turn; it repeats the last one. */
 function scripted(responses: readonly (string | number)[], options: ClientOptions = {}) {
   const clock = new VirtualClock();
   const times: number[] = [];
@@ -182,7 +182,7 @@ test.each([
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
 ])('waitFor stops at a transfer that goes back (%o)', async (statuses, last) => {
   const { wait, requests } = scripted(statuses);
-  // Without an `until` of one's own the first `completed` would be the end.
+  // Without `until`, the first `completed` would end the wait.
   const error = await failureOf(wait({ until: () => false }), WaitError);
   expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
   expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
@@ -235,7 +235,7 @@ test('a transfer that is not found before the timeout is reported by its id', as
   expect(error.message).toContain('The transfer txfr_1 was not found within 5000 ms');
   expect(error.message).toContain('This does not mean that it failed');
   expect(error.cause).toBeInstanceOf(NotFoundError);
-  // Once it was seen, or when the last look failed otherwise, that is no longer why.
+  // The 404 is not the reason if the transfer was seen before or the last poll failed differently.
   const { wait: seen } = scripted([404, 'pending']);
   const late = await failureOf(seen({ timeout: 5_000 }), WaitError);
   expect(late.message).toContain(

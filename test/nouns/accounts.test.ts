@@ -28,7 +28,7 @@ test('accounts.create uses the default chain and the auto-earn of the settings',
 test('accounts.get returns an account with its four balances', async () => {
   const { payments } = clientOfSeededSandbox();
   const account = await payments.accounts.get('acc_000001');
-  // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
+  // 1000 were received; two pending transfers of 1.00 and 2.00 hold their amounts.
   expect(account).toMatchObject({
     availableBalance: '997.00',
     pendingBalance: '0.00',

@@ -64,7 +64,7 @@ describe('the bytes', () => {
   let server: Awaited<ReturnType<typeof recordingServer>>;
 
   beforeAll(async () => {
-    // A real server: Node's fetch and node:http both write to it as they do in production.
+    // A real server receives the requests of fetch and node:http as in production.
     server = await recordingServer((request, body) =>
       request.method === 'GET' && body !== ''
         ? sandbox.getWithBody(request, body)
@@ -73,7 +73,7 @@ describe('the bytes', () => {
   });
   afterAll(() => server.close());
 
-  /** What arrives when the example is called; whether it succeeds is not the question here. */
+  /** The request that an example sends, whether it succeeds or not. */
   async function arriving(
     { operation }: Endpoint,
     example: Example,
@@ -115,7 +115,7 @@ describe('the bytes', () => {
       expect(JSON.parse(request.body)).toEqual(example.body);
       expect(request.headers['content-type']).toBe('application/json');
       expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
-      // A GET whose body has no frame would be read as two requests.
+      // A GET with an unframed body would be read as two requests.
       expect(request.headers['transfer-encoding']).toBeUndefined();
     }
   });
@@ -163,7 +163,7 @@ test.each(examples)('each credential is sent only to its host: $name', async (on
 });
 
 describe('the sandbox', () => {
-  /** A cursor has to come from the platform, so the made-up one stays out of it. */
+  /** A cursor has to come from the platform, so the example cursor is left out. */
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
   test.each(possible)(
@@ -206,7 +206,7 @@ describe('the sandbox', () => {
     const nextUrl = new URL(requests[1]?.url ?? '');
     expect(nextUrl.pathname).toBe(`/v0${path}`);
     expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
-    // The document asks for the same limit on every page.
+    // The API reference requires the same limit on every page.
     expect(nextUrl.searchParams.get('limit')).toBe('1');
   });
 });

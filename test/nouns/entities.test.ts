@@ -8,7 +8,7 @@ const setup = () => {
   return { sandbox, payments: new PaymentsClient(sandbox.clientOptions) };
 };
 
-test('entities.create creates an individual whose verification has not started', async () => {
+test('entities.create creates an individual with a verification that has not started', async () => {
   const { payments } = setup();
   const entity = await payments.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
   expect(entity).toMatchObject({
@@ -21,7 +21,7 @@ test('entities.create creates an individual whose verification has not started',
   });
   expect(entity.kycLink).toMatch(/^https:/);
   expect(entity.tosLink).toMatch(/^https:/);
-  // The document leaves the status out of this one answer.
+  // The API reference leaves the status out of this response only.
   expect(entity).not.toHaveProperty('status');
 });
 

@@ -24,7 +24,7 @@ test('transactions.list requests pages by position until a page is empty', async
     records.push(record);
   }
   expect(records).toEqual(sandbox.transactions.list());
-  // A short page proves nothing, so the empty one is asked for too.
+  // A short page proves nothing, so the empty page is requested, too.
   expect(requests.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
     { address: owner, take: 4 },
     { address: owner, take: 4, skip: 4 },

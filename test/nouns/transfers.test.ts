@@ -70,7 +70,7 @@ test('each call of transfers.create sends one transfer', async () => {
   const { payments, sandbox, requests } = clientOfSeededSandbox();
   const before = sandbox.transfers.list().length;
   const call = payments.transfers.create(book);
-  // One call, however often its promise is looked at.
+  // A call is sent once although its promise is awaited twice.
   await Promise.all([call, call, call.withResponse(), call.then(({ id }) => id)]);
   expect(sandbox.transfers.list()).toHaveLength(before + 1);
   expect(requests).toHaveLength(1);

@@ -73,17 +73,17 @@ const isOurs = (to: string) => files.includes(to);
 
 test('every file is in a room, and four are at the door', () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
-  const entryFiles = ['client.ts', 'index.ts', 'options.ts', 'version.ts'];
-  expect(files.filter((file) => folderOf(file) === '.').toSorted()).toEqual(entryFiles);
+  const door = ['client.ts', 'index.ts', 'options.ts', 'version.ts'];
+  expect(files.filter((file) => folderOf(file) === '.').toSorted()).toEqual(door);
 });
 
 test('the map in docs/contributing.md shows every room', () => {
   const map = readFileSync(join(root, 'docs/contributing.md'), 'utf8').split('```text')[1] ?? '';
-  const folders = [...(map.split('```')[0] ?? '').matchAll(/^ {2}([\w]+)\//gm)].map(
+  const shown = [...(map.split('```')[0] ?? '').matchAll(/^ {2}([\w]+)\//gm)].map(
     ([, room]) => room,
   );
   const there = files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]);
-  expect(folders.toSorted()).toEqual([...new Set(there)].toSorted());
+  expect(shown.toSorted()).toEqual([...new Set(there)].toSorted());
 });
 
 test('nothing reaches up', () => {
@@ -106,13 +106,13 @@ test('no two files run each other, however long the way round; in the sandbox, n
   );
   const done = new Set<string>();
   const loops: string[] = [];
-  const visit = (file: string, way: readonly string[]): void => {
+  const walk = (file: string, way: readonly string[]): void => {
     if (way.includes(file)) loops.push([...way, file].join(' -> '));
     if (way.includes(file) || done.has(file)) return;
-    for (const next of edges.get(file) ?? []) visit(next, [...way, file]);
+    for (const next of edges.get(file) ?? []) walk(next, [...way, file]);
     done.add(file);
   };
-  for (const file of files) visit(file, []);
+  for (const file of files) walk(file, []);
   expect(loops).toEqual([]);
 });
 
@@ -172,15 +172,15 @@ test('packages come in by one door each', () => {
 });
 
 test('the compiler is never told to look away, and nothing is exported wholesale', () => {
-  const castsOf = (node: ts.Node, casts: string[]): string[] => {
+  const looked = (node: ts.Node, found: string[]): string[] => {
     if (node.kind === ts.SyntaxKind.AnyKeyword || ts.isNonNullExpression(node)) {
-      casts.push(node.parent.getText());
+      found.push(node.parent.getText());
     }
-    if (ts.isExportDeclaration(node) && node.exportClause === undefined) casts.push(node.getText());
-    ts.forEachChild(node, (child) => void castsOf(child, casts));
-    return casts;
+    if (ts.isExportDeclaration(node) && node.exportClause === undefined) found.push(node.getText());
+    ts.forEachChild(node, (child) => void looked(child, found));
+    return found;
   };
-  expect(files.flatMap((file) => castsOf(treeOf(file), []))).toEqual([]);
+  expect(files.flatMap((file) => looked(treeOf(file), []))).toEqual([]);
   expect(files.filter((file) => /@ts-(ignore|nocheck|expect-error)/.test(sourceOf(file)))).toEqual(
     [],
   );

@@ -15,15 +15,15 @@ const document = readFileSync(join(root, 'docs', 'reliability.md'), 'utf8');
 function textsOf(file: string): Set<string> {
   const source = readFileSync(file, 'utf8');
   const texts = new Set<string>();
-  const visit = (node: ts.Node): void => {
+  const walk = (node: ts.Node): void => {
     // The first argument of a call: test('…'), test.each(rows)('…').
     if (ts.isCallExpression(node)) {
       const [name] = node.arguments;
       if (name !== undefined && ts.isStringLiteralLike(name)) texts.add(name.text);
     }
-    ts.forEachChild(node, visit);
+    ts.forEachChild(node, walk);
   };
-  visit(ts.createSourceFile(file, source, ts.ScriptTarget.ES2024, true));
+  walk(ts.createSourceFile(file, source, ts.ScriptTarget.ES2024, true));
   return texts;
 }
 
@@ -35,12 +35,12 @@ const items = chapter
   .map((item) => (item.split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim());
 
 test('the document makes these promises, and names the files that hold them', () => {
-  const expected = Object.entries(promises).map(([sentence, held]) => {
+  const told = Object.entries(promises).map(([sentence, held]) => {
     const files = new Set(held.map(([file]) => `\`${file.replace('.test.ts', '')}\``));
     return `${sentence}: ${[...files].join(', ')}.`;
   });
-  expect(expected.length).toBeGreaterThan(20);
-  expect(items).toEqual(expected);
+  expect(told.length).toBeGreaterThan(20);
+  expect(items).toEqual(told);
 });
 
 test.each(Object.entries(promises))('%s', (_, held) => {

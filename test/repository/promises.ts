@@ -138,7 +138,7 @@ export const promises: Readonly<
     ['money/outcome.test.ts', 'leaves the payment unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
-      'a payment whose response is replaced by %s is unknown, and createOnce pays it once',
+      'createOnce pays once when the response of a payment is replaced by %s',
     ],
   ],
   'A pause of the process is not a timeout': [

@@ -13,7 +13,7 @@ import { address, built, newInstruction } from '../support/values.ts';
 
 const isSafe = (value: bigint): boolean =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
-/** What an integer reads back as. */
+/** The expected value of an integer. */
 const asRead = (value: bigint): number | bigint => (isSafe(value) ? Number(value) : value);
 
 const anyInteger = fc.oneof(
@@ -67,7 +67,7 @@ test('parseJson reads back what stringifyJson writes', () => {
       ),
     ),
   }));
-  // A double above 2^53 may be written as a run of digits, which is then an integer.
+  // A double above 2^53 may be written as digits, which are then an integer.
   const asReadBack = (value: unknown): unknown =>
     typeof value === 'number' && Number.isInteger(value) && /^-?\d+$/.test(JSON.stringify(value))
       ? asRead(BigInt(JSON.stringify(value)))
@@ -151,7 +151,7 @@ test('integers pass through the client without losing a digit', async () => {
   expect(first?.salt).toBe(salt);
 });
 
-/** `__proto__` as JSON can spell it: any letter may be an escape, with digits of either case. */
+/** `__proto__` as JSON can spell it: any letter may be an escape with digits of either case. */
 const spell = (spellingKinds: readonly string[]): string =>
   [...'__proto__']
     .map((letter, index) => {
@@ -206,7 +206,7 @@ test('deep nesting is rejected', () => {
   expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
   expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);
   expect(() => parseJson(nested(1_000_000))).toThrow(JsonLimitError);
-  // Many levels one after the other are not deep, and brackets in a text are no levels.
+  // Consecutive levels are not deep, and brackets in a string are no levels.
   expect(parseJson(`[${'[[]],'.repeat(1_000)}0]`)).toHaveLength(1_001);
   const text = JSON.stringify({ text: `"${'[{'.repeat(100)}\\` });
   expect(parseJson(text)).toEqual(JSON.parse(text));
@@ -249,6 +249,6 @@ test('a number of thousands of digits is rejected because reading millions takes
   for (const text of ['9'.repeat(1_001), `{"a":[-${'9'.repeat(16_000_000)}]}`]) {
     expect(() => parseJson(text)).toThrow(JsonLimitError);
   }
-  // JSON.parse makes Infinity of this one.
+  // JSON.parse reads this one as Infinity.
   expect(parseJson(`{"a":[${'9'.repeat(309)}]}`)).toEqual({ a: [BigInt('9'.repeat(309))] });
 });

@@ -1,6 +1,6 @@
 /*
- * In a file of its own: importing the classic zod sets messages for every schema in the process,
- * those of zod/mini included. An application that uses both must still be told what to do.
+ * These tests have a file of their own because importing classic zod sets messages for every
+ * schema in the process, those of zod/mini included. The messages of the client must not change.
  */
 import type { EntityCreateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';

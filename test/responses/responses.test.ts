@@ -17,7 +17,7 @@ const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
 const good = JSON.stringify(transfer);
-/** A body of a success, and why it cannot be used. */
+/** A success body, and the reason why it cannot be used. */
 const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ['nothing', 'empty', responseBytes(200)],
   [
@@ -64,8 +64,7 @@ test.each(unusable)(
       outcome: 'unknown',
       retryable: reason === 'truncated',
     });
-    if (reason === 'shape') expect(error.issues.length).toBeGreaterThan(0);
-    else expect(error.issues).toEqual([]);
+    expect(error.issues.length > 0).toBe(reason === 'shape');
   },
 );
 
@@ -225,7 +224,7 @@ test('an InvalidResponseError has its request id and a shortened body', async ()
 
 const mebibyte = 2 ** 20;
 
-/** Writes for ever; tells how much the client took. */
+/** Writes without end; `sent` returns the number of bytes that the client took. */
 function endless(
   head: string,
   chunk: Buffer,
@@ -245,7 +244,7 @@ function endless(
   return { step, sent: () => sent };
 }
 
-/** Memory that a call takes while it runs, in MiB. */
+/** The memory that a call takes while it runs, in MiB. */
 async function growth(call: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().rss;
   let most = before;
@@ -265,7 +264,7 @@ const transports = [
   ['the dispatcher', {}, get],
   ['the dispatcher, with a body', {}, list],
   ['fetch', { fetch: ownFetch }, get],
-  // Where fetch was replaced, this is the way of a GET with a body.
+  // A GET with a body uses this transport when fetch was replaced.
   ['node:http', 'replace', list],
 ] as const;
 function clientOver(server: RawServer, options: ClientOptions | 'replace'): PaymentsClient {
@@ -283,12 +282,12 @@ test.each(transports)('an endless response over %s is read to 16 MiB', async (_,
   expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown', retryable: false });
   expect(server.arrivals).toHaveLength(1);
   await server.closed(0);
-  // Beyond the limit there is only what the sockets hold.
+  // Beyond the limit only the socket buffers are filled.
   expect(sent() / mebibyte).toBeLessThan(28);
   expect(grown).toBeLessThan(160);
 });
 
-/** 256 MiB in a quarter of one. */
+/** 256 MiB compressed to less than 0.25 MiB. */
 const bomb = (): Buffer => {
   const member = gzipSync(Buffer.alloc(mebibyte, 'a'));
   return Buffer.concat([gzipSync('["'), ...Array<Buffer>(256).fill(member)]);
@@ -310,7 +309,7 @@ test.each(transports)(
 );
 
 test('a compressed response that unpacks to nothing is read to 1 MiB', async () => {
-  // The head of a zlib stream, then blocks of no bytes.
+  // The head of a zlib stream, then empty blocks.
   const { step, sent } = endless(
     'HTTP/1.1 422 No\r\ncontent-encoding: deflate\r\n\r\nx\x01',
     Buffer.alloc(5 * 2 ** 16, '\0\0\0\xff\xff', 'latin1'),
@@ -393,7 +392,7 @@ test.each([300, 304, 399])('a %i is an error with any body and header', async (s
 const lists: readonly {
   readonly of: string;
   readonly item: unknown;
-  /** Where the items are in an answer. */
+  /** The path of the items in a response. */
   readonly at: string;
   readonly list: (payments: PaymentsClient) => PromiseLike<unknown>;
 }[] = [
@@ -419,7 +418,7 @@ test.each(lists)(
   async ({ at, list }) => {
     const items = Array.from({ length: 300_000 }, () => ({}));
     const { payments } = clientOf(() => respondWith(items, at));
-    // The first answer is checked in another way than the ones after it.
+    // The first response is checked in another way than later ones.
     for (const turn of [1, 2]) {
       const { issues } = await failureOf(list(payments), InvalidResponseError);
       expect(issues.length, `turn ${turn}`).toBeGreaterThanOrEqual(100);

@@ -12,7 +12,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { clientOf } from '../support/clients.ts';
 
-// Answers are read openly: what the platform may add must not break a reader.
+// Responses may have additional fields: a new field must not break the client.
 
 const transfer = {
   id: 'txfr_1',
@@ -111,7 +111,7 @@ test('a page schema accepts a derived item schema', () => {
   expect(page.safeParse({ ...good, data: [transfer] }).success).toBe(false);
 });
 
-// Two copies of zod in a process share what `z.config` was given, and a map of errors may throw.
+// Copies of zod in a process share `z.config`, and an error map may throw.
 test('a zod error map of the application does not change the messages of the client', async () => {
   const before = z.config().customError;
   z.config({
@@ -127,7 +127,7 @@ test('a zod error map of the application does not change the messages of the cli
       destinationAccountId: 'acc_2',
       amount: '1.00',
     } as const;
-    // The second and the third are checked by a function that zod has generated.
+    // Generated code checks the second and the third item.
     for (let call = 0; call < 3; call += 1) {
       expect(await payments.transfers.create(input)).toEqual(body);
       const refused = { name: 'InvalidResponseError', reason: 'shape' };

@@ -32,7 +32,7 @@ test('the error of a refused connection shows no credential over fetch and node:
 const broken: readonly (readonly [string, Step])[] = [
   ['resets', (exchange) => exchange.reset()],
   ['closes', (exchange) => exchange.reply('')],
-  // Parsers keep what they could not read on their errors.
+  // Parsers keep the unreadable part on their errors.
   ['speaks no HTTP', `${apiKey} ${jwt}\r\n\r\n`],
   ['sends a status line of its own', `HTTP/1.1 ${apiKey} ${jwt}\r\n\r\n`],
   ['sends a header without a name', `HTTP/1.1 200 OK\r\n: ${apiKey}\r\n${jwt}\r\n\r\n`],
@@ -80,7 +80,7 @@ const withAll = Object.assign(new Error(both, { cause: new Error(both) }), {
   [Symbol(jwt)]: apiKey,
 });
 
-/** What a fetch of the user's own may throw. */
+/** Values that a custom fetch may throw. */
 const thrown: readonly (readonly [string, unknown])[] = [
   ['an error that says it', new TypeError(`fetch failed for Bearer ${both}`)],
   ['an error that says it in a URL', new Error(encodeURIComponent(both))],
@@ -182,7 +182,7 @@ test('the error of a call that an earlier 429 holds back shows no credential', a
 });
 
 test('the error of an aborted call shows no credential', async () => {
-  // The reason is handed on as it is, so nothing is planted there.
+  // The reason is passed on unchanged, so no secret is planted there.
   const controller = new AbortController();
   const { payments } = clientOf(() => {
     controller.abort(new Error('enough'));

@@ -22,7 +22,7 @@ const holding = Object.assign(new Error(`vault said ${both}`, { cause: new Error
   errors: [new Error(both)],
 });
 
-/** Functions for a credential that give none. Nothing is known of the secret before they fail. */
+/** Credential functions that fail. The secret is unknown before they fail. */
 const sources: readonly (readonly [string, () => unknown])[] = [
   ['rejects', () => Promise.reject(holding)],
   ['throws', () => raise(holding)],
@@ -51,7 +51,7 @@ const sources: readonly (readonly [string, () => unknown])[] = [
   ],
 ];
 
-test.for(sources)('no error shows a credential whose function %s', async ([, source]) => {
+test.for(sources)('no error shows a credential when its function %s', async ([, source]) => {
   const give = source as () => string;
   const { payments, requests } = clientOf(() => Response.json(transfer), {
     apiKey: give,
@@ -113,7 +113,7 @@ test('a replaced token is still redacted in a late response', async () => {
 
 const good = { baseUrl: 'https://api.example.com/v0', apiKey, jwt };
 
-/** Mistakes in options. Each is a ConfigurationError that names the option, not what was in it. */
+/** Invalid options. Each is a ConfigurationError that names the option and not its value. */
 const mistakes: readonly (readonly [string, unknown])[] = [
   ['a key with a line break', { ...good, apiKey: `${apiKey}\n` }],
   ['a key with a space', { ...good, apiKey: ` ${apiKey}` }],
@@ -195,7 +195,7 @@ test('the error for a missing credential does not show the other one', async () 
 });
 
 function raise(value: unknown): never {
-  // What other people's functions throw is not always an Error.
+  // Custom functions may throw values that are not errors.
   throw value as Error;
 }
 

@@ -5,7 +5,7 @@ import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
-/** Hooks that keep what they are told. */
+/** Hooks that record their events. */
 function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
   const events = { onRequest: [], onResponse: [], onRetry: [], onWait: [], onDrift: [] } as Record<
     keyof Hooks,
@@ -22,7 +22,7 @@ function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, un
   return { hooks, events };
 }
 
-/** What all hooks were told while a client did something, failures included. */
+/** All events of a client during an action, failures included. */
 async function eventsDuring(
   response: () => Response | Promise<Response>,
   act: (payments: PaymentsClient) => PromiseLike<unknown>,
@@ -59,7 +59,7 @@ describe('no credential leaks through', () => {
     }
   });
 
-  test('no event shows a credential of a call whose connections break', async () => {
+  test('no event shows a credential when the connections of a call break', async () => {
     const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
     const events = await eventsDuring(
       () => Promise.reject(error),
@@ -69,7 +69,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(events)).toEqual([]);
   });
 
-  /** Callers who send the secret themselves, where the SDK would not have put it. */
+  /** Requests in which the caller sends the secret in another place than the SDK. */
   const requests: readonly (readonly [
     string,
     (payments: PaymentsClient) => PromiseLike<unknown>,

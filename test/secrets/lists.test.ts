@@ -15,7 +15,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 const credentials = { apiKey, jwt, maxRetries: 0 };
 const since = '2026-01-01T00:00:00Z';
 
-/** Cursors that a platform has made out of the request it was asked with. */
+/** Cursors that contain the request. */
 const cursors = [
   ['the key', apiKey],
   ['the JWT', jwt],
@@ -98,7 +98,7 @@ test('the error of a rejected reconcile shows no credential', async () => {
   expect(leaksOf(await failureOf(call, ServerError))).toEqual([]);
 });
 
-/** A transfer that the platform has noted the request on. */
+/** A transfer that contains the request. */
 const noted = {
   ...transfer,
   description: `created with Bearer ${apiKey}`,

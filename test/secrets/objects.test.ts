@@ -7,7 +7,7 @@ import { transactionNumber } from '../support/records.ts';
 import { address, page, transfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
-/** A client that has done its work, with both credentials. */
+/** A client after several calls, with both credentials. */
 function workedWith(options: ClientOptions = {}): PaymentsClient {
   const { payments } = clientOf(
     (request) =>

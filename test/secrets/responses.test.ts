@@ -24,13 +24,13 @@ import { spellings } from './spellings.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
-/** A call for each credential, and the other one: a proxy in front of both may echo either. */
+/** A call for each credential, and the other credential: a proxy may echo either. */
 const apis: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
   ['versioned', (payments) => payments.transfers.get('txfr_1')],
   ['root', (payments) => payments.transactions.list({ address })],
 ];
 
-/** Each place of an answer that an error tells about. */
+/** Each part of a response that an error shows. */
 const places: readonly (readonly [string, (text: string) => Response])[] = [
   ['error', (text) => rejection({ error: `The key ${text} is not known.` })],
   ['code', (text) => rejection({ error: 'No.', code: text })],
@@ -67,7 +67,7 @@ test.for(places)(
   },
 );
 
-/** Every visible character but the quote, around the parts that the scanner looks for. */
+/** Every visible character but the quote, around the parts that the scanner searches. */
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
 test.for(places)(
@@ -106,7 +106,7 @@ test.for(classes)(
         payments.counterparties.delete('cpty_1'),
         payments.instructions.list({ address }),
       ];
-      // Together, so that the pause after a 429 does not hold them back.
+      // Concurrent calls, so that the pause after a 429 does not hold them back.
       const errors = await Promise.all(calls.map((call) => failureOf(call, kind)));
       expect(requests).toHaveLength(calls.length);
       expect(errors.flatMap((error) => leaksOf(error))).toEqual([]);
@@ -130,7 +130,7 @@ test('a secret that arrives in two chunks is redacted', async () => {
   const server = await rawServer((exchange) => {
     const head = `HTTP/1.1 400 ${apiKey}\r\nx-request-id: ${apiKey}\r\nset-cookie: k=${apiKey}`;
     exchange.write(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunk(`{"error":"${first}`)}`);
-    // The other half goes out on its own, once the first has left this process.
+    // The second half is sent separately, after the first.
     setImmediate(() => {
       exchange.reply(`${chunk(`${second}"}`)}0\r\n\r\n`);
     });
@@ -220,7 +220,7 @@ test('the error for a body that is too large shows no secret', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-/** Credentials that a pattern for all spellings of them would be long about. */
+/** Credentials with long patterns for all their spellings. */
 const backslashes = `tok${'\\'.repeat(6)}x`;
 const slashes = `${'\\/'.repeat(9)}x`;
 const percents = `${'%25'.repeat(20)}x`;
@@ -245,12 +245,12 @@ test.for(tedious)(
     });
     const startedAt = performance.now();
     await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
-    // Milliseconds when the cost follows the length, and seconds when it follows its square.
+    // Linear time takes milliseconds, quadratic time takes seconds.
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   },
 );
 
-/** A schema of the caller's own that quotes what it was given, as many do. */
+/** A custom schema that quotes its input, as many do. */
 const quoting: ResponseSchema<unknown> = {
   '~standard': {
     version: 1,
@@ -309,7 +309,7 @@ function page(status: number, text: string, headers: Record<string, string> = {}
   return new Response(text, { status, headers });
 }
 
-/** An answer of a platform that is being debugged: it sends everything back. */
+/** A debug response that echoes the whole request. */
 function echo(status: number, secret: string): Response {
   return Response.json(
     {

@@ -4,7 +4,7 @@ import { spellings } from './spellings.ts';
 
 // A scanner that finds nothing would pass every other test of this folder.
 
-/** An error that nobody has planted anything into. */
+/** An error without a planted secret. */
 class Clean extends Error {
   readonly attempts: readonly object[] = [];
   toJSON(): object {

@@ -1,12 +1,12 @@
-// What the package shows to its users, read from the source with the compiler: the documentation
-// that is missing, and the list in docs/api.md.
+// The public interface of the package, read from the source with the compiler: missing documentation,
+// and the list in docs/api.md.
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The entry points, by the name that a user imports. */
+/** The entry points by their import names. */
 const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk': 'src/index.ts',
   'payments-platform-sdk/schemas': 'src/schemas/index.ts',
@@ -16,7 +16,7 @@ const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk/sandbox/msw': 'src/sandbox/msw.ts',
 };
 
-/** Reads some modules; `texts` stands in for files that are not on the disk. */
+/** Reads modules; `texts` replaces files on disk. */
 function read(paths: readonly string[], texts: ReadonlyMap<string, string>) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
     ts.sys.readFile(path),
@@ -56,8 +56,8 @@ const isMember = (
   ts.isGetAccessorDeclaration(node);
 
 /**
- * The members that a user sees in a declaration: down to the fields of objects within it, and those
- * of types it is made of that have no public name of their own.
+ * The members that a user sees in a declaration, including the fields of nested objects and of
+ * types without a public name.
  */
 function membersOf(
   start: ts.Node,
@@ -67,7 +67,7 @@ function membersOf(
   const declarations: ts.NamedDeclaration[] = [];
   const seen = new Set<ts.Node>();
   const visit = (node: ts.Node): void => {
-    // What is inside a function, its parameters and its initial value is nobody's field.
+    // A function body, its parameters and initial values have no public fields.
     if (ts.isBlock(node) || ts.isParameter(node) || ts.isConstructorDeclaration(node)) return;
     if (isMember(node)) {
       const hidden =
@@ -108,7 +108,7 @@ function membersOf(
   return declarations;
 }
 
-/** What an editor shows of a symbol: its text, and its tags but for examples. */
+/** What an editor shows of a symbol: its text, and its tags except examples. */
 export interface Shown {
   /** `src/resources/transfers.ts Transfers.create`. */
   readonly name: string;
@@ -118,7 +118,7 @@ export interface Shown {
   readonly isMethod: boolean;
 }
 
-/** Public names, and fields of theirs, with their documentation. */
+/** Public names and their fields with documentation. */
 export function documented(
   paths: readonly string[] = Object.values(entryPoints).map((path) => join(root, path)),
   texts: ReadonlyMap<string, string> = new Map(),
@@ -158,7 +158,7 @@ export function documented(
   return [...shownByName.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Those that have no sentence of documentation. */
+/** Public names without documentation. */
 export const undocumented = (...from: Parameters<typeof documented>): string[] =>
   documented(...from)
     .filter(({ text }) => text === '')
@@ -198,7 +198,7 @@ export function apiList(): string {
   const byChecker = (type: ts.Type): string =>
     checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
 
-  /** A type as the source writes it, unless it speaks of a parameter of a type further down. */
+  /** A type as written in the source, unless it refers to a type parameter of a subclass. */
   const typeOf = (symbol: ts.Symbol, owner?: ts.Symbol): string => {
     const node = symbol.valueDeclaration;
     const written =
@@ -218,7 +218,7 @@ export function apiList(): string {
   };
   const withoutUndefined = (text: string): string => text.replace(/ \| undefined$/, '');
 
-  /** A function as it is called: `(input: TransferCreateInput): ApiCall<TransferCreated>`. */
+  /** A function signature: `(input: TransferCreateInput): ApiCall<TransferCreated>`. */
   const called = (signature: ts.Signature): string => {
     const parameters = signature.getParameters().map((parameter) => {
       const node = parameter.valueDeclaration;
@@ -263,7 +263,7 @@ export function apiList(): string {
     return texts.length === 0 ? '' : ` { ${texts.join('; ')} }`;
   };
 
-  /** What a type alias stands for. */
+  /** The type of an alias. */
   const meaning = (symbol: ts.Symbol): string => {
     const node = symbol.getDeclarations()?.find(ts.isTypeAliasDeclaration)?.type;
     if (node === undefined) return '';
@@ -282,7 +282,7 @@ export function apiList(): string {
   const section = (title: string, lines: readonly string[]): void => {
     if (lines.length > 0) sections.push(`## ${title}\n\n${lines.join('\n')}\n`);
   };
-  // A type that several entry points export is told of once.
+  // A type of several entry points is listed once.
   const listedSymbols = new Set<ts.Symbol>();
   for (const [name, path] of all) {
     const symbols = exportsOf(path).filter((symbol) => !listedSymbols.has(symbol));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { flushPromises } from './virtual-clock.ts';
 
-/** Fails each test of the file that calls it in which a rejection was left without a reader. */
+/** Fails each test of the calling file that leaves an unhandled rejection. */
 export function failOnUnhandledRejections(): void {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {

@@ -5,7 +5,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Lets everything that is ready run: promises, streams and what they set off. */
+/** Runs all pending promises, streams and their callbacks. */
 export async function flushPromises(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await new Promise((resolve) => {
@@ -15,15 +15,15 @@ export async function flushPromises(turns = 20): Promise<void> {
 }
 
 /**
- * Time that passes only when a test says so. A timer of no length fires by itself, so that a test
- * on real sockets can have waits of zero and deadlines that never come.
+ * A clock that the test advances. A timer of 0 ms fires by itself, so that a test on real sockets
+ * can have waits of zero and deadlines that never fire.
  */
 export class VirtualClock implements Clock {
   readonly #timers = new Map<number, Timer>();
   #passed = 0;
   #wall: number;
   #nextHandle = 1;
-  /** The length of every timer ever set. */
+  /** The length of every timer that was set. */
   readonly lengths: number[] = [];
 
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -34,12 +34,12 @@ export class VirtualClock implements Clock {
     return this.#wall + this.#passed;
   }
 
-  /** A clock of this kind begins anywhere, but never with the call that asks it. */
+  /** The start is arbitrary, as that of a monotonic clock. */
   elapsed(): number {
     return 86_400_000 + this.#passed;
   }
 
-  /** How much time has passed since the test began. */
+  /** The time since the test started. */
   get passed(): number {
     return this.#passed;
   }
@@ -57,28 +57,28 @@ export class VirtualClock implements Clock {
     return handle;
   }
 
-  /** Fails, as many a clock would, for what `setTimeout` has not returned. */
+  /** Throws, like many clocks, for a handle that `setTimeout` did not return. */
   clearTimeout(handle: unknown): void {
     if (typeof handle !== 'number') throw new TypeError('this clock has set no such timer');
     this.#timers.delete(handle);
   }
 
-  /** Timers that have not fired and were not cleared. */
+  /** Timers that were neither fired nor cleared. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Sets the wall clock off; deadlines do not notice. */
+  /** Shifts the wall clock; deadlines are not affected. */
   shiftWall(ms: number): void {
     this.#wall += ms;
   }
 
-  /** Time passes and no timer fires, as on a suspended machine. */
+  /** Advances time without firing timers, as on a suspended machine. */
   jump(ms: number): void {
     this.#passed += ms;
   }
 
-  /** Lets time pass, firing what comes due, each in its turn. */
+  /** Advances time and fires due timers in order. */
   async advance(ms: number): Promise<void> {
     const until = this.#passed + ms;
     await flushPromises();
@@ -86,7 +86,7 @@ export class VirtualClock implements Clock {
     this.#passed = Math.max(this.#passed, until);
   }
 
-  /** Lets time pass in small steps for as long as the promise is pending: for tests on real sockets. */
+  /** Advances time in small steps while the promise is pending: for tests on real sockets. */
   async stepTimersDuring<T>(promise: Promise<T>): Promise<T> {
     let isPending = true;
     const done = (): void => {
@@ -97,7 +97,7 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Lets time pass from timer to timer until the promise has settled. */
+  /** Fires one timer after the other while the promise is pending. */
   async runTimersDuring<T>(promise: Promise<T>): Promise<T> {
     let isDone = false;
     const done = (): void => {

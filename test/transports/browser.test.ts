@@ -7,8 +7,8 @@ import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { newTransfer, transferCreated } from '../support/values.ts';
 
-// A browser sends a POST again whose connection was reset: test/runtimes saw Chromium do it. What a
-// browser is, is told here by the globals that it has; the real one is in test/runtimes.
+// A browser resends a POST after a reset of its connection, as test/runtimes saw in Chromium. These tests
+// emulate a browser with its globals; test/runtimes runs real ones.
 
 const { process } = globalThis;
 const withoutNode = () => vi.stubGlobal('process', { env: {} });
@@ -133,7 +133,7 @@ test('a write with idempotencyHeader is sent in a browser', async () => {
   browsers[0]?.[1]();
   const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
-  // Only a POST carries the key.
+  // Only a POST has the key.
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 

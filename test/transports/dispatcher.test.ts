@@ -16,8 +16,8 @@ import { rawServer } from '../support/raw-server.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 
-// Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
-// of somebody's own may say less.
+// The dispatcher of Node reports the start of a request, which proves that an earlier failure was not sent. A
+// foreign dispatcher may not report it.
 
 interface Dispatcher {
   dispatch(options: object, handler: Record<string, unknown>): boolean;
@@ -40,7 +40,7 @@ afterEach(() => {
 type Handler = Record<string, unknown>;
 type Call = () => unknown;
 
-/** A handler whose calls go through `pass`, which may make them, keep them back or put them off. */
+/** A handler that passes its calls to `pass`, which may make, drop or delay them. */
 const between = (handler: Handler, pass: (name: string, call: Call) => unknown): Handler =>
   new Proxy(handler, {
     get(target, name) {
@@ -51,7 +51,7 @@ const between = (handler: Handler, pass: (name: string, call: Call) => unknown):
     },
   });
 
-/** Puts what `make` makes of Node's dispatcher in its place. */
+/** Replaces the dispatcher of Node by the result of `make`. */
 function replace(make: (inner: Dispatcher) => Dispatcher): void {
   for (const [index, symbol] of symbols.entries()) {
     const inner = originals[index];
@@ -62,11 +62,11 @@ function replace(make: (inner: Dispatcher) => Dispatcher): void {
 const isBeginning = (name: string): boolean => name === 'onRequestStart' || name === 'onConnect';
 const isFailure = (name: string): boolean => name === 'onResponseError' || name === 'onError';
 
-/** A handler that never hears of the beginning of its request. */
+/** A handler that never receives the start of its request. */
 const withoutBeginning = (handler: Handler): Handler =>
   between(handler, (name, call) => (isBeginning(name) ? undefined : call()));
 
-/** Puts a dispatcher in the place of Node's that tells of no beginning. */
+/** Replaces the dispatcher of Node by one that reports no start. */
 function silence(): void {
   replace((inner) => ({
     dispatch: (options, handler) => inner.dispatch(options, withoutBeginning(handler)),
@@ -222,7 +222,7 @@ test('a request that was reported as failed does not start afterwards', async ()
         ...args: unknown[]
       ) => void;
       const error = Object.assign(new Error('too slow'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
-      // undici 7 and later give a controller first.
+      // undici 7 and later pass a controller first.
       fail.call(handler, ...('onResponseError' in handler ? [undefined, error] : [error]));
       starters.push(() => inner.dispatch(options, handler));
       return true;
@@ -270,7 +270,7 @@ test('a permissive dispatcher that reads like that of Node proves nothing', asyn
   expect(error.outcome).toBe('unknown');
 });
 
-/** What a dispatcher of the test's own does with a request. */
+/** The response of a custom dispatcher to a request. */
 type Action = (handler: {
   onRequestStart(controller: object): void;
   onResponseStart(controller: object, status: number, headers: object, text: string): void;
@@ -309,7 +309,7 @@ test.each<[string, Action]>([
 });
 
 const mebibyte = 2 ** 20;
-/** The head of a gzip file whose name follows, and never ends. */
+/** The head of a gzip file with an endless file name. */
 const endlessName = Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]);
 
 test.each<[string, object, readonly Uint8Array[], end?: true]>([
@@ -340,7 +340,7 @@ test.each<[string, object, readonly Uint8Array[], end?: true]>([
 );
 
 test('the fetch of Node proves nothing over another dispatcher given as an option', async () => {
-  // What it sends again, and what becomes of that, is all that its caller hears of.
+  // The caller sees only the result of the second request.
   replace((inner) => ({
     dispatch: (options, handler) =>
       inner.dispatch(
@@ -401,7 +401,7 @@ test.each<[string, ClientOptions]>([
     },
   });
   await payments.transfers.create(newTransfer);
-  // Time passes, and no timer has had its turn when the connection is ready for the request.
+  // Time passes without a timer firing before the connection is ready.
   replace((inner) => ({
     dispatch(options, handler) {
       frozen = 10_000;
@@ -409,7 +409,7 @@ test.each<[string, ClientOptions]>([
     },
   }));
   const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  // The silence of a dispatcher that is not Node's own proves nothing.
+  // A foreign dispatcher that reports no start proves nothing.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(server.arrivals).toHaveLength(1);
 });
@@ -438,7 +438,7 @@ test('an aborted call does not fetch a credential', async () => {
   expect(credentialCalls).toBe(0);
 });
 
-// Two copies of undici in one application may each write to another of the two places.
+// Two copies of undici in one application may write to either symbol.
 test.each(symbols)(
   'a dispatcher at %s receives the calls exactly when it receives those of fetch',
   async (symbol) => {
@@ -461,7 +461,7 @@ test.each(symbols)(
   },
 );
 
-/** Puts a dispatcher in the place of Node's that sends a failed request again by itself, once. */
+/** Replaces the dispatcher of Node by one that resends a failed request once. */
 function installReplaying(): void {
   for (const [index, symbol] of symbols.entries()) {
     const inner = originals[index];
@@ -498,7 +498,7 @@ test('a write is held back when a dispatcher is about to resend it', async () =>
   for (const write of writes) {
     const server = await rawServer(
       ({ reset }) => {
-        // Here it would have taken effect.
+        // The second request would have taken effect.
         reset();
       },
       responseBytes(201, transferCreated),

@@ -108,7 +108,7 @@ test('a custom fetch receives every request complete', async () => {
       seen.push({ method, url, redirect, body: await request.text() });
       expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`);
       expect(headers.get('content-type')).toBe('application/json');
-      // A signal inside a Request can be lost to the garbage collector; one beside it cannot.
+      // A signal inside a Request can be garbage-collected; a signal next to it cannot.
       expect(init?.signal).toBeInstanceOf(AbortSignal);
       expect(init?.cache).toBe('no-store');
       return respond(201, transferCreated);
@@ -156,7 +156,7 @@ test.each(['option', 'global'])('a failure of a fetch given as %s proves nothing
     ...(how === 'option' ? { fetch: send } : {}),
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  // It may be a wrapper that sent the request twice and reports the second.
+  // It may wrap a fetch that sent the request twice and reports the second one.
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
   expect(send).toHaveBeenCalledTimes(1);
 });
@@ -226,7 +226,7 @@ test('an informational response before the final one is skipped', async () => {
   expect(await clientAt(server).transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-/** Calls under another runtime's name, over this one's fetch. */
+/** Makes calls under the name of another runtime, over the fetch of this one. */
 const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
   const payments = clientAt(closedPort, { maxRetries: 0 });
   const outcomes: Record<string, PaymentsError['outcome']> = {};
@@ -244,7 +244,7 @@ test('a refused connection on Node proves that nothing was sent', async () => {
   });
 });
 
-/** Lets the global fetch look like that of another runtime. */
+/** Makes the global fetch look like that of another runtime. */
 function disguise(source: string): void {
   const toString: (this: unknown) => string = Function.prototype.toString;
   vi.spyOn(Function.prototype, 'toString').mockImplementation(function (this: unknown) {
@@ -321,7 +321,7 @@ test.each([
   });
   const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
   expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
-  // Deno gets a Blob, which must not bring a type of its own.
+  // Deno receives a Blob, which must not set a content type.
   expect(blobs).toBe(name === 'Deno' ? 1 : 0);
   expect(types).toEqual(['application/json', null]);
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
@@ -451,7 +451,7 @@ test('a response object of another class is read', async () => {
     requestId: 'req_1',
     body: JSON.stringify(errorBody),
   });
-  // Without its body, a 400 may be a proxy's.
+  // A 400 without its body may come from a proxy.
   expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
     outcome: 'unknown',
     body: '',

@@ -72,7 +72,7 @@ const transports = [
   },
   {
     transport: 'node:http',
-    // Somebody's fetch in the place of Node's own: what it does about connections is not known.
+    // A custom fetch replaces that of Node, so its connections are unknown.
     choose: () => vi.stubGlobal('fetch', vi.fn<typeof fetch>()),
     wanted: (port: number, target: string, body: string) =>
       [
@@ -97,7 +97,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(await call.send(clientAt(server))).toEqual(call.good);
     expect(server.connections).toHaveLength(1);
     const [connection] = server.connections;
-    // Every byte of the connection: a body without a length would show up as a second request.
+    // Every byte of the connection: a body without a length would appear as a second request.
     expect(connection?.bytes.toString()).toBe(
       transport.wanted(server.port, call.target, call.sent),
     );
@@ -328,7 +328,7 @@ describe.each(transports)('over $wire', (transport) => {
       expect(error.message).toContain('getWithBody');
     }
     expect(server.connections).toHaveLength(0);
-    // The way out that the message names works there, too.
+    // The alternative in the message works there, too.
     const getWithBody = () => Promise.resolve(respond(200, [instruction]));
     const helped = clientAt(server, { getWithBody });
     expect(await both[0].send(helped)).toEqual([instruction]);
@@ -362,7 +362,7 @@ describe.each(transports)('over $wire', (transport) => {
     ]);
     expect(server.connections).toHaveLength(0);
 
-    // With only a fetch of one's own, the call still goes out over node:http.
+    // With only a custom fetch the call is still sent over node:http.
     expect(await both[0].send(clientAt(server, { fetch }))).toEqual([instruction]);
     vi.stubGlobal('fetch', fetch);
     expect(await both[0].send(clientAt(server))).toEqual([instruction]);

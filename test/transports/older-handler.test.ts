@@ -10,7 +10,7 @@ import { flushPromises } from '../support/virtual-clock.ts';
 
 // Node 22 calls the older half of the handler. These tests call it on Node 24; test/runtimes covers Node 22.
 
-/** The half of undici's handler that its version 6 knows. */
+/** The part of the handler that undici 6 calls. */
 type OlderHandler = Pick<Handler, 'onConnect' | 'onHeaders' | 'onData' | 'onComplete' | 'onError'>;
 
 /** Makes every dispatcher of fetch call `respond` with its handlers. Returns a function that undoes it. */
@@ -58,7 +58,7 @@ async function removeNewerHandler(): Promise<void> {
   }
 }
 
-/** Headers as the older undici tells them: names and values in turn, as bytes. */
+/** Headers in the form of undici 6: names and values in turn, as bytes. */
 const raw = (headers: Readonly<Record<string, string>>): Uint8Array[] =>
   Object.entries(headers)
     .flat()
@@ -92,7 +92,7 @@ test('a response is read in chunks after an early hint', async () => {
     ['content-type', 'application/json'],
     ['x-request-id', 'r\u00e9q_1'],
   ]);
-  // What is not taken, undici holds back.
+  // undici pauses the response when a call returns false.
   expect(taken).toEqual([true, true, true, true]);
 });
 

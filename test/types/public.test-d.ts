@@ -26,8 +26,8 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 
-// What must not compile is marked line by line; tsc fails when one of them does. The calls are made
-// all the same, so that the run-time check beside each type is seen to agree.
+// Lines that must not compile are marked; tsc fails if one of them compiles. The calls also run, so that
+// the run-time check agrees with the type.
 
 const payments = new PaymentsClient(new Sandbox().clientOptions);
 const transfer = {
@@ -153,6 +153,6 @@ test('a request has the type of its schema or unknown', async () => {
   const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
   expectTypeOf(typed).returns.toEqualTypeOf<ApiCall<Transfer>>();
   expectTypeOf(untyped).returns.toEqualTypeOf<ApiCall<unknown>>();
-  // @ts-expect-error: which API takes which credential, so it must be said
+  // @ts-expect-error: which API takes which credential, so it is required
   await refused(payments.request({ method: 'GET', path: '/x' }));
 });

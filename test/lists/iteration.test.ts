@@ -13,16 +13,16 @@ import { flushPromises } from '../support/virtual-clock.ts';
 
 failOnUnhandledRejections();
 
-/** A request for a page that waits for the test. */
+/** A request for a page that the test releases. */
 interface Held {
   readonly cursor: string | null;
   readonly signal: AbortSignal;
-  /** Answers with two transfers, and a cursor unless it is the last page. */
+  /** Responds with two transfers, and with a cursor unless it is the last page. */
   give(last?: boolean): Promise<void>;
   fail(status: number): Promise<void>;
 }
 
-/** A platform whose pages c1, c2, … come when the test lets them. */
+/** A platform that holds back its pages c1, c2, … until the test releases them. */
 function heldPlatform(options: ClientOptions = {}): {
   payments: PaymentsClient;
   heldRequests: Held[];
@@ -55,7 +55,7 @@ function heldPlatform(options: ClientOptions = {}): {
   return { payments, heldRequests };
 }
 
-/** A loop over a list that goes on only when the test says so. */
+/** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
 test('a page is prefetched only after a second page was requested', async () => {
@@ -72,7 +72,7 @@ test('a page is prefetched only after a second page was requested', async () => 
   await heldRequests[0]?.give();
   expect(await first).toBe('txfr_0');
   expect(await take()).toBe('txfr_1');
-  // Whoever wanted a page only has cost the platform no second one.
+  // Reading one page costs one request only.
   expect(heldRequests).toHaveLength(1);
 
   const third = take();
@@ -80,11 +80,11 @@ test('a page is prefetched only after a second page was requested', async () => 
   expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1']);
   await heldRequests[1]?.give();
   expect(await third).toBe('txfr_2');
-  // The third page is on its way while the second is being read.
+  // The third page is in flight during the second one.
   expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2']);
   await heldRequests[2]?.give();
   expect(await take()).toBe('txfr_3');
-  // It has arrived and nobody has touched it: nothing further is asked for.
+  // The third page was not read, so the fourth is not requested.
   expect(heldRequests).toHaveLength(3);
   expect(await take()).toBe('txfr_4');
   expect(heldRequests).toHaveLength(4);
@@ -96,7 +96,7 @@ test('a page is prefetched only after a second page was requested', async () => 
   expect(heldRequests).toHaveLength(4);
 });
 
-/** Walks into the third page's flight: two pages read, the third asked for. */
+/** Reads two pages, with the third one in flight. */
 async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
   const { payments, heldRequests } = heldPlatform(options);
   const iterator = stepping(payments.transfers.list({}, { signal }).pages());
@@ -189,7 +189,7 @@ test('an aborted signal cancels the page in flight and ends the loop', async () 
   });
 });
 
-test('a failed prefetch is ignored when the consumer has left', async () => {
+test('a failed prefetch is ignored after the consumer leaves the loop', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   await iterator.return?.();
