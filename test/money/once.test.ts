@@ -15,7 +15,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { flushPromises as flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const gracePeriod = 300_000;
 const totalTimeout = 120_000;

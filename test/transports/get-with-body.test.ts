@@ -87,7 +87,7 @@ const transports = [
   },
 ] as const;
 
-describe.each(transports)('over $wire', (transport) => {
+describe.each(transports)('over $transport', (transport) => {
   beforeEach(() => {
     transport.choose();
   });
