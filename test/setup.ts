@@ -1,6 +1,6 @@
 import { afterEach, vi } from 'vitest';
 
-// Files of one worker share its globals, and Vitest takes stubs away before the next test only: the
+// Files of one worker share its globals, and Vitest removes stubs only before the next test: the
 // next file would be imported with the stubs of the last test.
 afterEach(() => {
   vi.unstubAllGlobals();

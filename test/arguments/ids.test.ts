@@ -10,13 +10,13 @@ import {
   type AnyRequest,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed, recorder } from '../support/clients.ts';
+import { clientOf, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
-/** What is wrong with an id, whatever it is the id of. */
+/** The mistakes that every kind of id rejects. */
 const wrong = (prefix: string): readonly (readonly [string, unknown])[] => [
   ['an empty text', ''],
   ['the prefix alone', prefix],
@@ -105,7 +105,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the table knows every method that takes an id', () => {
+test('the table lists every method that takes an id', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -120,9 +120,9 @@ test('the table knows every method that takes an id', () => {
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name refuses everything but an id of its kind, and sends nothing',
+  '$name rejects any value but an id of its kind before it sends',
   async ({ prefix, path, required, send }) => {
-    // A field that may be absent is absent when it is undefined.
+    // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
     const accepted = await whichFail(rows, async (id) => {
       const error = await rejection((payments) => send(payments, id));
@@ -133,11 +133,11 @@ test.each([...inPaths, ...inFields])(
 );
 
 test.each([...inPaths, ...inFields])('$name accepts an id of 256 characters', async (place) => {
-  const { payments, sent } = observed(() => new Response('{}', { status: 401 }));
+  const { payments, requests } = clientOf(() => new Response('{}', { status: 401 }));
   const id = `${place.prefix}${'1'.repeat(256 - place.prefix.length)}`;
   await Promise.resolve(place.send(payments, id)).catch(() => undefined);
-  expect(sent).toHaveLength(1);
-  expect(`${sent[0]?.url}${sent[0]?.body}`).toContain(id);
+  expect(requests).toHaveLength(1);
+  expect(`${requests[0]?.url}${requests[0]?.body}`).toContain(id);
 });
 
 const makers = [
@@ -148,7 +148,7 @@ const makers = [
   [transferId, "a Transfer's, txfr_…", 'txfr_'],
 ] as const;
 
-/** What is thrown for a text that is no id. */
+/** The error for an invalid id. */
 function problemOf(make: (text: string) => string, text: unknown): ValidationError {
   try {
     make(text as string);
@@ -158,21 +158,21 @@ function problemOf(make: (text: string) => string, text: unknown): ValidationErr
   throw new Error(`${String(text)} was taken for an id`);
 }
 
-test.each(makers)('%o returns an id of its kind and refuses everything else', (make, _, prefix) => {
+test.each(makers)('%o returns an id of its kind and rejects any other value', (make, _, prefix) => {
   expect(make(`${prefix}000001`)).toBe(`${prefix}000001`);
   for (const [, text] of wrong(prefix)) {
     expect(problemOf(make, text)).toMatchObject({ outcome: 'not_sent', issues: [{ path: '' }] });
   }
 });
 
-test.each(makers)('%o says whose id has arrived', (make, expected, prefix) => {
+test.each(makers)('%o names the resource of the id that it received', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
     `"${other}" is the id of ${noun}; expected ${expected}.`,
   );
 });
 
-test('what is no id is described and not shown', () => {
+test('an error describes an invalid id without showing it', () => {
   expect(
     [
       '',
@@ -198,7 +198,7 @@ test('what is no id is described and not shown', () => {
   ]);
 });
 
-test('an issue says which id is expected and never repeats the value', async () => {
+test('an issue names the expected id without repeating the value', async () => {
   const error = await rejection((payments) =>
     payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
   );
@@ -207,7 +207,7 @@ test('an issue says which id is expected and never repeats the value', async () 
 });
 
 const base = 'https://api.example.com/v0';
-/** Text that is good at being misunderstood. */
+/** Strings that a URL could misread. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc
@@ -241,8 +241,8 @@ const nasty = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('no id leads out of the place that it belongs to', async () => {
-  const { fetch, sent } = recorder(() => new Response('{}', { status: 404 }));
+test('an id never leads the path to another endpoint', async () => {
+  const { fetch, requests } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
   await fc.assert(
@@ -252,16 +252,16 @@ test('no id leads out of the place that it belongs to', async () => {
       nasty,
       async (noun, prefixed, text) => {
         const id = prefixed ? `${prefixOf[noun]}${text}` : text;
-        sent.length = 0;
+        requests.length = 0;
         const error = await Promise.resolve(invoke(payments, `${noun}.get`, [id])).catch(
           (reason: unknown) => reason,
         );
         if (error instanceof ValidationError) {
-          expect(sent).toEqual([]);
+          expect(requests).toEqual([]);
           return;
         }
         accepted += 1;
-        const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+        const { origin, pathname, search, hash } = new URL(requests[0]?.url ?? '');
         expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
         expect(pathname).toMatch(new RegExp(`^/v0/${noun}/[^/]+$`));
         expect(decodeURIComponent(pathname.split('/').at(-1) ?? '')).toBe(id);
@@ -269,12 +269,12 @@ test('no id leads out of the place that it belongs to', async () => {
     ),
     { numRuns: 1_500 },
   );
-  // Otherwise the property would hold because nothing ever got through.
+  // The property would also hold if nothing was ever sent.
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('no path of a request leads out of the API that it is for', async () => {
-  const { fetch, sent } = recorder(() => Response.json({}));
+test('the path of a request never leads to the other API', async () => {
+  const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,
     apiKey: 'sk_x',
@@ -286,15 +286,15 @@ test('no path of a request leads out of the API that it is for', async () => {
   await fc.assert(
     fc.asyncProperty(nasty, async (text) => {
       const path = `/${text}`;
-      sent.length = 0;
+      requests.length = 0;
       const request: AnyRequest = { method: 'POST', path, api: 'versioned' };
       const error = await payments.request(request).catch((reason: unknown) => reason);
       if (error instanceof ValidationError) {
-        expect(sent).toEqual([]);
+        expect(requests).toEqual([]);
         return;
       }
       accepted += 1;
-      const { origin, pathname, search, hash } = new URL(sent[0]?.url ?? '');
+      const { origin, pathname, search, hash } = new URL(requests[0]?.url ?? '');
       expect([origin, search, hash]).toEqual(['https://api.example.com', '', '']);
       expect(pathname.startsWith('/v0/')).toBe(true);
       expect(decodeURI(pathname.replaceAll('%', '%25'))).toBe(`/v0${path}`);
@@ -304,13 +304,13 @@ test('no path of a request leads out of the API that it is for', async () => {
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('any cursor reaches the platform as it was', async () => {
-  const { fetch, sent } = recorder(() => Response.json({ data: [], hasMore: false }));
+test('a cursor reaches the platform unchanged', async () => {
+  const { fetch, requests } = recorder(() => Response.json({ data: [], hasMore: false }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch });
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (cursor) => {
       await payments.entities.list({ cursor });
-      expect(new URL(sent.at(-1)?.url ?? '').searchParams.get('cursor')).toBe(cursor);
+      expect(new URL(requests.at(-1)?.url ?? '').searchParams.get('cursor')).toBe(cursor);
     }),
     { numRuns: 200 },
   );

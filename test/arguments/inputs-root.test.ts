@@ -6,7 +6,7 @@ import type {
 import { describe, expect, test } from 'vitest';
 import { buildInput, owner } from '../support/platform.ts';
 import { whichFail } from '../support/which-fail.ts';
-import { rejection, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './invalid-arguments.ts';
 
 const badAddresses: readonly unknown[] = [
   undefined,
@@ -23,7 +23,7 @@ const badAddresses: readonly unknown[] = [
   2n ** 159n,
 ];
 const addressRule = /expected an address: "0x" and hexadecimal digits/;
-/** An object whose one deeply nested field is another value. */
+/** An object with one deeply nested field replaced. */
 const withRefuel = (change: object): InstructionBuildInput => {
   const { refuelERC20 } = buildInput.actionArguments;
   return { ...buildInput, actionArguments: { refuelERC20: { ...refuelERC20, ...change } } };
@@ -119,7 +119,7 @@ describe('instructions.build', () => {
   );
 });
 
-test('instructions.list refuses every address that is not hexadecimal', async () => {
+test('instructions.list rejects an address that is not hexadecimal', async () => {
   const rows = badAddresses.map((address) => [String(address), address] as const);
   const accepted = await whichFail(rows, async (address) => {
     const error = await rejection((payments) =>
@@ -190,7 +190,7 @@ describe('transactions.list', () => {
     'transactions.list',
   );
 
-  test('a walk through transactions is refused for the same reason as a page of them', async () => {
+  test('a loop over transactions is rejected for the same reasons as a page of them', async () => {
     const error = await rejection(async (payments) => {
       for await (const record of payments.transactions.list({} as TransactionListInput)) {
         throw new Error(`there is a record: ${record.transactionHash}`);

@@ -1,12 +1,12 @@
 import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection, table, type Row } from './refusal.ts';
+import { rejection, table, type Row } from './invalid-arguments.ts';
 
 describe('transfers.create', () => {
-  const rule = /expected a decimal string above zero, such as "12\.50"/;
+  const message = /expected a decimal string above zero, such as "12\.50"/;
   const amounts: readonly (readonly [string, unknown, RegExp])[] = [
     ['a number', 12.5, /Write it as a string: a number loses digits/],
     ['a whole number', 12, /Write it as a string/],
@@ -14,9 +14,9 @@ describe('transfers.create', () => {
     ['NaN', Number.NaN, /Write it as a string/],
     ['nothing', undefined, /^missing; expected a decimal string/],
     ['null', null, /^got null; expected a decimal string/],
-    ['null', null, rule],
-    ['an object with a text of its own', { toString: () => '1' }, rule],
-    ['a String object', new String('1'), rule],
+    ['null', null, message],
+    ['an object with a text of its own', { toString: () => '1' }, message],
+    ['a String object', new String('1'), message],
     ...[
       '1e3',
       '1E3',
@@ -42,7 +42,7 @@ describe('transfers.create', () => {
       '1 USDC',
       '1'.repeat(31),
       '1.2.3',
-    ].map((text) => [JSON.stringify(text), text, rule] as const),
+    ].map((text) => [JSON.stringify(text), text, message] as const),
     ['19 decimals', `1.${'1'.repeat(19)}`, /^got 19 decimals; expected 18 at most/],
     ...['0', '0.0', '0.000', `0.${'0'.repeat(18)}`].map(
       (text) => [JSON.stringify(text), text, /above zero/] as const,
@@ -114,7 +114,7 @@ describe('transfers.create', () => {
     'transfers.create',
   );
 
-  test('one refusal names everything that is wrong, options included', async () => {
+  test('one error names all mistakes in the input and the options', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
     const error = await rejection((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
@@ -132,7 +132,7 @@ describe('transfers.create', () => {
     ]);
   });
 
-  test('the message of a refusal says how to write the amount', async () => {
+  test('the error for an invalid amount describes how to write it', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -144,15 +144,15 @@ describe('transfers.create', () => {
 });
 
 describe('entities.create', () => {
-  const rule = /expected an email address, such as "ada@example\.com"/;
+  const message = /expected an email address, such as "ada@example\.com"/;
   table(
     'entities.create refuses every input that the platform would not take',
     [
       ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
-        (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', rule],
+        (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', message],
       ),
-      ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', rule],
-      ['an email that is a number', { email: 5 }, 'email', rule],
+      ['an email that is too long', { email: `${'a'.repeat(320)}@example.com` }, 'email', message],
+      ['an email that is a number', { email: 5 }, 'email', message],
       ['no email', {}, 'email', /^missing; expected an email address/],
       ['a name of null', { email: 'a@b.c', fullName: null }, 'fullName', /expected a name/],
       ['a business that is a number', { email: 'a@b.c', businessName: 1 }, 'businessName', /name/],
@@ -248,8 +248,8 @@ describe('settings.update', () => {
     'settings.update',
   );
 
-  test('settings.update sends whatever the document allows', async () => {
-    const { payments, sent } = observed(undefined, { validation: 'report' });
+  test('settings.update sends every field of the API reference', async () => {
+    const { payments, requests } = clientOf(undefined, { validation: 'report' });
     const allowed: SettingsUpdateInput[] = [
       { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
       { autoEarnEnabled: false },
@@ -259,19 +259,19 @@ describe('settings.update', () => {
     ];
     for (const patch of allowed) {
       await payments.settings.update(patch).catch(() => undefined);
-      expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual(patch);
+      expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual(patch);
     }
-    expect(sent).toHaveLength(allowed.length);
+    expect(requests).toHaveLength(allowed.length);
   });
 });
 
-test('an empty name is sent', async () => {
-  const { payments, sent } = observed(undefined, { validation: 'report' });
+test('an empty name is sent unchanged', async () => {
+  const { payments, requests } = clientOf(undefined, { validation: 'report' });
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
   await payments.accounts.create({ entityId: 'ent_1', name: '' }).catch(ignore);
   await payments.accounts.update('acc_1', { name: '' }).catch(ignore);
-  expect(sent.map(({ body }) => JSON.parse(body) as object)).toEqual([
+  expect(requests.map(({ body }) => JSON.parse(body) as object)).toEqual([
     { email: 'a@b.c', fullName: '', businessName: '' },
     { entityId: 'ent_1', name: '' },
     { name: '' },
@@ -279,7 +279,7 @@ test('an empty name is sent', async () => {
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(
-  '$operation rejects instead of throwing, whatever it is given',
+  '$operation rejects instead of throwing for any input',
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];

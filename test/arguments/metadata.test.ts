@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { account } from '../support/records.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
 /** A value inside `levels` objects. */
 const nested = (levels: number, value: unknown): unknown =>
@@ -48,7 +48,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['text instead of an object', '{}', 'metadata', /object of keys and values/],
   ['null', null, 'metadata', /object of keys and values/],
 ])(
-  'metadata that is or holds %s is refused, and nothing is sent',
+  'metadata is rejected before anything is sent when it is or holds %s',
   async (_, metadata, path, says) => {
     const creation = await rejection((payments) =>
       payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),
@@ -62,14 +62,14 @@ test.each<[string, unknown, string, RegExp]>([
   },
 );
 
-/** As `nested`, without recursion. */
+/** Like `nested`, without recursion. */
 function deep(levels: number): unknown {
   let value: unknown = 'x';
   for (let level = 0; level < levels; level += 1) value = { in: value };
   return value;
 }
 
-test('further fields are refused for the same mistakes as metadata', async () => {
+test('extra body fields are rejected for the same mistakes as metadata', async () => {
   const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
@@ -86,18 +86,18 @@ test('further fields are refused for the same mistakes as metadata', async () =>
   expect(action.issues).toMatchObject([{ path: 'actionArguments.other.call' }]);
 });
 
-test('metadata may hold an object twice, and one without a prototype', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+test('metadata may hold the same object twice and an object without a prototype', async () => {
+  const { payments, requests } = clientOf(() => Response.json(account));
   const shared = { a: 1 };
   const bare: Metadata = Object.assign(Object.create(null) as object, { b: 2 });
   await payments.accounts.update('acc_1', { metadata: { one: shared, two: shared, bare } });
-  expect(sent[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
+  expect(requests[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
 });
 
 test('metadata may be 60 levels deep', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+  const { payments, requests } = clientOf(() => Response.json(account));
   await payments.accounts.update('acc_1', { metadata: nested(60, 'x') as Metadata });
-  expect(sent[0]?.body).toContain('"in":"x"');
+  expect(requests[0]?.body).toContain('"in":"x"');
 });
 
 const hasUnsafe = (value: unknown): boolean =>
@@ -105,20 +105,20 @@ const hasUnsafe = (value: unknown): boolean =>
     ? Object.values(value).some(hasUnsafe)
     : Number.isInteger(value) && !Number.isSafeInteger(value);
 
-test('whatever JSON can hold arrives as it is', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+test('metadata arrives unchanged when it holds only JSON values', async () => {
+  const { payments, requests } = clientOf(() => Response.json(account));
   const json = fc
     .dictionary(
       fc.string({ unit: 'grapheme' }),
       fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 }),
     )
-    // What is refused, at any depth: this key, and whole numbers that have lost digits; see above.
+    // The tests above show that this key and inexact integers are rejected at any depth.
     .filter((value) => !JSON.stringify(value).includes('__proto__') && !hasUnsafe(value));
   await fc.assert(
     fc.asyncProperty(json, async (metadata) => {
       await payments.accounts.update('acc_1', { metadata });
-      const body: unknown = JSON.parse(sent.at(-1)?.body ?? '');
-      // JSON knows no negative zero; everything else has to come through.
+      const body: unknown = JSON.parse(requests.at(-1)?.body ?? '');
+      // JSON has no negative zero.
       expect(JSON.stringify(body)).toBe(JSON.stringify({ metadata }));
     }),
     { numRuns: 300 },

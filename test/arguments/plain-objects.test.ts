@@ -5,18 +5,19 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
-import { apiKey, failureOf, observed } from '../support/clients.ts';
+import { apiKey, failureOf, clientOf } from '../support/clients.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from './refusal.ts';
+import { rejection } from './invalid-arguments.ts';
 
 /*
- * A copy of an object has its own fields only. What keeps them elsewhere would be sent without them: a
- * list of everybody's transfers, a PATCH that changes nothing, a payment with another tenant's key.
+ * A copy of an object has only its own fields. Inherited fields would be lost: the list would
+ * return the transfers of all tenants, a PATCH would change nothing, a payment would use the key
+ * of another tenant.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An object of a class whose fields are accessors. */
+/** An object of a class with accessors as fields. */
 function withAccessors(fields: Fields): object {
   const prototype = Object.defineProperties(
     {},
@@ -59,13 +60,13 @@ describe('the options of a call', () => {
     ]) {
       expect((await rejection(call)).issues).toMatchObject([at]);
     }
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const error = await failureOf(
       payments.transfers.reconcile(newTransfer, options),
       ValidationError,
     );
     expect(error).toMatchObject({ outcome: 'unknown', issues: [at] });
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test.each(hiding)('cannot hold %s', async (_, make) => {
@@ -84,23 +85,23 @@ describe('the options of a call', () => {
   });
 
   test.each(plain)('may be and hold %s', async (_, make) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const options = make({ query: make({ a: 1 }), headers: make({ 'x-b': '2' }) });
     await payments.transfers.list({}, options).catch(() => undefined);
-    expect(sent).toMatchObject([{ url: /a=1$/, headers: { 'x-b': '2' } }]);
+    expect(requests).toMatchObject([{ url: /a=1$/, headers: { 'x-b': '2' } }]);
   });
 });
 
 describe('the options of a client', () => {
-  const given = { apiKey: 'sk_of_tenant_b', baseUrl: 'https://b.example.com/v0' };
+  const tenantOptions = { apiKey: 'sk_of_tenant_b', baseUrl: 'https://b.example.com/v0' };
 
   test.each(hiding)('cannot be %s', (_, make) => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://a.example.com/v0');
-    const { payments } = observed();
+    const { payments } = clientOf();
     for (const act of [
-      () => new PaymentsClient(make(given)),
-      () => payments.withOptions(make(given)),
+      () => new PaymentsClient(make(tenantOptions)),
+      () => payments.withOptions(make(tenantOptions)),
     ]) {
       expect(act).toThrow(ConfigurationError);
       expect(act).toThrow(/^Invalid options: got .*expected a plain object/);
@@ -109,17 +110,17 @@ describe('the options of a client', () => {
   });
 
   test.each(plain)('may be %s', async (_, make) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     await payments
-      .withOptions(make(given) as ClientOptions)
+      .withOptions(make(tenantOptions) as ClientOptions)
       .request({ method: 'GET', path: '/x', api: 'versioned' });
-    expect(sent).toMatchObject([
+    expect(requests).toMatchObject([
       { url: 'https://b.example.com/v0/x', headers: { authorization: 'Bearer sk_of_tenant_b' } },
     ]);
   });
 
   test.each(hiding)('cannot have headers that are %s', (_, make) => {
-    const options = { ...given, headers: make({ 'x-key': 'stored' }) as never };
+    const options = { ...tenantOptions, headers: make({ 'x-key': 'stored' }) as never };
     expect(() => new PaymentsClient(options)).toThrow(/option headers: .*plain object/);
   });
 });
@@ -128,9 +129,9 @@ describe('a list of mistakes', () => {
   test.each([
     ['with more mistakes than anybody reads', 60_000],
     ['that is longer than the stack is deep', 200_000],
-  ])('%s is told of in part, and soon', async (_, length) => {
+  ])('a list of many mistakes is reported in part and quickly when it is %s', async (_, length) => {
     const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const error = await failureOf(
       payments.transactions.list({ address: '0x0a', instructionIds }),
       ValidationError,
@@ -138,6 +139,6 @@ describe('a list of mistakes', () => {
     expect(error).toMatchObject({ outcome: 'not_sent' });
     expect(error.issues.length).toBeLessThanOrEqual(1_000);
     expect(error.message.length).toBeLessThan(2_000);
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

@@ -5,12 +5,12 @@ import {
   type ToArrayOptions,
 } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/invalid-arguments.ts';
 
-describe('every list refuses', () => {
+describe('every list', () => {
   const lists = endpoints.filter(({ query }) => query.includes('cursor'));
   const limit = /expected a whole number from 1 to 100/;
   const cursor = /expected the nextCursor of an earlier page/;
@@ -26,19 +26,16 @@ describe('every list refuses', () => {
     [[], '', /got an array; expected an object/],
   ];
 
-  test.each(lists)(
-    '$operation refuses every page that it cannot ask for',
-    async ({ operation }) => {
-      for (const [query, path, says] of queries) {
-        const error = await rejection((payments) => invoke(payments, operation, [query]));
-        expect(error.operation).toBe(operation);
-        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-      }
-    },
-  );
+  test.each(lists)('$operation rejects every invalid page query', async ({ operation }) => {
+    for (const [query, path, says] of queries) {
+      const error = await rejection((payments) => invoke(payments, operation, [query]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
 
   test.each(lists)(
-    'a walk through $operation is refused for the same reason as a page of it',
+    'a loop over $operation is rejected for the same reason as a page of it',
     async ({ operation }) => {
       const error = await rejection(async (payments) => {
         const list = invoke(payments, operation, [
@@ -51,21 +48,21 @@ describe('every list refuses', () => {
   );
 
   test.each(lists)(
-    'toArray of $operation refuses to collect without an end',
+    'toArray of $operation rejects a missing or invalid limit',
     async ({ operation }) => {
       for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
-        const { payments, sent } = observed();
+        const { payments, requests } = clientOf();
         const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
         const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
         expect(error.issues).toMatchObject([{ path: 'max' }]);
         expect(String(error)).toContain('expected a whole number above 0.\nA list has no bound');
-        expect(sent).toEqual([]);
+        expect(requests).toEqual([]);
       }
     },
   );
 });
 
-/** What is wrong with the options of a call, where, and what is said. */
+/** Invalid call options, the path of the mistake and the expected message. */
 const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['null', null, 'options', /expected a plain object/],
   ['a list', [], 'options', /expected a plain object/],
@@ -174,23 +171,24 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a body as a Map', { body: new Map([['a', 1]]) }, 'options.body', /object/],
 ];
 
-describe('every call refuses', () => {
-  // One example of every endpoint: whatever the method, its last argument is checked alike.
+describe('every call', () => {
+  // Every endpoint has one example because each method checks its last argument itself.
   const calls = endpoints.map(({ operation, examples: [example], path, body, query }) => {
-    const given = argumentsOf(example);
-    const wanted = (path.includes('{id}') ? 1 : 0) + (body.length + query.length > 0 ? 1 : 0);
-    return { operation, given: [...given, ...Array.from({ length: wanted - given.length })] };
+    const args = argumentsOf(example);
+    const argumentCount =
+      (path.includes('{id}') ? 1 : 0) + (body.length + query.length > 0 ? 1 : 0);
+    return { operation, args: [...args, ...Array.from({ length: argumentCount - args.length })] };
   });
 
   test.each(bad)('no call is sent with %s', async (_, options, path, says) => {
-    for (const { operation, given } of calls) {
-      const error = await rejection((payments) => invoke(payments, operation, [...given, options]));
+    for (const { operation, args } of calls) {
+      const error = await rejection((payments) => invoke(payments, operation, [...args, options]));
       expect(error.operation).toBe(operation);
       expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
     }
   });
 
-  test('one refusal names everything that is wrong with the options', async () => {
+  test('one error names all mistakes in the options', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

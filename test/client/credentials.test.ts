@@ -11,18 +11,18 @@ import { expect, test, vi } from 'vitest';
 import { apiKey, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
 import { instruction } from '../support/records.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const tokenOf = (request: Request): string =>
   request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
 
-/** A JWT that expires at a moment, in milliseconds since 1970. */
+/** A JWT with an expiry in milliseconds since 1970. */
 const expiring = (at: number, name = 'x'): string => {
   const claims = Buffer.from(JSON.stringify({ exp: at / 1_000, name })).toString('base64url');
   return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
 };
 
-/** A function that gives a new key each time. */
+/** A function that returns a new key for each call. */
 const numbered = () => {
   let count = 0;
   return vi.fn(() => {
@@ -41,7 +41,7 @@ const accepting =
 
 const list = { address } as const;
 
-test('each API gets its own credential, and never the other', async () => {
+test('each API receives its own credential only', async () => {
   const tokens: string[] = [];
   const { payments } = clientOf((request) => {
     tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
@@ -55,7 +55,7 @@ test('each API gets its own credential, and never the other', async () => {
 test.each([
   ['at once', () => 'sk_from_function'],
   ['with a promise', () => Promise.resolve('sk_from_function')],
-])('a function that answers %s is asked once', async (_, give) => {
+])('a credential function that returns %s is called once', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   expect(source).not.toHaveBeenCalled();
@@ -66,12 +66,12 @@ test.each([
   }
 });
 
-test('fifty callers at once share one call of the function', async () => {
+test('fifty concurrent calls share one call of the credential function', async () => {
   const rateLimiter = Promise.withResolvers<string>();
   const source = vi.fn(() => rateLimiter.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   const callers = Array.from({ length: 50 }, () => payments.transfers.get('txfr_1'));
-  await settle();
+  await flushPromises();
   expect(requests).toHaveLength(0);
   rateLimiter.resolve('sk_shared');
   await Promise.all(callers);
@@ -97,7 +97,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('a JWT that seems to have expired is used all the same: this clock may be wrong', async () => {
+test('a JWT is used although it seems to have expired by the local clock', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -115,17 +115,17 @@ test('a JWT that seems to have expired is used all the same: this clock may be w
   }
 });
 
-test('fifty refusals at once: one call of the function, fifty replays', async () => {
+test('fifty concurrent 401 responses cause one call of the credential function', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
   expect(source).toHaveBeenCalledTimes(2);
-  const sent = requests.map(({ headers }) => headers['authorization']);
-  expect(sent.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
-  expect(sent.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
+  const tokens = requests.map(({ headers }) => headers['authorization']);
+  expect(tokens.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
+  expect(tokens.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
 });
 
-test('a late refusal of the old token does not throw the new one away', async () => {
+test('a late 401 for the old token does not discard the new one', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -133,7 +133,7 @@ test('a late refusal of the old token does not throw the new one away', async ()
     { apiKey: source },
   );
   const slow = payments.transfers.get('txfr_1');
-  await settle();
+  await flushPromises();
   await payments.transfers.get('txfr_1');
   expect(source).toHaveBeenCalledTimes(2);
   late.resolve(respond(401, errorBody));
@@ -142,7 +142,7 @@ test('a late refusal of the old token does not throw the new one away', async ()
   expect(requests).toHaveLength(4);
 });
 
-test('a creation is replayed once after a refusal, without any retries allowed', async () => {
+test('a creation is replayed once after a 401 although maxRetries is 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -163,7 +163,9 @@ test('the replay after a 401 does not count as a retry', async () => {
     (_, __, count) => respond(responses[count - 1] ?? 500, count < 4 ? errorBody : transferCreated),
     { clock, apiKey: numbered() },
   );
-  expect(await clock.run(payments.transfers.create(newTransfer))).toEqual(transferCreated);
+  expect(await clock.runTimersDuring(payments.transfers.create(newTransfer))).toEqual(
+    transferCreated,
+  );
   expect(requests).toHaveLength(4);
 });
 
@@ -180,7 +182,7 @@ test('a second 401 is not followed by a third request', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a key that is a text is not replayed', async () => {
+test('a string credential is not replayed after a 401', async () => {
   const { payments, requests } = clientOf(() => respond(401, errorBody));
   await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
   expect(requests).toHaveLength(1);
@@ -195,19 +197,19 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
-])('a function for a credential that %s is an error, and nothing is sent', async (_, give) => {
+])('a credential function that %s fails the call before anything is sent', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
   expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'not_sent', attempts: [] });
   expect(inspect(error, { depth: 9 })).not.toContain('sk_secret_of_vault');
   expect(requests).toHaveLength(0);
-  // A failure is not kept: the next call asks again.
+  // A failure is not cached: the next call runs the function again.
   await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('what the function failed with is the cause of the error, as a copy', async () => {
+test('the error of a credential function is copied into the cause', async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -231,25 +233,29 @@ test.each([
   ['apiKey', `sk_${'x'.repeat(9_000)}`, 'has 9003 characters; expected 8192 at most'],
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
-] as const)('a function for %s that gives %j is told what is wrong', async (name, value, words) => {
-  const { payments, requests } = clientOf(() => respond(200), {
-    [name]: () => Promise.resolve(value as string),
-  });
-  const call = name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
-  const error = await failureOf(call, ConfigurationError);
-  expect(error.message).toContain(words);
-  expect(error.outcome).toBe('not_sent');
-  if (typeof value === 'string' && value.length > 3) {
-    expect(inspect(error, { depth: 9 })).not.toContain(value);
-  }
-  expect(requests).toHaveLength(0);
-});
+] as const)(
+  'a function for %s that returns %j is reported with its mistake',
+  async (name, value, words) => {
+    const { payments, requests } = clientOf(() => respond(200), {
+      [name]: () => Promise.resolve(value as string),
+    });
+    const call =
+      name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
+    const error = await failureOf(call, ConfigurationError);
+    expect(error.message).toContain(words);
+    expect(error.outcome).toBe('not_sent');
+    if (typeof value === 'string' && value.length > 3) {
+      expect(inspect(error, { depth: 9 })).not.toContain(value);
+    }
+    expect(requests).toHaveLength(0);
+  },
+);
 
 test.each([
   [{}, 30_000],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
-])('a function that never answers is given up: %j', async (options, ms) => {
+])('a credential function that never returns is abandoned: %j', async (options, ms) => {
   const clock = new VirtualClock();
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments, requests } = clientOf(() => respond(200), { clock, apiKey: never, ...options });
@@ -264,7 +270,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('a function that hung once is asked again by the next call', async () => {
+test('a credential function that hung is called again by the next call', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -272,17 +278,17 @@ test('a function that hung once is asked again by the next call', async () => {
   const hung = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
   await clock.advance(30_000);
   await hung;
-  expect(await clock.run(payments.transfers.get('txfr_1'))).toEqual(transfer);
+  expect(await clock.runTimersDuring(payments.transfers.get('txfr_1'))).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);
-  // What the first call brings after all is older than what is in use.
+  // The late result of the first call is older than the token in use.
   first.resolve('sk_first');
-  await settle();
+  await flushPromises();
   await payments.transfers.get('txfr_1');
-  const sent = requests.map(({ headers }) => headers['authorization']);
-  expect(sent).toEqual(['Bearer sk_second', 'Bearer sk_second']);
+  const tokens = requests.map(({ headers }) => headers['authorization']);
+  expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
-test('a function that hung is asked again as soon as it had the time of one attempt', async () => {
+test('a credential function that hung is called again after the time of one attempt', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
@@ -298,7 +304,7 @@ test('a function that hung is asked again as soon as it had the time of one atte
   const get = () => payments.transfers.get('txfr_1');
   const hung = failureOf(get(), TimeoutError);
   await clock.advance(200);
-  // Whoever comes meanwhile shares the call of the function.
+  // Concurrent calls share the call of the function.
   const meanwhile = failureOf(get(), TimeoutError);
   await clock.advance(100);
   await hung;
@@ -307,17 +313,17 @@ test('a function that hung is asked again as soon as it had the time of one atte
   await clock.advance(200);
   await meanwhile;
   expect(source).toHaveBeenCalledTimes(2);
-  // A function that is only slow must not be asked for ever: its first answer serves the next call.
+  // A function that is only slow is not called repeatedly: its first result serves the next call.
   first.resolve('sk_first');
-  await settle();
-  expect(await clock.run(get())).toEqual(transfer);
+  await flushPromises();
+  expect(await clock.runTimersDuring(get())).toEqual(transfer);
   await clock.advance(100);
   await late;
   expect(source).toHaveBeenCalledTimes(2);
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('an old call of the function that ends does not hide the new one', async () => {
+test('an old call of the credential function does not replace the newer token when it ends', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -330,12 +336,12 @@ test('an old call of the function that ends does not hide the new one', async ()
   await clock.advance(100);
   await hung;
   const second = get();
-  await settle();
+  await flushPromises();
   expect(source).toHaveBeenCalledTimes(2);
   first.resolve('rubbish');
-  await settle();
+  await flushPromises();
   const third = get();
-  await settle();
+  await flushPromises();
   expect(source).toHaveBeenCalledTimes(2);
   await clock.advance(100);
   expect(await Promise.all([second, third])).toMatchObject([
@@ -344,7 +350,7 @@ test('an old call of the function that ends does not hide the new one', async ()
   ]);
 });
 
-test('a token in use stays redacted, however many late ones turn up', async () => {
+test('a token in use stays redacted although many tokens arrived late', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -362,12 +368,12 @@ test('a token in use stays redacted, however many late ones turn up', async () =
     await call;
   }
   for (const [index, { resolve }] of late.entries()) resolve(`opaque-late-${index}`);
-  await settle();
+  await flushPromises();
   const error = await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('the tokens of a call stay redacted in its error, however many have followed them', async () => {
+test('the error of a call redacts all tokens of the call although many have followed', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -395,48 +401,48 @@ test('the tokens of a call stay redacted in its error, however many have followe
   expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
 });
 
-test('a wait for the function can be aborted', async () => {
+test('a wait for the credential function can be aborted', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
   const { signal } = controller;
   const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort('enough');
   expect(await call).toMatchObject({ outcome: 'not_sent', cause: 'enough', attempts: [] });
 });
 
-test.each<[string, () => string | Promise<string>]>([
-  ['rejects', () => Promise.reject(new Error('sealed'))],
-  ['gives rubbish', () => 'rubbish'],
-  ['never answers', () => new Promise(() => undefined)],
-])('when the function %s after a refusal, the refusal is told', async (what, give) => {
+test.each<[string, () => string | Promise<string>, string]>([
+  ['rejects', () => Promise.reject(new Error('sealed')), 'sealed'],
+  ['returns an invalid token', () => 'rubbish', 'apiKey'],
+  ['never returns', () => new Promise(() => undefined), 'apiKey'],
+])('the 401 is reported when the credential function %s after it', async (_, give, reason) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
-  const error = await clock.run(
+  const error = await clock.runTimersDuring(
     failureOf(payments.transfers.create(newTransfer), AuthenticationError),
   );
   expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
   expect(error.message).toContain('did not return a new credential: The ');
-  if (what === 'rejects') expect(error.message).toContain('sealed');
+  expect(error.message).toContain(reason);
   expect(requests).toHaveLength(1);
   expect(clock.pending).toBe(0);
 });
 
-test('a caller who leaves during a renewal hears of that', async () => {
+test('a caller who aborts during a renewal receives an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
   source.mockReturnValueOnce('sk_first');
   const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
   const controller = new AbortController();
   const { signal } = controller;
   const call = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort();
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('callers who share a failing call of the function all hear of it, and nobody else', async () => {
+test('all callers who share a failing credential call receive its error', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -450,7 +456,7 @@ test('callers who share a failing call of the function all hear of it, and nobod
   expect(source).toHaveBeenCalledTimes(1);
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);
-  await settle();
+  await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
@@ -472,22 +478,25 @@ test('an error after a renewal shows neither the old nor the new token', async (
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
-test('a token of the length that real ones have is taken out to its end', async () => {
+test('a token of realistic length is redacted to its end', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
-  const said = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
-  const { payments } = clientOf(() => respond(401, { error: said, code: long, details: [long] }), {
-    jwt: long,
-  });
+  const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
+  const { payments } = clientOf(
+    () => respond(401, { error: echoedText, code: long, details: [long] }),
+    {
+      jwt: long,
+    },
+  );
   const error = await failureOf(payments.instructions.list(list), AuthenticationError);
-  for (const shown of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+  for (const view of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
     for (const piece of [long.slice(0, 20), long.slice(500, 520), long.slice(-20)]) {
-      expect(shown).not.toContain(piece);
+      expect(view).not.toContain(piece);
     }
   }
 });
 
-test('a client without the credential that a call needs says which, and sends nothing', async () => {
+test('a call without its credential fails before it sends and names the credential', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -496,7 +505,7 @@ test('a client without the credential that a call needs says which, and sends no
   expect(requests).toHaveLength(0);
 });
 
-test('a clone shares the token as long as the source of it stays the same', async () => {
+test('a clone shares the token while its credential function is the same', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -512,7 +521,7 @@ test('a clone shares the token as long as the source of it stays the same', asyn
   ]);
 });
 
-test('the tokens of a function are remembered for redaction, the latest four of them', async () => {
+test('the latest four tokens of a function are redacted', async () => {
   const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
   let count = 0;
   const { payments } = clientOf(() => respond(401, { error: words }), {
@@ -529,7 +538,7 @@ test('the tokens of a function are remembered for redaction, the latest four of 
   expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
 });
 
-test('a token that is given again and again pushes no other out of what is remembered', async () => {
+test('a token that is returned repeatedly does not displace other redacted tokens', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
   for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));

@@ -13,20 +13,20 @@ const nouns = [
   'transactions',
 ] as const;
 
-test.for(nouns)('every method works when it is taken off its object: %s', async (noun) => {
+test.for(nouns)('every resource method works when it is destructured: %s', async (noun) => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
   expect(Object.keys(methods)).not.toEqual([]);
   for (const { value } of Object.values<PropertyDescriptor>(methods)) {
     const method = value as () => PromiseLike<unknown>;
-    // A wrong argument is told of as such; a method without its object would be a TypeError.
+    // A bound method reports the invalid argument; an unbound one would throw a TypeError.
     await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
       'TypeError',
     );
   }
 });
 
-test('so do those of the client and of a copy', async () => {
+test('every method of a client and of a clone works when it is destructured', async () => {
   const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
   const { request, entities } = withOptions({ maxRetries: 0 });
   const { create } = entities;
@@ -36,7 +36,7 @@ test('so do those of the client and of a copy', async () => {
   ).resolves.toMatchObject({ id });
 });
 
-test('they do not show when a client is printed or compared', () => {
+test('bound methods do not show when a client is printed or compared', () => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual([...nouns]);

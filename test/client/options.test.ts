@@ -6,7 +6,7 @@ import {
   type ClientOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
 
 const baseUrl = 'https://api.example.com/v0';
@@ -19,11 +19,11 @@ const variables = [
 ] as const;
 
 beforeEach(() => {
-  // Whoever runs these tests may have set them.
+  // The environment of the test run may have these variables.
   for (const name of variables) vi.stubEnv(name, undefined);
 });
 
-/** The error of options that must be refused. */
+/** The ConfigurationError of invalid options. */
 function rejection(options: unknown): ConfigurationError {
   try {
     new PaymentsClient(options as ClientOptions);
@@ -37,7 +37,7 @@ function rejection(options: unknown): ConfigurationError {
   throw new Error('These options were accepted.');
 }
 
-/** Part of a value that must never come back; no error would say it by chance. */
+/** Part of a secret value that no message contains by chance. */
 const mark = 'Qx7Zk9';
 
 describe('a credential', () => {
@@ -63,7 +63,7 @@ describe('a credential', () => {
     ['is a promise', Promise.resolve(`sk_${mark}`)],
   ];
 
-  test.each(apiKeys)('an API key that %s is refused, and not shown', (_, value) => {
+  test.each(apiKeys)('an API key that %s is rejected without being shown', (_, value) => {
     const error = rejection({ baseUrl, apiKey: value });
     expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
     expect(inspect(error)).not.toContain(mark);
@@ -75,14 +75,14 @@ describe('a credential', () => {
     ['ends in a line break', `eyJ.${mark}.x\n`],
     ['comes with its scheme', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
-  ])('a JWT that %s is refused, and not shown', (_, value) => {
+  ])('a JWT that %s is rejected without being shown', (_, value) => {
     const error = rejection({ baseUrl, apiKey, jwt: value });
     expect(error.message).toMatch(/^Invalid option jwt: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
 
   test.each(['PAYMENTS_API_KEY', 'PAYMENTS_JWT'] as const)(
-    'a credential of the variable %s is checked as one of the options',
+    'a credential in the variable %s is checked like an option',
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
       vi.stubEnv(variable, `sk_${mark} x`);
@@ -92,21 +92,21 @@ describe('a credential', () => {
     },
   );
 
-  test('a client without any credential is refused, with a word on where one may come from', () => {
+  test('a client without any credential is rejected with a list of its sources', () => {
     expect(rejection({ baseUrl }).message).toMatch(
       /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
 
-  test('a credential of null is none, whatever the environment says', async () => {
+  test('a credential of null is absent even if the environment has one', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
-    const { payments, sent } = observed(() => Response.json([]), { baseUrl, jwt: null });
+    const { payments, requests } = clientOf(() => Response.json([]), { baseUrl, jwt: null });
     const error = await failureOf(payments.instructions.list({ address: owner }));
     expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
     expect(error.message).toContain('needs the JWT');
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test('a credential of one kind is enough for a client', () => {
@@ -114,7 +114,7 @@ describe('a credential', () => {
     expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
   });
 
-  test('a function for a credential is not called when the client is made', () => {
+  test('a credential function is not called when the client is created', () => {
     const fetchKey = vi.fn(() => apiKey);
     new PaymentsClient({ baseUrl, apiKey: fetchKey, jwt: () => Promise.resolve('a.b.c') });
     expect(fetchKey).not.toHaveBeenCalled();
@@ -136,7 +136,7 @@ describe.each([
     ['null', null],
     ['a URL object', new URL(`https://${mark}.example.com${path}`)],
     ['half of one', 'https://'],
-  ])('%s is refused as no URL', (_, value) => {
+  ])('%s is rejected as an invalid URL', (_, value) => {
     const error = refused(value);
     expect(error.message).toContain(`expected a URL such as https://api.example.com${path}.`);
     expect(inspect(error)).not.toContain(mark);
@@ -155,7 +155,7 @@ describe.each([
     'ftp://api.example.com',
     'ws://localhost',
     'file:///etc',
-  ])('a credential would be in the open at %s, so it is refused', (origin) => {
+  ])('%s is rejected because it would send the credential unencrypted', (origin) => {
     const error = refused(`${origin}${path}`);
     expect(error.message).toMatch(
       /^Invalid option \w+: (http shows the credential to the network; expected https|does not begin with "https:)/,
@@ -172,13 +172,13 @@ describe.each([
     'http://[::1]:3000',
     'https://10.0.0.1',
     'https://api.example.com:8443',
-  ])('%s is taken', (origin) => {
+  ])('%s is accepted', (origin) => {
     const client = new PaymentsClient({ baseUrl, apiKey, [name]: `${origin}${path}` });
-    const shown = JSON.parse(JSON.stringify(client)) as Record<string, string>;
-    expect(shown[name]).toBe(`${origin.toLowerCase()}${path}`);
+    const json = JSON.parse(JSON.stringify(client)) as Record<string, string>;
+    expect(json[name]).toBe(`${origin.toLowerCase()}${path}`);
   });
 
-  test('http to another host needs allowHttp, which the refusal names', () => {
+  test('http to another host is rejected with a hint to allowHttp', () => {
     const http = { baseUrl, apiKey, [name]: `http://sandbox:4010${path}` };
     for (const allowHttp of [undefined, false]) {
       expect(rejection({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
@@ -197,7 +197,7 @@ describe.each([
     [`https://api.example.com${path}#${mark}`, /query or a fragment/],
     [`https://api.example.com${path}?`, /query or a fragment/],
     [`https://api.example.com${path}#`, /query or a fragment/],
-  ])('%s is refused, without what is secret in it', (url, says) => {
+  ])('%s is rejected without its secret parts in the message', (url, says) => {
     const error = refused(url);
     expect(error.message).toMatch(says);
     expect(error.message).toContain(`Invalid option ${name}: holds a`);
@@ -205,7 +205,7 @@ describe.each([
   });
 });
 
-test('a host that is called v0 is not the version of the path', () => {
+test('a host called v0 does not count as the version in the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('does not end in /v0');
   }
@@ -215,7 +215,7 @@ test('a host that is called v0 is not the version of the path', () => {
   });
 });
 
-test('a URL of many slashes is checked in a time that follows its length', () => {
+test('a URL of many slashes is checked in linear time', () => {
   const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
   const { baseUrl } = new PaymentsClient({
     baseUrl: `https://x.example${path}//`,
@@ -245,14 +245,14 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the base URL %s gives %s and %s', (given, base, root) => {
-  expect(new PaymentsClient({ baseUrl: given, apiKey }).toJSON()).toEqual({
+])('the base URL %s leads to %s and %s', (option, base, root) => {
+  expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,
   });
 });
 
-test('a refusal holds nothing of a call, and no field that is undefined', () => {
+test('a configuration error has no facts of a call and no undefined fields', () => {
   const error = rejection({ apiKey });
   expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
   expect(Object.keys(error.toJSON())).toEqual(
@@ -271,12 +271,14 @@ describe('an option', () => {
     ['hook', 'hooks'],
     ['token', undefined],
     ['accessKeySecret', undefined],
-  ])('an option called %s is refused, with the name that was probably meant', (name, meant) => {
+  ])('an unknown option %s is rejected with the closest known name', (name, meant) => {
     const { message } = rejection({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`Invalid option ${name}: unknown option`);
-    if (meant !== undefined) expect(message).toContain(`did you mean ${meant}?`);
-    else
-      expect(message).toMatch(/did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/);
+    expect(message).toMatch(
+      meant === undefined
+        ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
+        : `did you mean ${meant}?`,
+    );
     expect(message).not.toContain(mark);
   });
 
@@ -321,7 +323,7 @@ describe('an option', () => {
     expect(inspect(error)).not.toContain(mark);
   });
 
-  test('an option that is wrong is told of with all others', () => {
+  test('an invalid option is reported together with all others', () => {
     const { message } = rejection({
       apiKey: mark,
       timeout: 0,
@@ -345,7 +347,7 @@ describe('an option', () => {
     expect(() => new PaymentsClient({ baseUrl, apiKey, ...nothing })).not.toThrow();
   });
 
-  test('options that are no object are refused', () => {
+  test('options that are not an object are rejected', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', baseUrl);
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
@@ -361,7 +363,7 @@ describe('an option', () => {
 
 describe('the environment', () => {
   const sentBy = async (options: ClientOptions) => {
-    const { payments, sent } = observed(() => Response.json([]), {
+    const { payments, requests } = clientOf(() => Response.json([]), {
       baseUrl: undefined,
       apiKey: undefined,
       jwt: undefined,
@@ -370,57 +372,60 @@ describe('the environment', () => {
     await payments.entities.get('ent_1').catch(() => undefined);
     await payments.instructions.list({ address: owner });
     return {
-      sent: sent.map(({ url, headers }) => `${url} ${headers['authorization']}`),
+      requests: requests.map(({ url, headers }) => `${url} ${headers['authorization']}`),
       payments,
       again: async () => {
         await payments.instructions.list({ address: owner });
-        const last = sent.at(-1);
+        const last = requests.at(-1);
         return `${last?.url} ${last?.headers['authorization']}`;
       },
     };
   };
 
-  test('a variable of the environment may have white space around it', async () => {
+  test('an environment variable may have surrounding white space', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', ' https://env.example.com/v0\r\n');
     vi.stubEnv('PAYMENTS_ROOT_URL', ' \n');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env\n');
     vi.stubEnv('PAYMENTS_JWT', '\te.n.v ');
-    expect((await sentBy({})).sent).toEqual([
+    expect((await sentBy({})).requests).toEqual([
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
       'https://env.example.com/instructions/all Bearer e.n.v',
     ]);
   });
 
-  test('the environment fills in what the options leave out', async () => {
+  test('the environment supplies the options that are missing', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    expect((await sentBy({})).sent).toEqual([
+    expect((await sentBy({})).requests).toEqual([
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
       'https://root.example.com/r/instructions/all Bearer e.n.v',
     ]);
   });
 
-  test('a root of the environment goes with the base URL of the environment, and no other', async () => {
+  test('the root URL of the environment is used only with the base URL of the environment', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    const own = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
+    const explicitOptions = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
     const root = 'https://given.example.com/instructions/all Bearer g.i.ven';
-    expect((await sentBy(own)).sent).toContain(root);
+    expect((await sentBy(explicitOptions)).requests).toContain(root);
     const { payments } = await sentBy({});
     const kept = { rootUrl: 'https://root.example.com/r' };
-    for (const clone of [payments.withOptions(own), payments.withOptions({}).withOptions(own)]) {
+    for (const clone of [
+      payments.withOptions(explicitOptions),
+      payments.withOptions({}).withOptions(explicitOptions),
+    ]) {
       expect(clone.toJSON()).toMatchObject({ rootUrl: 'https://given.example.com' });
       expect(clone.withOptions({ timeout: 5_000 }).toJSON()).toEqual(clone.toJSON());
     }
     expect(payments.withOptions({ jwt: 'g.i.ven' }).toJSON()).toMatchObject(kept);
-    expect(payments.withOptions({ ...own, ...kept }).toJSON()).toMatchObject(kept);
+    expect(payments.withOptions({ ...explicitOptions, ...kept }).toJSON()).toMatchObject(kept);
   });
 
-  test('options come before the environment', async () => {
+  test('options take precedence over the environment', async () => {
     for (const name of variables) vi.stubEnv(name, 'unusable');
     const options = {
       baseUrl: 'https://given.example.com/v0',
@@ -428,13 +433,13 @@ describe('the environment', () => {
       apiKey: 'sk_given',
       jwt: 'g.i.ven',
     };
-    expect((await sentBy(options)).sent).toEqual([
+    expect((await sentBy(options)).requests).toEqual([
       'https://given.example.com/v0/entities/ent_1 Bearer sk_given',
       'https://given.example.com/r/instructions/all Bearer g.i.ven',
     ]);
   });
 
-  test('the environment is read when the client is made, and never again', async () => {
+  test('the environment is read only when the client is created', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
@@ -452,7 +457,7 @@ describe('the environment', () => {
     expect(payments.withOptions({ timeout: 5 }).toJSON()).toEqual(payments.toJSON());
   });
 
-  test('an empty variable of the environment counts as absent', () => {
+  test('an empty environment variable counts as absent', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', '');
     vi.stubEnv('PAYMENTS_API_KEY', '');
     vi.stubEnv('PAYMENTS_ROOT_URL', '');

@@ -1,10 +1,10 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
-import { buildInput, observedPlatform, owner } from '../support/platform.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
+import { buildInput, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { account } from '../support/records.ts';
 import { newTransfer } from '../support/values.ts';
-import { rejection } from '../arguments/refusal.ts';
+import { rejection } from '../arguments/invalid-arguments.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',
@@ -12,30 +12,30 @@ const book = {
   amount: '1',
 } as const;
 
-test('further query parameters go beside the documented ones', async () => {
-  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
+test('extra query parameters are sent next to the documented ones', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list(
     { limit: 5 },
     { query: { account: 'acc 1', big: 2n ** 60n, flag: false, none: undefined, zero: 0 } },
   );
-  expect(new URL(sent[0]?.url ?? '').search).toBe(
+  expect(new URL(requests[0]?.url ?? '').search).toBe(
     '?limit=5&account=acc+1&big=1152921504606846976&flag=false&zero=0',
   );
 });
 
-test('a list of query values is sent under one name, in its order', async () => {
-  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
+test('a list of query values is sent under one name in its order', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
   await payments.transfers.list({}, { query });
   await payments.request({ method: 'GET', path: '/transfers', api: 'versioned', query });
-  expect(sent.map(({ url }) => new URL(url).search)).toEqual([search, search]);
+  expect(requests.map(({ url }) => new URL(url).search)).toEqual([search, search]);
 });
 
 test.each(['acc_2', ['acc_2'], []])(
-  'a further query parameter does not take the place of a documented one: %o',
+  'an extra query parameter does not replace a documented one: %o',
   async (accountId) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
     const { issues } = await failureOf(listing, ValidationError);
     expect(issues).toEqual([
@@ -44,34 +44,34 @@ test.each(['acc_2', ['acc_2'], []])(
         message: 'the input already has this field; set it only there',
       },
     ]);
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   },
 );
 
-test('a wrong value in a list of query values is told once', async () => {
-  const { payments, sent } = observed();
+test('an invalid value in a list of query values is reported once', async () => {
+  const { payments, requests } = clientOf();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
   expect(issues.map(({ path }) => path)).toEqual(
     ['ids', 'none', 'gap'].map((name) => `options.query.${name}`),
   );
   expect(issues[1]?.message).toContain('at least one value');
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('a further field of undefined is not sent', async () => {
-  const { payments, sent } = observed(() => Response.json({ data: [], hasMore: false }));
+test('an undefined extra field is not sent', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: undefined } });
-  expect(new URL(sent[0]?.url ?? '').search).toBe('?accountId=acc_1');
-  const { payments: writing, sent: written } = observed(() => Response.json({ id: 'txfr_1' }));
+  expect(new URL(requests[0]?.url ?? '').search).toBe('?accountId=acc_1');
+  const { payments: writing, requests: written } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await writing.transfers.create(book, { body: { amount: undefined, memo: undefined } });
   expect(JSON.parse(written[0]?.body ?? '')).toEqual(book);
 });
 
 test.each(['description', 'currency'])(
-  'the %s of a transfer is part of its input, where reconcile looks for it',
+  'reconcile compares the %s of a transfer as part of its input',
   async (name) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
     const { issues } = await failureOf(sending, ValidationError);
     expect(issues).toEqual([
@@ -80,45 +80,45 @@ test.each(['description', 'currency'])(
         message: 'set it in the input, where transfers.reconcile looks for it',
       },
     ]);
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   },
 );
 
-test('further query parameters stay on every page', async () => {
-  const { payments, sent } = observed((request) => {
+test('extra query parameters stay on every page', async () => {
+  const { payments, requests } = clientOf((request) => {
     const isSecond = new URL(request.url).searchParams.has('cursor');
     return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
   });
   const all = payments.accounts.list({ limit: 5 }, { query: { entityId: 'ent_1' } });
   expect(await all.toArray({ max: 10 })).toEqual([]);
-  expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+  expect(requests.map(({ url }) => new URL(url).search)).toEqual([
     '?limit=5&entityId=ent_1',
     '?cursor=c2&limit=5&entityId=ent_1',
   ]);
 });
 
-test('further query parameters go with a call that documents none', async () => {
-  const { payments, sent } = observed(() => new Response(null, { status: 204 }));
+test('extra query parameters are sent with a call that documents none', async () => {
+  const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
-  expect(sent[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
+  expect(requests[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
 });
 
-test('further body fields go beside the documented ones', async () => {
-  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+test('extra body fields are sent next to the documented ones', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
-  expect(sent[0]?.body).toBe(
+  expect(requests[0]?.body).toBe(
     '{"sourceAccountId":"acc_000001","amount":"1","destinationAccountId":"acc_000002","memo":"x","fee":{"max":3}}',
   );
 });
 
-test('a further field may have the name of what every object has', async () => {
-  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+test('an extra field may have the name of an Object.prototype member', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
-  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
 });
 
-test('a further body field takes the place of none that was checked', async () => {
-  const { payments, sent } = observed(() => Response.json({ id: 'txfr_1' }));
+test('an extra body field never replaces a checked one', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
     payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
     ValidationError,
@@ -129,47 +129,47 @@ test('a further body field takes the place of none that was checked', async () =
       message: 'the input already has this field; set it only there',
     },
   ]);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('further body fields reach a call that has no body of its own', async () => {
-  const { payments, sent } = observed(() => new Response(null, { status: 204 }));
+test('extra body fields reach a call that has no body', async () => {
+  const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.counterparties.delete('cpty_1', { body: { force: true } });
-  expect(sent[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
-  expect(sent[0]?.headers['content-type']).toBe('application/json');
+  expect(requests[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
+  expect(requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('further body fields reach the GET requests that have a body', async () => {
-  const { payments, sent } = observed(() => Response.json([]));
+test('extra body fields reach GET requests that have a body', async () => {
+  const { payments, requests } = clientOf(() => Response.json([]));
   await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
-  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
 });
 
-test('an undocumented field is refused, with a word on where it may go', async () => {
-  const { payments, sent } = observedPlatform();
+test('an undocumented field is rejected with a hint to where it may go', async () => {
+  const { payments, requests } = clientOfSeededSandbox();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
     issues: [{ path: 'memo', message: expect.stringContaining('options.body') }],
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('headers of a call come on top of those of the client', async () => {
-  const { payments, sent } = observed(() => Response.json({ id: 'ent_1' }), {
+test('headers of a call are added to those of the client', async () => {
+  const { payments, requests } = clientOf(() => Response.json({ id: 'ent_1' }), {
     headers: { 'X-Team': 'treasury', 'X-Trace': 'client', 'User-Agent': 'till/2' },
     validation: 'report',
   });
   await payments.entities.get('ent_1', { headers: { 'x-trace': 'call', 'X-None': undefined } });
-  expect(sent[0]?.headers).toMatchObject({
+  expect(requests[0]?.headers).toMatchObject({
     'x-team': 'treasury',
     'x-trace': 'call',
     'user-agent': 'till/2',
   });
-  expect(sent[0]?.headers).not.toHaveProperty('x-none');
+  expect(requests[0]?.headers).not.toHaveProperty('x-none');
 });
 
 test('the response of a get can be read', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.entities.get('ent_000001').withResponse();
   expect(response.status).toBe(200);
   expect(response.headers.get('x-request-id')).toBe('req_000001');
@@ -177,50 +177,50 @@ test('the response of a get can be read', async () => {
 });
 
 test('the response of a creation can be read', async () => {
-  const { payments, sent } = observedPlatform();
+  const { payments, requests } = clientOfSeededSandbox();
   const { data, response } = await payments.transfers.create(book).withResponse();
   expect(response.status).toBe(201);
   expect(await response.json()).toEqual(data);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test('the response of the first page of a list can be read', async () => {
-  const { payments, sent } = observedPlatform();
+  const { payments, requests } = clientOfSeededSandbox();
   const list = payments.accounts.list({ limit: 1 });
   const { data, response } = await list.withResponse();
   expect(data.data).toHaveLength(1);
   expect(await response.json()).toEqual(data);
-  // The page that was awaited is the one whose response was asked for.
+  // The awaited page and the response are of the same request.
   expect(await list).toBe(data);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test('the response of a list by position can be read', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.transactions.list({ address: owner }).withResponse();
   expect(await response.json()).toEqual(data.data);
 });
 
 test('the response of a deletion can be read', async () => {
-  const { payments } = observedPlatform();
+  const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.ibans.delete('iban_000001').withResponse();
   expect(data).toBeUndefined();
   expect(response.status).toBe(204);
   expect(await response.text()).toBe('');
 });
 
-test('a call that fails rejects both ways and leaves nothing unhandled', async () => {
+test('a failed call rejects data and response and leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
   try {
-    const { payments } = observedPlatform();
+    const { payments } = clientOfSeededSandbox();
     const call = payments.entities.get('ent_999999');
     await expect(call.withResponse()).rejects.toMatchObject({ status: 404 });
     await expect(payments.entities.list({ limit: 0 }).withResponse()).rejects.toMatchObject({
       name: 'ValidationError',
     });
-    // Node reports what was not handled once the microtasks are done.
+    // Node reports unhandled rejections after the microtasks.
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
   } finally {
@@ -235,27 +235,27 @@ test.each([
   ['202', () => new Response('{"status":"accepted"}', { status: 202 })],
   ['204', () => new Response(null, { status: 204 })],
   ['200 with a body that never ends', () => new Response(new ReadableStream())],
-])('a deletion answered %s resolves to undefined', async (_, response) => {
-  const { payments } = observed(response);
+])('a deletion resolves to undefined after %s', async (_, response) => {
+  const { payments } = clientOf(response);
   expect(await payments.counterparties.delete('cpty_1')).toBeUndefined();
   expect(await payments.ibans.delete('iban_1')).toBeUndefined();
 });
 
-test('any 2xx is success', async () => {
+test('any 2xx is a success', async () => {
   for (const status of [200, 201, 202, 207, 299]) {
     const response = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
-    const { payments } = observed(() => Response.json(response, { status }));
+    const { payments } = clientOf(() => Response.json(response, { status }));
     expect(await payments.transfers.create(book)).toEqual(response);
   }
 });
 
-test('the caller may change or reuse an input while the call is on its way', async () => {
-  const { payments, sent } = observed(() => Response.json({}), { validation: 'report' });
+test('the caller may change or reuse an input during the call', async () => {
+  const { payments, requests } = clientOf(() => Response.json({}), { validation: 'report' });
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
   input.salt = 2;
   await call;
-  expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ salt: 1 });
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ salt: 1 });
 });
 
 test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>([
@@ -287,7 +287,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
     'options.query.after',
   ],
-])('a number that has lost digits is refused in %s, too', async (_, call, path) => {
+])('a number that has lost digits is rejected in %s', async (_, call, path) => {
   const error = await rejection(call);
   expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
 });
@@ -303,26 +303,26 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transactions.list({ address: owner }, { body: { skip: 1 } }),
     'options.body.skip',
   ],
-])('the pages of a list are not turned by a further %s', async (name, list, path) => {
+])('an extra %s does not change the page of a list', async (name, list, path) => {
   const error = await rejection(list);
   expect(error.issues).toEqual([
     { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
   ]);
 });
 
-test('a message names the first twenty mistakes, and the error holds all', async () => {
+test('a message names the first twenty mistakes and the error holds all', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   expect(error.issues).toHaveLength(1_000);
   expect(error.message).toContain('field19: ');
   expect(error.message).not.toContain('field20: ');
   expect(error.message).toContain('and 980 more, which are in error.issues');
 });
 
-test('a body that is a list takes no further fields', async () => {
-  const { payments, sent } = observed();
+test('a body that is a list accepts no extra fields', async () => {
+  const { payments, requests } = clientOf();
   const call = payments.request(
     { method: 'POST', path: '/batches', api: 'versioned', body: [1] },
     { body: { more: true } },
@@ -334,12 +334,12 @@ test('a body that is a list takes no further fields', async () => {
       message: 'the body is not an object, so options.body cannot be merged into it',
     },
   ]);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('exact decimals come through as raw JSON', async () => {
-  const { payments, sent } = observed(() => Response.json(account));
+test('an exact decimal is sent as raw JSON', async () => {
+  const { payments, requests } = clientOf(() => Response.json(account));
   const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('1.10');
   await payments.accounts.update('acc_1', { name: 'x' }, { body: { exact } });
-  expect(sent[0]?.body).toBe('{"name":"x","exact":1.10}');
+  expect(requests[0]?.body).toBe('{"name":"x","exact":1.10}');
 });

@@ -12,7 +12,7 @@ import { failureOf, recorder, type ReceivedResponse } from '../support/clients.t
 import { owner } from '../support/platform.ts';
 import { entity } from '../support/records.ts';
 import { newInstruction, newTransfer } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const clock = new VirtualClock();
 const base: ClientOptions = {
@@ -25,36 +25,36 @@ const base: ClientOptions = {
   clock,
 };
 
-/** Who was asked, and with what: a fetch and its sibling under a name. */
+/** A named fetch and getWithBody with the requests that they received. */
 const named = (name: string, response: ReceivedResponse = () => Response.json(entity)) => {
-  const { sent, fetch, getWithBody } = recorder(response);
-  return { sent, options: { fetch, getWithBody }, name };
+  const { requests, fetch, getWithBody } = recorder(response);
+  return { requests, options: { fetch, getWithBody }, name };
 };
-/** What goes out for a read of the versioned API. */
+/** The requests of a read of the versioned API. */
 const sentFor = async (
   payments: PaymentsClient,
-  sent: { url: string; headers: Readonly<Record<string, string>> }[],
+  requests: { url: string; headers: Readonly<Record<string, string>> }[],
 ) => {
-  sent.length = 0;
+  requests.length = 0;
   await payments.entities.get('ent_1').catch(() => undefined);
-  return sent;
+  return requests;
 };
-/** The milliseconds after which a call that is never answered gives up. */
-const patience = async (payments: PaymentsClient): Promise<number> => {
-  const begun = clock.passed;
-  await failureOf(clock.run(payments.entities.get('ent_1')), TimeoutError);
-  return clock.passed - begun;
+/** The milliseconds until a call without a response times out. */
+const timeoutOf = async (payments: PaymentsClient): Promise<number> => {
+  const startedAt = clock.passed;
+  await failureOf(clock.runTimersDuring(payments.entities.get('ent_1')), TimeoutError);
+  return clock.passed - startedAt;
 };
 const silent = named('silent', () => new Promise<never>(() => undefined)).options;
 
-/** Shows by a call what one option does. */
+/** Makes the effect of one option visible through a call. */
 interface Effect {
   readonly one: ClientOptions;
   readonly other: ClientOptions;
-  /** Something that differs between `one` and `other`. */
+  /** A value that differs between `one` and `other`. */
   shows(payments: PaymentsClient): Promise<unknown>;
-  /** What goes with it for the effect to show. */
-  readonly besides?: ClientOptions;
+  /** Options that make the effect visible. */
+  readonly common?: ClientOptions;
 }
 const plain = named('plain');
 const failing = named('failing', () => new Response('{}', { status: 503 }));
@@ -64,7 +64,7 @@ const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
-/** A journal that knows one payment. */
+/** A journal with one payment. */
 const paidAs = (transferId: TransferId): Journal => ({
   read: async () => ({ state: 'paid', transferId, paidAt: 0, platform: '', input: once }),
   swap: async () => false,
@@ -76,31 +76,32 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   baseUrl: {
     one: { baseUrl: 'https://one.example.com/v0' },
     other: { baseUrl: 'https://other.example.com/v0' },
-    besides: plain.options,
-    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.url,
+    common: plain.options,
+    shows: async (payments) => (await sentFor(payments, plain.requests))[0]?.url,
   },
   rootUrl: {
     one: { rootUrl: 'https://one.example.com/r' },
     other: { rootUrl: 'https://other.example.com/r' },
-    besides: listing.options,
+    common: listing.options,
     shows: async (payments) => {
       await payments.instructions.list({ address: owner });
-      return listing.sent.at(-1)?.url;
+      return listing.requests.at(-1)?.url;
     },
   },
   apiKey: {
     one: { apiKey: 'sk_one' },
     other: { apiKey: 'sk_other' },
-    besides: plain.options,
-    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.headers['authorization'],
+    common: plain.options,
+    shows: async (payments) =>
+      (await sentFor(payments, plain.requests))[0]?.headers['authorization'],
   },
   jwt: {
     one: { jwt: 'o.n.e' },
     other: { jwt: () => 'o.t.her' },
-    besides: listing.options,
+    common: listing.options,
     shows: async (payments) => {
       await payments.instructions.list({ address: owner });
-      return listing.sent.at(-1)?.headers['authorization'];
+      return listing.requests.at(-1)?.headers['authorization'];
     },
   },
   allowHttp: {
@@ -117,30 +118,30 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   timeout: {
     one: { timeout: 1_000 },
     other: { timeout: 2_000 },
-    besides: silent,
-    shows: patience,
+    common: silent,
+    shows: timeoutOf,
   },
   totalTimeout: {
     one: { totalTimeout: 3_000 },
     other: { totalTimeout: 4_000 },
-    besides: silent,
-    shows: patience,
+    common: silent,
+    shows: timeoutOf,
   },
   maxRetries: {
     one: { maxRetries: 1 },
     other: { maxRetries: 3 },
-    besides: failing.options,
+    common: failing.options,
     shows: async (payments) => {
-      failing.sent.length = 0;
-      await clock.run(payments.entities.get('ent_1').catch(() => undefined));
-      return failing.sent.length;
+      failing.requests.length = 0;
+      await clock.runTimersDuring(payments.entities.get('ent_1').catch(() => undefined));
+      return failing.requests.length;
     },
   },
   headers: {
     one: { headers: { 'x-team': 'one' } },
     other: { headers: { 'X-Team': 'other' } },
-    besides: plain.options,
-    shows: async (payments) => (await sentFor(payments, plain.sent))[0]?.headers['x-team'],
+    common: plain.options,
+    shows: async (payments) => (await sentFor(payments, plain.requests))[0]?.headers['x-team'],
   },
   fetch: {
     one: { fetch: () => Promise.resolve(Response.json({ ...entity, email: 'one' })) },
@@ -158,7 +159,7 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   validation: {
     one: { validation: 'report' },
     other: { validation: 'strict' },
-    besides: odd.options,
+    common: odd.options,
     shows: async (payments) =>
       payments.entities.get('ent_1').then(
         () => 'handed out',
@@ -168,7 +169,7 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   hooks: {
     one: { hooks: { onRequest: () => heard.push('one') } },
     other: { hooks: { onResponse: () => heard.push('other') } },
-    besides: plain.options,
+    common: plain.options,
     shows: async (payments) => {
       heard.length = 0;
       await payments.entities.get('ent_1');
@@ -178,17 +179,17 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   idempotencyHeader: {
     one: { idempotencyHeader: 'Idempotency-Key' },
     other: { idempotencyHeader: 'X-Once' },
-    besides: plain.options,
+    common: plain.options,
     shows: async (payments) => {
-      plain.sent.length = 0;
+      plain.requests.length = 0;
       await payments.transfers.create(newTransfer).catch(() => undefined);
-      return Object.keys(plain.sent[0]?.headers ?? {}).filter((name) => /idem|once/.test(name));
+      return Object.keys(plain.requests[0]?.headers ?? {}).filter((name) => /idem|once/.test(name));
     },
   },
   isErrorBody: {
     one: { isErrorBody: () => true },
     other: { isErrorBody: () => false },
-    besides: missing.options,
+    common: missing.options,
     shows: async (payments) => {
       const { outcome } = await failureOf(payments.transfers.create(newTransfer));
       return outcome;
@@ -197,23 +198,23 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   journal: {
     one: { journal: paidAs('txfr_1') },
     other: { journal: paidAs('txfr_2') },
-    besides: plain.options,
+    common: plain.options,
     shows: async (payments) => {
-      plain.sent.splice(0);
+      plain.requests.splice(0);
       await payments.transfers.createOnce(once).catch(() => undefined);
-      return plain.sent[0]?.url;
+      return plain.requests[0]?.url;
     },
   },
   gracePeriod: {
     one: { gracePeriod: 1_000 },
     other: { gracePeriod: 2_000 },
-    besides: silent,
+    common: silent,
     shows: async (payments) => {
       const journal = memoryJournal();
       const left = new AbortController();
       const { signal } = left;
       const call = payments.transfers.createOnce(once, { journal, signal, totalTimeout: 1 });
-      while ((await journal.read(once.description)) === undefined) await settle();
+      while ((await journal.read(once.description)) === undefined) await flushPromises();
       left.abort();
       await call.catch(() => undefined);
       const entry = await journal.read(once.description);
@@ -223,7 +224,7 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   clock: {
     one: { clock },
     other: { clock: otherClock },
-    besides: failing.options,
+    common: failing.options,
     shows: async (payments) => {
       const { startedAt } = await failureOf(payments.entities.get('ent_1'));
       return startedAt?.slice(0, 4);
@@ -234,30 +235,30 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
 const names = Object.keys(effects) as (keyof ClientOptions)[];
 
 test.each(names)('a clone with other options keeps %s', async (name) => {
-  const { one, other, besides, shows } = effects[name];
-  const payments = new PaymentsClient({ ...base, ...besides, ...one });
+  const { one, other, common, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...common, ...one });
   const expected = await shows(payments);
-  // One by one, each of the other options is set to the value that it has already.
-  const given: ClientOptions = { ...base, ...besides };
-  for (const changed of names.filter((each) => each !== name)) {
-    const clone = payments.withOptions({ [changed]: given[changed] });
-    expect(await shows(clone), `after withOptions({ ${changed} })`).toEqual(expected);
+  // Each other option is set to its current value.
+  const settings: ClientOptions = { ...base, ...common };
+  for (const otherName of names.filter((each) => each !== name)) {
+    const clone = payments.withOptions({ [otherName]: settings[otherName] });
+    expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
   }
   expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
-  // The effect is one that could have been lost.
-  const differs = await shows(new PaymentsClient({ ...base, ...besides, ...other }));
+  // The effect differs, so a clone could have lost it.
+  const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(differs).not.toEqual(expected);
 });
 
-test.each(names)('a clone with another %s uses it, and the original does not', async (name) => {
-  const { one, other, besides, shows } = effects[name];
-  const payments = new PaymentsClient({ ...base, ...besides, ...one });
+test.each(names)('a clone with another %s uses it without changing the original', async (name) => {
+  const { one, other, common, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...common, ...one });
   const before = await shows(payments);
   const clone = payments.withOptions(other);
-  const expected = await shows(new PaymentsClient({ ...base, ...besides, ...other }));
+  const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(await shows(clone)).toEqual(expected);
   expect(await shows(payments)).toEqual(before);
-  // A clone of a clone goes on from there.
+  // A clone of a clone keeps its options.
   expect(await shows(clone.withOptions({}))).toEqual(expected);
   expect(await shows(clone.withOptions(one))).toEqual(before);
 });
@@ -266,7 +267,7 @@ describe('a credential from a function', () => {
   const start = (options: ClientOptions = {}) => {
     const apiKey = vi.fn(() => Promise.resolve('sk_fetched'));
     const jwt = vi.fn(() => 'f.etch.ed');
-    const { sent, fetch, getWithBody } = recorder((request) =>
+    const { requests, fetch, getWithBody } = recorder((request) =>
       Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []),
     );
     const payments = new PaymentsClient({ ...base, fetch, getWithBody, apiKey, jwt, ...options });
@@ -276,7 +277,7 @@ describe('a credential from a function', () => {
         client.instructions.list({ address: owner }),
       ]);
     };
-    return { payments, apiKey, jwt, sent, useBoth };
+    return { payments, apiKey, jwt, requests, useBoth };
   };
 
   test('a credential is fetched once for a client and its clones', async () => {
@@ -290,11 +291,11 @@ describe('a credential from a function', () => {
   });
 
   test('a clone with another function for the credential fetches its own', async () => {
-    const { payments, apiKey, jwt, sent, useBoth } = start();
+    const { payments, apiKey, jwt, requests, useBoth } = start();
     await useBoth(payments);
     const tenant = vi.fn(() => 'sk_tenant');
     await useBoth(payments.withOptions({ apiKey: tenant }));
-    expect(sent.map(({ headers }) => headers['authorization']).toSorted()).toEqual([
+    expect(requests.map(({ headers }) => headers['authorization']).toSorted()).toEqual([
       'Bearer f.etch.ed',
       'Bearer f.etch.ed',
       'Bearer sk_fetched',
@@ -302,7 +303,7 @@ describe('a credential from a function', () => {
     ]);
     expect(tenant).toHaveBeenCalledTimes(1);
     expect(apiKey).toHaveBeenCalledTimes(1);
-    // The JWT stayed the same, and so did its token.
+    // The clone keeps the JWT and its token.
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
@@ -317,50 +318,51 @@ describe('a credential from a function', () => {
 });
 
 test('a clone shares the retry budget', async () => {
-  const { sent, options } = named('down', () => new Response('{}', { status: 503 }));
+  const { requests, options } = named('down', () => new Response('{}', { status: 503 }));
   const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
   // Two thirds of 500 tokens at 14 a retry are 23 retries.
   for (let call = 0; call < 7; call += 1) {
-    await clock.run(payments.entities.get('ent_1').catch(() => undefined));
+    await clock.runTimersDuring(payments.entities.get('ent_1').catch(() => undefined));
   }
-  expect(sent).toHaveLength(7 + 23);
+  expect(requests).toHaveLength(7 + 23);
   const clone = payments.withOptions({ apiKey: 'sk_tenant' });
-  const error = await failureOf(clock.run(clone.entities.get('ent_1')));
+  const error = await failureOf(clock.runTimersDuring(clone.entities.get('ent_1')));
   expect(error.message).toContain('retry budget');
-  expect(sent).toHaveLength(7 + 23 + 1);
+  expect(requests).toHaveLength(7 + 23 + 1);
 });
 
 test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions]>([
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
 ])(
-  'a clone waits with its original after a 429, unless its %s or clock is another',
+  'a clone waits with its original after a 429 unless its %s or clock differs',
   async (_, call, tenant) => {
-    let refuse = true;
-    const { sent, options } = named('busy', (request) => {
-      if (refuse) return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
+    let isThrottling = true;
+    const { requests, options } = named('busy', (request) => {
+      if (isThrottling)
+        return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
       return Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []);
     });
     const payments = new PaymentsClient({ ...base, ...options });
     await failureOf(call(payments), RateLimitError);
-    refuse = false;
+    isThrottling = false;
 
     await call(payments.withOptions(tenant));
-    expect(sent).toHaveLength(2);
-    // Another clock does not know how long is left.
+    expect(requests).toHaveLength(2);
+    // Another clock cannot measure the remaining wait.
     await call(payments.withOptions({ clock: otherClock }));
-    expect(sent).toHaveLength(3);
+    expect(requests).toHaveLength(3);
 
-    const begun = clock.passed;
+    const startedAt = clock.passed;
     const held = call(payments.withOptions({ timeout: 60_000 }));
-    await settle();
-    expect(sent).toHaveLength(3);
-    await clock.run(held);
-    expect(clock.passed - begun).toBeGreaterThanOrEqual(20_000);
+    await flushPromises();
+    expect(requests).toHaveLength(3);
+    await clock.runTimersDuring(held);
+    expect(clock.passed - startedAt).toBeGreaterThanOrEqual(20_000);
   },
 );
 
-test('what a clone refuses, it refuses when it is made', () => {
+test('a clone rejects invalid options when it is created', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });
   for (const options of [
     { apiKey: 'pk_1' },
@@ -372,20 +374,23 @@ test('what a clone refuses, it refuses when it is made', () => {
   }
 });
 
-test('options of a client may change afterwards without a trace', async () => {
-  const { sent, options } = named('plain');
+test('later changes to the options object do not change the client', async () => {
+  const { requests, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
-  const given: ClientOptions = { ...base, ...options, headers };
-  const payments = new PaymentsClient(given);
+  const settings: ClientOptions = { ...base, ...options, headers };
+  const payments = new PaymentsClient(settings);
   headers['x-team'] = 'changed';
-  given.apiKey = 'sk_changed';
+  settings.apiKey = 'sk_changed';
   await payments.entities.get('ent_1');
   await payments.instructions.build(newInstruction).catch(() => undefined);
-  expect(sent[0]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer sk_base' });
-  expect(sent[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
+  expect(requests[0]?.headers).toMatchObject({
+    'x-team': 'first',
+    authorization: 'Bearer sk_base',
+  });
+  expect(requests[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('a client can be printed whatever becomes of its options', () => {
+test('a client can be printed whatever happens to its options object', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -395,19 +400,19 @@ test('a client can be printed whatever becomes of its options', () => {
   });
 });
 
-test('null takes a credential off a copy, and what undefined leaves out stays', async () => {
-  const { sent, options } = named('tenant', () => Response.json([]));
+test('null removes a credential from a clone and undefined keeps it', async () => {
+  const { requests, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
   const error = await failureOf(keyOnly.instructions.list({ address: owner }));
   expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await payments
     .withOptions({ apiKey: 'sk_tenant', jwt: undefined })
     .instructions.list({ address: owner });
   const jwtOnly = payments.withOptions({ apiKey: null });
   await jwtOnly.instructions.list({ address: owner });
-  expect(sent.map(({ headers }) => headers['authorization'])).toEqual([
+  expect(requests.map(({ headers }) => headers['authorization'])).toEqual([
     'Bearer b.a.se',
     'Bearer b.a.se',
   ]);
@@ -415,21 +420,21 @@ test('null takes a credential off a copy, and what undefined leaves out stays', 
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('null takes the idempotency header off a copy, and a creation is not sent again', async () => {
-  const { sent, options } = named('other', () => Promise.reject(new TypeError('reset')));
+test('null removes the idempotency header from a clone, so a creation is not resent', async () => {
+  const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,
     ...options,
     maxRetries: 2,
     idempotencyHeader: 'Idempotency-Key',
   });
-  await failureOf(clock.run(keyed.transfers.create(newTransfer)));
-  expect(sent).toHaveLength(3);
-  sent.length = 0;
+  await failureOf(clock.runTimersDuring(keyed.transfers.create(newTransfer)));
+  expect(requests).toHaveLength(3);
+  requests.length = 0;
   const plainOne = keyed.withOptions({ idempotencyHeader: null });
-  const error = await failureOf(clock.run(plainOne.transfers.create(newTransfer)));
+  const error = await failureOf(clock.runTimersDuring(plainOne.transfers.create(newTransfer)));
   expect(error.outcome).toBe('unknown');
   expect(error.idempotencyKey).toBeUndefined();
-  expect(sent).toHaveLength(1);
-  expect(sent[0]?.headers).not.toHaveProperty('idempotency-key');
+  expect(requests).toHaveLength(1);
+  expect(requests[0]?.headers).not.toHaveProperty('idempotency-key');
 });

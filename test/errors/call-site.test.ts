@@ -10,8 +10,8 @@ const once = { ...newTransfer, description: 'invoice 1' };
 const page = (hasMore: boolean): Response =>
   respond(200, { data: [], hasMore, nextCursor: hasMore ? 'c1' : null });
 
-/** Each way to call; what fails is named after it. The function's name is what the stack has to show. */
-const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
+/** Every kind of call. The stack has to show the name of the function. */
+const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
   'a single call': async function callerOfGet(payments) {
     await payments.transfers.get(id);
   },
@@ -50,7 +50,7 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   createOnce: async function callerOfOnce(payments) {
     await payments.transfers.createOnce(once);
   },
-  resolveOnce: async function callerOfSettle(payments) {
+  resolveOnce: async function callerOfResolveOnce(payments) {
     await payments.transfers.resolveOnce('invoice 1', id);
   },
   request: async function callerOfRequest(payments) {
@@ -58,7 +58,7 @@ const ways: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>
   },
 };
 
-test.for(Object.entries(ways))("the stack shows the caller's line: %s", async ([, call]) => {
+test.for(Object.entries(calls))("the stack shows the caller's line: %s", async ([, call]) => {
   const journal = memoryJournal();
   const { payments } = clientOf(() => respond(500, errorBody), {
     journal,
@@ -88,7 +88,7 @@ test("the stack shows the loop's line for a page that was fetched ahead", async 
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test("the stack shows the loop's line when a list does not say how it goes on", async () => {
+test('the stack shows the line of the loop when a list has no next cursor', async () => {
   const { payments } = clientOf(() => page(true));
   const error = await failureOf(
     (async function callerOfLoop() {
@@ -100,7 +100,7 @@ test("the stack shows the loop's line when a list does not say how it goes on", 
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('a place is in the stack once', async () => {
+test('a call site appears in the stack once', async () => {
   const { payments } = clientOf(() => respond(404, errorBody));
   const error = await failureOf(payments.transfers.reconcile(newTransfer), PaymentsError);
   const places = (error.stack ?? '').match(/[^\s(]+:\d+:\d+/g) ?? [];

@@ -19,58 +19,62 @@ import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, html, newTransfer } from '../support/values.ts';
 
-/** The error that a creation ends in when it is answered with 422 and this body. */
+/** The error of a creation after a 422 with this body. */
 const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>
   failureOf(
     clientOf(() => respond(422, body, headers)).payments.transfers.get('txfr_1'),
     UnprocessableEntityError,
   );
 
-test('an Error body is read into code, details and message', async () => {
+test('an Error body is parsed into code, details and message', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
   expect(error.message).toContain('The platform answered 422 (limit): Too much.');
 });
 
-test.each<[string, unknown, { said?: string | undefined; code?: string; details?: unknown }]>([
+test.each<[string, unknown, { excerpt?: string | undefined; code?: string; details?: unknown }]>([
   [
     'an error that is a number',
     { error: 5, code: 'c', details: null },
-    { said: '{"error":5,"code":"c","details":null}', code: 'c', details: null },
+    { excerpt: '{"error":5,"code":"c","details":null}', code: 'c', details: null },
   ],
   [
     'an error that is an object',
     { error: { message: 'm' } },
-    { said: '{"error":{"message":"m"}}' },
+    { excerpt: '{"error":{"message":"m"}}' },
   ],
-  ['a code that is a number', { error: 'm', code: 4 }, { said: 'm' }],
-  ['details that are a list', { error: 'm', details: [1, 'a'] }, { said: 'm', details: [1, 'a'] }],
-  ['details that are a text', { error: 'm', details: 'why' }, { said: 'm', details: 'why' }],
-  ['an empty object', {}, { said: '{}' }],
-  ['null', null, { said: 'null' }],
-  ['a list', '["no"]', { said: '["no"]' }],
-  ['a text', '"no"', { said: '"no"' }],
-  ['nothing', undefined, { said: undefined }],
-  ['a page', html, { said: 'Bad gateway' }],
-  ['a cut object', '{"error":"m', { said: '{"error":"m' }],
-  ['a very deep object', '['.repeat(100_000), { said: '[[[[' }],
+  ['a code that is a number', { error: 'm', code: 4 }, { excerpt: 'm' }],
+  [
+    'details that are a list',
+    { error: 'm', details: [1, 'a'] },
+    { excerpt: 'm', details: [1, 'a'] },
+  ],
+  ['details that are a text', { error: 'm', details: 'why' }, { excerpt: 'm', details: 'why' }],
+  ['an empty object', {}, { excerpt: '{}' }],
+  ['null', null, { excerpt: 'null' }],
+  ['a list', '["no"]', { excerpt: '["no"]' }],
+  ['a text', '"no"', { excerpt: '"no"' }],
+  ['nothing', undefined, { excerpt: undefined }],
+  ['a page', html, { excerpt: 'Bad gateway' }],
+  ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
+  ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
-  'the message of an error says what can be read of a body that is %s',
-  async (_, body, { said, code, details }) => {
+  'the message of an error shows what is readable of a body that is %s',
+  async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
     expect(error.message).toMatch(/^api.example.com answered 422 with .*; expected the platform's/);
-    expect(error.message.includes('It says: ')).toBe(said !== undefined);
-    expect(error.message).toContain(said === undefined ? 'with no body' : `It says: ${said}`);
+    expect(error.message.includes('It says: ')).toBe(excerpt !== undefined);
+    expect(error.message).toContain(excerpt === undefined ? 'with no body' : `It says: ${excerpt}`);
     expect(error).toMatchObject({ code, details, outcome: 'rejected' });
     expect(error.message.length).toBeLessThan(400);
   },
 );
 
-/** What ends a line, moves a cursor, colours, or turns the direction of writing around. */
+/** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-test('the words of the platform stay on one line of the message, and steer no terminal', async () => {
+test('the message of the platform stays on one line without control characters', async () => {
   const lie = 'It did not take effect.';
   const words = `x.\r\n${lie}\n\u001b[2K\u009b1A\u2028\u2029\u0085\u202e\u2066\b\0z\n`;
   const bodies = [{ error: words, code: words, details: words }, words, `<p>${words}</p>`];
@@ -79,14 +83,14 @@ test('the words of the platform stay on one line of the message, and steer no te
     const error = await failureOf(payments.transfers.create(newTransfer), ApiError);
     const lines = error.message.split('\n');
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
-    // A page that is not the platform's has a line about proxies, too.
+    // The message for a page of a proxy has an additional line.
     expect(lines).toHaveLength(typeof body === 'string' ? 5 : 4);
     expect(lines.at(-1)).toContain('request r2J');
     expect(error.body).toContain('\u202e');
   }
 });
 
-test('the words of an answer that a schema quotes stay on one line, and steer no terminal', async () => {
+test('the response quoted by a schema stays on one line without control characters', async () => {
   const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
   const schema: ResponseSchema<unknown> = {
     '~standard': {
@@ -101,14 +105,14 @@ test('the words of an answer that a schema quotes stay on one line, and steer no
   expect(error.message.split('\n')).not.toContain('It did not take effect.');
 });
 
-test('the words of a function for the credential stay on one line, and steer no terminal', async () => {
+test('the message of a credential function stays on one line without control characters', async () => {
   const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
   expect(error.message.split('\n')[0]).toBe(
     'The function in the option apiKey failed: vault: It took effect. [2Kx.',
   );
-  // A stack has lines of its own.
+  // A stack has several lines.
   expect(
     inspect(error)
       .split('\n')
@@ -117,7 +121,7 @@ test('the words of a function for the credential stay on one line, and steer no 
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('a JWT of three characters is not taken out of the words around it', async () => {
+test('a JWT of three characters is not redacted within other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -150,21 +154,21 @@ test('huge details are cut to a size that can be logged', async () => {
   expect(JSON.stringify(error.details)).not.toContain('bottom');
 });
 
-test('a body that is not UTF-8 is shown as far as it can be', async () => {
+test('a body that is not UTF-8 is shown as far as it can be decoded', async () => {
   const server = await rawServer(responseBytes(500, Buffer.from([0x41, 0xff, 0x42])));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
 });
 
-test('more than a mebibyte of error keeps its start', async () => {
+test('the start of an error body above one mebibyte is kept', async () => {
   const server = await rawServer(responseBytes(500, 'a'.repeat(3_000_000)));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
-test('a credential at the place where reading stops does not lose the end it is known by', async () => {
+test('a credential at the cut of the body is redacted although its end is missing', async () => {
   const jwt = 'opaqueC4N4RYtoken';
-  // Redaction makes one word of the first, so half of the second would be among what is shown.
+  // Redaction joins the first credential, so half of the second would be within the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
   const server = await rawServer(responseBytes(500, echoed));
   const { transfers } = clientAt(server, { jwt });
@@ -173,7 +177,7 @@ test('a credential at the place where reading stops does not lose the end it is 
   expect(inspect(error)).not.toContain('opaque');
 });
 
-test('integers in details keep their digits, and JSON.stringify can write them', async () => {
+test('integers in details keep their digits in JSON.stringify', async () => {
   const error = await refusedWith(
     '{"error":"m","code":"c","details":{"block":12345678901234567890}}',
   );
@@ -185,7 +189,7 @@ test('integers in details keep their digits, and JSON.stringify can write them',
   });
 });
 
-test('the id of the request is the first that the answer carries', async () => {
+test('the request id is the first one among the response headers', async () => {
   const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
   for (let from = 0; from < names.length; from += 1) {
     const headers = Object.fromEntries(names.slice(from).map((name) => [name, `id of ${name}`]));
@@ -200,7 +204,7 @@ test('the id of the request is the first that the answer carries', async () => {
   );
 });
 
-test('an error holds the headers of the answer by lower-case name, without cookies and credentials', async () => {
+test('an error holds the response headers without cookies and credentials', async () => {
   const error = await refusedWith(errorBody, {
     'X-Trace': 'T1',
     'Set-Cookie': 'session=1',
@@ -221,7 +225,7 @@ test('the list of attempts on an error is frozen', async () => {
   expect(Object.isFrozen(error.attempts)).toBe(true);
 });
 
-test('an error holds no request, no response, no credential, and nothing of ky', async () => {
+test('an error holds no request, response, credential or object of ky', async () => {
   const failing = (request: Request): Promise<never> => {
     const cause = Object.assign(new Error(`sent ${request.headers.get('authorization') ?? ''}`), {
       request,
@@ -232,8 +236,9 @@ test('an error holds no request, no response, no credential, and nothing of ky',
   const { payments } = clientOf(failing);
   const error = await failureOf(payments.transfers.create(newTransfer), sdk.ConnectionError);
   const seen = new Set<unknown>();
+  const strings: string[] = [];
   const visit = (value: unknown): void => {
-    if (typeof value === 'string') expect(value).not.toContain(apiKey);
+    if (typeof value === 'string') strings.push(value);
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);
     expect(value).not.toBeInstanceOf(Request);
@@ -243,6 +248,8 @@ test('an error holds no request, no response, no credential, and nothing of ky',
   };
   visit(error);
   expect(seen.size).toBeGreaterThan(3);
+  expect(strings.length).toBeGreaterThan(3);
+  expect(strings.filter((text) => text.includes(apiKey))).toEqual([]);
   expect(error.cause).toMatchObject({ cause: { message: 'sent [redacted]' } });
   expect(inspect(error, { depth: 20 })).not.toContain(apiKey);
 });
@@ -275,7 +282,7 @@ type Constructor = new (message: string, facts: object) => PaymentsError;
 const make = (from: typeof sdk, name: (typeof classes)[number]): PaymentsError =>
   new (from[name] as unknown as Constructor)('x', { outcome: 'unknown', issues: [] });
 
-test('instanceof agrees between two copies of the package, and keeps siblings apart', async () => {
+test('instanceof agrees between two copies of the package', async () => {
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
   expect(copy.PaymentsError).not.toBe(sdk.PaymentsError);
@@ -315,27 +322,27 @@ test.each([
   expect(value instanceof PaymentsError).toBe(false);
 });
 
-test('instanceof keeps its ordinary meaning for a class that the user derives', async () => {
+test('instanceof keeps its ordinary meaning for a class derived by the user', async () => {
   class LimitError extends ApiError {
     readonly limit = 5;
   }
   const { status, code, details, requestId, headers, body, retryAfterMs } =
     await refusedWith(errorBody);
-  const said = { status, code, details, requestId, headers, body, retryAfterMs };
-  const own = new LimitError('x', { ...said, outcome: 'rejected' });
-  expect(own).toBeInstanceOf(LimitError);
-  expect(own).toBeInstanceOf(ApiError);
-  expect(own).toBeInstanceOf(PaymentsError);
-  expect(own).not.toBeInstanceOf(NotFoundError);
-  expect(own).toMatchObject({ name: 'ApiError', limit: 5, code: 'refused' });
+  const excerpt = { status, code, details, requestId, headers, body, retryAfterMs };
+  const limitError = new LimitError('x', { ...excerpt, outcome: 'rejected' });
+  expect(limitError).toBeInstanceOf(LimitError);
+  expect(limitError).toBeInstanceOf(ApiError);
+  expect(limitError).toBeInstanceOf(PaymentsError);
+  expect(limitError).not.toBeInstanceOf(NotFoundError);
+  expect(limitError).toMatchObject({ name: 'ApiError', limit: 5, code: 'refused' });
   expect(await refusedWith(errorBody)).not.toBeInstanceOf(LimitError);
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
-  expect(own).toBeInstanceOf(copy.ApiError);
+  expect(limitError).toBeInstanceOf(copy.ApiError);
   expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
 });
 
-test('toString and JSON of an error tell its class, and its cause without what that holds', async () => {
+test('toString and JSON of an error name its class and a summary of its cause', async () => {
   const cause = Object.assign(new Error('deep'), { code: 'EX', secretive: {} });
   const { payments } = clientOf(() => Promise.reject(cause));
   const error = await failureOf(payments.transfers.create(newTransfer));
@@ -354,7 +361,7 @@ test('toString and JSON of an error tell its class, and its cause without what t
   ]);
 });
 
-test('startedAt of an error is when its call began', async () => {
+test('startedAt of an error is the time when its call started', async () => {
   vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 5, 1));
   const error = await refusedWith(errorBody);
   expect(error.startedAt).toBe('2026-06-01T00:00:00.000Z');
@@ -363,7 +370,7 @@ test('startedAt of an error is when its call began', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('the words of an error of the caller’s fetch stay on one line', async () => {
+test('the message of an error of a custom fetch stays on one line', async () => {
   const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
   const { payments } = clientOf(() => {
     throw Object.assign(new Error(words), { code: `E\n${words}` });

@@ -9,7 +9,7 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import {
   errorBody,
   newInstruction,
@@ -17,32 +17,32 @@ import {
   transfer,
   transferCreated,
 } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 import { version } from '../../src/version.ts';
 
-type Told =
+type HookEvent =
   | ['request', RequestEvent]
   | ['response', ResponseEvent]
   | ['retry', RetryEvent]
   | ['drift', DriftEvent];
 
-function listening(): { told: Told[]; hooks: Hooks } {
-  const told: Told[] = [];
+function recordHooks(): { events: HookEvent[]; hooks: Hooks } {
+  const events: HookEvent[] = [];
   return {
-    told,
+    events,
     hooks: {
-      onRequest: (event) => told.push(['request', event]),
-      onResponse: (event) => told.push(['response', event]),
-      onRetry: (event) => told.push(['retry', event]),
-      onDrift: (event) => told.push(['drift', event]),
+      onRequest: (event) => events.push(['request', event]),
+      onResponse: (event) => events.push(['response', event]),
+      onRetry: (event) => events.push(['retry', event]),
+      onDrift: (event) => events.push(['drift', event]),
     },
   };
 }
 
-test('a call is told from its first request to its last answer', async () => {
+test('the hooks report a call from its first request to its last response', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
-  const { told, hooks } = listening();
+  const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     async (_, __, count) => {
       await new Promise<void>((resolve) => {
@@ -54,12 +54,12 @@ test('a call is told from its first request to its last answer', async () => {
     },
     { clock, hooks, headers: { 'x-tenant': 'blue' } },
   );
-  await clock.run(payments.transfers.get('txfr_1', { query: { expand: 'all' } }));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1', { query: { expand: 'all' } }));
   const call = {
     operation: 'transfers.get',
     method: 'GET',
     path: '/transfers/{id}',
-    call: told[0]?.[1].call,
+    call: events[0]?.[1].call,
   };
   const request = {
     url: 'https://api.example.com/v0/transfers/txfr_1?expand=all',
@@ -69,7 +69,7 @@ test('a call is told from its first request to its last answer', async () => {
       'x-tenant': 'blue',
     },
   };
-  expect(told).toEqual([
+  expect(events).toEqual([
     ['request', { ...call, attempt: 1, ...request }],
     [
       'response',
@@ -100,29 +100,31 @@ test('a call is told from its first request to its last answer', async () => {
   ]);
 });
 
-test('the events of calls side by side can be told apart', async () => {
+test('the events of concurrent calls have different call numbers', async () => {
   const clock = new VirtualClock();
-  const { told, hooks } = listening();
+  const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) =>
       count <= 2 ? respond(503, errorBody) : respond(200, { ...transfer, amount: 5 }),
     { clock, hooks, validation: 'report' },
   );
   const other = payments.withOptions({ headers: { 'x-tenant': 'blue' } });
-  await clock.run(Promise.all([payments.transfers.get('txfr_1'), other.transfers.get('txfr_1')]));
-  const perCall = Map.groupBy(told, ([, { call }]) => call);
+  await clock.runTimersDuring(
+    Promise.all([payments.transfers.get('txfr_1'), other.transfers.get('txfr_1')]),
+  );
+  const perCall = Map.groupBy(events, ([, { call }]) => call);
   expect([...perCall.keys()].every((call) => Number.isSafeInteger(call))).toBe(true);
   expect([...perCall.values()].map((events) => events.map(([kind]) => kind))).toEqual(
     Array(2).fill(['request', 'response', 'retry', 'request', 'drift', 'response']),
   );
 });
 
-test('hooks hear of a request without an answer', async () => {
-  const { told, hooks } = listening();
-  const payments = clientAt(nobody, { hooks, maxRetries: 0 });
+test('the hooks report a request without a response', async () => {
+  const { events, hooks } = recordHooks();
+  const payments = clientAt(closedPort, { hooks, maxRetries: 0 });
   await failureOf(payments.transfers.create(newTransfer));
-  expect(told.map(([kind]) => kind)).toEqual(['request', 'response']);
-  expect(told[1]?.[1]).toMatchObject({
+  expect(events.map(([kind]) => kind)).toEqual(['request', 'response']);
+  expect(events[1]?.[1]).toMatchObject({
     status: undefined,
     requestId: undefined,
     outcome: 'not_sent',
@@ -130,16 +132,16 @@ test('hooks hear of a request without an answer', async () => {
   });
 });
 
-test('hooks hear nothing of a call that never goes out', async () => {
-  const { told, hooks } = listening();
+test('the hooks report nothing for a call that is never sent', async () => {
+  const { events, hooks } = recordHooks();
   const { payments } = clientOf(() => respond(200), { hooks });
   await failureOf(payments.transfers.create({ ...newTransfer, amount: '-1' }));
   await failureOf(payments.transfers.get('txfr_1', { signal: AbortSignal.abort() }));
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test('no hook sees a credential', async () => {
-  const { told, hooks } = listening();
+  const { events, hooks } = recordHooks();
   let count = 0;
   const { payments } = clientOf(
     (request) =>
@@ -161,21 +163,21 @@ test('no hook sees a credential', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   await failureOf(payments.transfers.get('txfr_1'), ServerError);
   await failureOf(payments.instructions.build(newInstruction));
-  expect(told.filter(([kind]) => kind === 'request').length).toBeGreaterThan(3);
-  const everything = JSON.stringify(told);
+  expect(events.filter(([kind]) => kind === 'request').length).toBeGreaterThan(3);
+  const everything = JSON.stringify(events);
   expect(everything).toContain('echo [redacted]');
   for (const secret of [apiKey, jwt, 'sk_number', 'Bearer', 'authorization']) {
     expect(everything).not.toContain(secret);
   }
 });
 
-test("no hook sees what is secret in the caller's own headers", async () => {
-  const { told, hooks } = listening();
+test('no hook sees a secret in the headers of the caller', async () => {
+  const { events, hooks } = recordHooks();
   const { payments, requests } = clientOf(() => respond(200, transfer), {
     hooks,
     headers: { cookie: 'session=C4N4RY', 'x-team': 'payouts', 'idempotency-key': 'k1' },
   });
-  const own = {
+  const secretHeaders = {
     'proxy-authorization': 'Basic C4N4RY',
     'X-Api-Key': 'C4N4RY',
     apikey: 'C4N4RY',
@@ -195,9 +197,9 @@ test("no hook sees what is secret in the caller's own headers", async () => {
     authkey: 'C4N4RY',
     'x-pwd': 'C4N4RY',
   };
-  await payments.transfers.get('txfr_1', { headers: own });
-  expect(JSON.stringify(told)).not.toContain('C4N4RY');
-  expect(told[0]?.[1]).toMatchObject({
+  await payments.transfers.get('txfr_1', { headers: secretHeaders });
+  expect(JSON.stringify(events)).not.toContain('C4N4RY');
+  expect(events[0]?.[1]).toMatchObject({
     headers: {
       'proxy-authorization': '[redacted]',
       'x-api-key': '[redacted]',
@@ -206,12 +208,12 @@ test("no hook sees what is secret in the caller's own headers", async () => {
     },
   });
   expect(requests[0]?.headers['x-api-key']).toBe('C4N4RY');
-  told.length = 0;
+  events.length = 0;
   await payments.transfers.get('txfr_1', { headers: { [apiKey]: 'a key for a name' } });
-  expect(JSON.stringify(told)).not.toContain(apiKey);
+  expect(JSON.stringify(events)).not.toContain(apiKey);
 });
 
-test('what a hook changes in its event changes nothing else', async () => {
+test('a change to a hook event changes nothing else', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {
       onRequest: (event) => {
@@ -236,14 +238,14 @@ test.each<[string, () => unknown]>([
   ['rejects', () => Promise.reject(new Error('hook'))],
   ['rejects in another realm', () => runInNewContext("Promise.reject(new Error('hook'))")],
   ['never ends', () => new Promise(() => undefined)],
-])('a hook that %s breaks no call', async (_, hook) => {
+])('a call succeeds although a hook %s', async (_, hook) => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
   };
   process.on('unhandledRejection', note);
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  // No vi.fn: it would look after the promise itself.
+  // A vi.fn would handle the promise itself.
   let count = 0;
   const called = (): unknown => {
     count += 1;
@@ -257,26 +259,29 @@ test.each<[string, () => unknown]>([
     },
   );
   expect(await payments.transfers.create(newTransfer)).toEqual({ id: 'txfr_1' });
-  // Two requests, two answers, a retry and a drift.
+  // Two requests, two responses, a retry and a drift.
   expect(count).toBe(6);
-  await settle();
+  await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
 
-test('a replay with a fresh token is a request like any other, and no retry', async () => {
-  const { told, hooks } = listening();
+test('a replay with a new token is reported as a request and not as a retry', async () => {
+  const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),
     { hooks, apiKey: () => 'sk_same_again' },
   );
   await payments.transfers.create(newTransfer);
-  const heard = told.map(([kind, event]) => [kind, 'attempt' in event ? event.attempt : undefined]);
+  const heard = events.map(([kind, event]) => [
+    kind,
+    'attempt' in event ? event.attempt : undefined,
+  ]);
   expect(heard).toEqual([
     ['request', 1],
     ['response', 1],
     ['request', 2],
     ['response', 2],
   ]);
-  expect(told[1]?.[1]).toMatchObject({ status: 401, outcome: 'rejected' });
+  expect(events[1]?.[1]).toMatchObject({ status: 401, outcome: 'rejected' });
 });

@@ -16,7 +16,7 @@ afterEach(() => {
 
 const start = Date.parse('2026-01-31T12:00:00Z');
 
-/** What is printed while a read is refused once, held back, and then answered in another shape. */
+/** The log of a read that is rejected once, held back and then returned in another shape. */
 async function linesOf(level: string): Promise<string[]> {
   vi.stubEnv('PAYMENTS_LOG', level);
   const clock = new VirtualClock(start);
@@ -27,7 +27,7 @@ async function linesOf(level: string): Promise<string[]> {
         : respond(200, { ...transfer, amount: 5 }),
     { clock, validation: 'report' },
   );
-  await clock.run(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   return lines.map((line) => line.replace(/#\d+/, '#1'));
 }
 
@@ -40,7 +40,7 @@ const troubles = [
 const success =
   '2026-01-31T12:00:00.125Z payments info #1 transfers.get GET /transfers/{id} attempt 2: 200 in 0 ms';
 
-test('PAYMENTS_LOG=warn prints what went wrong, and waits', async () => {
+test('PAYMENTS_LOG=warn prints failures and waits', async () => {
   expect((await linesOf('warn')).toSorted()).toEqual(troubles.toSorted());
 });
 
@@ -58,7 +58,7 @@ test.for(['', 'off', 'yes'])('PAYMENTS_LOG=%s prints nothing', async (level) => 
   expect(await linesOf(level)).toEqual([]);
 });
 
-test('a call that is held back says so, and the hooks hear of everything', async () => {
+test('a call that is held back is logged and reported to the hooks', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const heard: string[] = [];
   const clock = new VirtualClock(start);
@@ -80,8 +80,8 @@ test('a call that is held back says so, and the hooks hear of everything', async
     },
   );
   await failureOf(payments.transfers.get('txfr_1'));
-  await clock.run(payments.transfers.get('txfr_1'));
-  await clock.run(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
+  await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   expect(lines.some((line) => line.includes('held back for 2000 ms: the platform'))).toBe(true);
   expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
 });

@@ -21,24 +21,26 @@ import {
 } from 'payments-platform-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { address, errorBody, html, newTransfer, page, transfer } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-/** A client that is answered alike every time. */
+/** A client that receives the same response every time. */
 const received = (
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
 ): PaymentsClient => clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
 
-/** A message that is the same every time: it tells when the call began. */
+const htmlHeaders = { 'content-type': 'text/html' };
+
+/** A message without the start time and the port. */
 const timeless = ({ message, startedAt = 'never' }: PaymentsError): string =>
   message.replaceAll(startedAt, '<startedAt>').replaceAll(/127.0.0.1:\d{2,}/g, '<host>');
 
 describe('the message of', () => {
-  test('ConfigurationError', async () => {
+  test('ConfigurationError quotes the error of the credential function', async () => {
     const { payments } = clientOf(() => respond(200), {
       apiKey: () => Promise.reject(new Error('vault')),
     });
@@ -50,7 +52,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ValidationError', async () => {
+  test('ValidationError lists every mistake', async () => {
     const input = { ...newTransfer, amount: 12.5 as unknown as string, curency: 'USDC' };
     const error = await failureOf(received(201, {}).transfers.create(input), ValidationError);
     expect(timeless(error)).toMatchInlineSnapshot(`
@@ -61,7 +63,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ApiError: a redirect of a creation', async () => {
+  test('ApiError for a redirect of a creation hints at a proxy', async () => {
     const error = await failureOf(received(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com answered 302, a redirect.
@@ -71,7 +73,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('BadRequestError', async () => {
+  test('BadRequestError advises not to resend it unchanged', async () => {
     const call = received(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(
       newTransfer,
     );
@@ -83,7 +85,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('AuthenticationError', async () => {
+  test('AuthenticationError names the credential that was sent', async () => {
     const call = received(401, errorBody).transfers.get('txfr_1');
     expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
       "The platform answered 401 (refused): No.
@@ -92,17 +94,17 @@ describe('the message of', () => {
     `);
   });
 
-  test('PermissionDeniedError, from something that answers with a page', async () => {
-    const call = received(403, html).transfers.get('txfr_1');
+  test('PermissionDeniedError for an HTML page quotes its text', async () => {
+    const call = received(403, html, htmlHeaders).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
-      "api.example.com answered 403 with application/json; expected the platform's Error body.
+      "api.example.com answered 403 with text/html; expected the platform's Error body.
       The credential may not do this, or a proxy or firewall refused it.
       It says: Bad gateway
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
     `);
   });
 
-  test('NotFoundError', async () => {
+  test('NotFoundError advises to check the id', async () => {
     const call = received(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
       "The platform answered 404 (refused): No.
@@ -112,7 +114,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ConflictError', async () => {
+  test('ConflictError advises to read the current state', async () => {
     const call = received(409, errorBody).accounts.update('acc_1', { name: 'x' });
     expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
       "The platform answered 409 (refused): No.
@@ -122,7 +124,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('UnprocessableEntityError', async () => {
+  test('UnprocessableEntityError shows the code of the platform', async () => {
     const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
     const call = received(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
@@ -133,7 +135,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('RateLimitError', async () => {
+  test('RateLimitError shows the wait', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
     const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
     expect(timeless(error)).toMatchInlineSnapshot(`
@@ -148,10 +150,13 @@ describe('the message of', () => {
     expect(other.message.split('\n')).toContain('Send fewer requests.');
   });
 
-  test('ServerError: a creation that may have happened', async () => {
-    const error = await failureOf(received(502, html).transfers.create(newTransfer), ServerError);
+  test('ServerError for a creation describes how to reconcile it', async () => {
+    const error = await failureOf(
+      received(502, html, htmlHeaders).transfers.create(newTransfer),
+      ServerError,
+    );
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "api.example.com answered 502 with application/json; expected the platform's Error body.
+      "api.example.com answered 502 with text/html; expected the platform's Error body.
       A proxy may have replaced the platform's response.
       It says: Bad gateway
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
@@ -159,7 +164,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ServerError: a read that was tried three times', async () => {
+  test('ServerError for a read shows the number of attempts', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { payments } = clientOf(() => respond(503, undefined));
     const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
@@ -170,8 +175,8 @@ describe('the message of', () => {
     `);
   });
 
-  test('ConnectionError: nothing was sent', async () => {
-    const payments = clientAt(nobody, { maxRetries: 0 });
+  test('ConnectionError before anything was sent reports that', async () => {
+    const payments = clientAt(closedPort, { maxRetries: 0 });
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
       "The connection to 127.0.0.1:2 failed (ECONNREFUSED).
@@ -181,7 +186,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ConnectionError: nobody knows', async () => {
+  test('ConnectionError of a creation reports an unknown outcome', async () => {
     const server = await rawServer(({ reply }) => {
       reply('');
     });
@@ -193,7 +198,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('TimeoutError: headers, body, total, credential', async () => {
+  test('TimeoutError names the phase that timed out', async () => {
     const never = <T>(): Promise<T> => new Promise(() => undefined);
     const stall = (): Response =>
       new Response(
@@ -213,7 +218,7 @@ describe('the message of', () => {
       const clock = new VirtualClock();
       const { payments } = clientOf(fetch, { clock, ...options });
       const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-      const error = await clock.run(call);
+      const error = await clock.runTimersDuring(call);
       messages[error.phase] = timeless(error);
     }
     expect(messages).toMatchInlineSnapshot(`
@@ -236,7 +241,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('RateLimitError: a call that is held back', async () => {
+  test('RateLimitError for a call that is held back names the earlier 429', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
       maxRetries: 0,
       clock: new VirtualClock(),
@@ -251,7 +256,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('AbortError', async () => {
+  test('AbortError reports the outcome', async () => {
     const controller = new AbortController();
     const { payments } = clientOf(() => new Promise(() => undefined));
     const { signal } = controller;
@@ -259,7 +264,7 @@ describe('the message of', () => {
       payments.settings.update({ defaultChain: 'base' }, { signal }),
       AbortError,
     );
-    await settle();
+    await flushPromises();
     controller.abort();
     expect(timeless(await call)).toMatchInlineSnapshot(`
       "The call was aborted by its signal.
@@ -269,7 +274,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('AbortError, by a signal whose time was up', async () => {
+  test('AbortError redacts the reason of a signal that timed out', async () => {
     const { payments } = clientOf(() => new Promise(() => undefined));
     const reasons = [new DOMException('sk_live_1', 'TimeoutError'), new Error('sk_live_1')];
     const messages = reasons.map(async (reason) => {
@@ -283,7 +288,7 @@ describe('the message of', () => {
     ]);
   });
 
-  test('InvalidResponseError', async () => {
+  test('InvalidResponseError quotes the response', async () => {
     const write = received(201, html).transfers.create(newTransfer);
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
       "The platform answered 201, but its response is not JSON.
@@ -303,7 +308,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('PaginationError', async () => {
+  test('PaginationError describes where the list can resume', async () => {
     const lost = received(200, page([transfer], null, true))
       .transfers.list()
       .toArray({ max: 5 });
@@ -322,7 +327,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('WaitError', async () => {
+  test('WaitError shows the last status', async () => {
     const call = received(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
     expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
       `"The transfer txfr_1 ended as failed; the money did not arrive."`,

@@ -14,8 +14,8 @@ import {
   UnprocessableEntityError,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
-import { furnishedPlatform, observedSandbox, owner } from '../support/platform.ts';
+import { clientOf } from '../support/clients.ts';
+import { seededSandbox, clientOfSandbox, owner } from '../support/platform.ts';
 
 const caught = (call: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(call).then(
@@ -51,9 +51,9 @@ test.each([
   [418, ApiError],
   [499, ApiError],
   [302, ApiError],
-] as const)('status %i is an error of its own class', async (status, expected) => {
-  const sandbox = furnishedPlatform();
-  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+] as const)('a response of status %i is an error of its own class', async (status, expected) => {
+  const sandbox = seededSandbox();
+  const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({
     operation: 'accounts.get',
     fault: { kind: 'status', status, code: 'some_code', error: 'Some words' },
@@ -81,8 +81,8 @@ test.each([
   expect(JSON.parse(error.body)).toEqual({ error: 'Some words', code: 'some_code', details: null });
 });
 
-test('the message of an error says what happened, what was asked and what to do', async () => {
-  const { payments } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
+test('the message of an error has the cause, the request and a hint', async () => {
+  const { payments } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
   const error = await caught(payments.counterparties.delete('cpty_999999'));
   expect(String(error)).toMatchInlineSnapshot(`
     "NotFoundError: The platform answered 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
@@ -92,8 +92,8 @@ test('the message of an error says what happened, what was asked and what to do'
   `);
 });
 
-test('a wrong API key and a wrong JWT are refused', async () => {
-  const sandbox = furnishedPlatform();
+test('a wrong API key or JWT is an AuthenticationError', async () => {
+  const sandbox = seededSandbox();
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
     apiKey: 'sk_somebody_else',
@@ -113,17 +113,17 @@ test('a wrong API key and a wrong JWT are refused', async () => {
   }
 });
 
-test('a call without its credential is refused before anything is sent', async () => {
-  const { payments, sent } = observed(undefined, { jwt: undefined });
+test('a call without its credential is rejected before anything is sent', async () => {
+  const { payments, requests } = clientOf(undefined, { jwt: undefined });
   const error = await caught(payments.instructions.list({ address: owner }));
   expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
   expect(String(error)).toContain('PAYMENTS_JWT');
-  const keyless = observed(undefined, { apiKey: undefined });
+  const keyless = clientOf(undefined, { apiKey: undefined });
   await expect(keyless.payments.entities.list()).rejects.toMatchObject({
     name: 'ConfigurationError',
     outcome: 'not_sent',
   });
-  expect([...sent, ...keyless.sent]).toEqual([]);
+  expect([...requests, ...keyless.requests]).toEqual([]);
 });
 
 test.each([
@@ -138,12 +138,12 @@ test.each([
   ['"text"', { code: undefined, details: undefined }],
   ['', { code: undefined, details: undefined }],
   ['<html><h1>Bad gateway</h1></html>', { code: undefined, details: undefined }],
-])('an error body of another form is kept as text: %s', async (body, expected) => {
-  const { payments } = observed(() => new Response(body, { status: 422 }));
+])('an error body of another form is kept as a string: %s', async (body, expected) => {
+  const { payments } = clientOf(() => new Response(body, { status: 422 }));
   const error = await caught(payments.entities.get('ent_1'));
   expect(error).toBeInstanceOf(UnprocessableEntityError);
   expect(error).toMatchObject({ ...expected, body });
-  // A log must be able to take it, bigints included.
+  // JSON.stringify must accept the error, bigints included.
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({
     name: 'UnprocessableEntityError',
     status: 422,
@@ -151,9 +151,9 @@ test.each([
   });
 });
 
-test('the error of a rate limit says how long to wait', async () => {
-  const sandbox = furnishedPlatform();
-  const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+test('the error of a rate limit has the time to wait', async () => {
+  const sandbox = seededSandbox();
+  const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'status', status: 429, retryAfter: 7 },
@@ -169,9 +169,9 @@ test('the error of a rate limit says how long to wait', async () => {
   expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'rejected', retryable: true });
 });
 
-test('a creation that answers 500 is unknown, and not to be repeated', async () => {
-  const sandbox = furnishedPlatform();
-  const { payments, sent } = observedSandbox(sandbox);
+test('a creation is unknown and not retryable after a 500', async () => {
+  const sandbox = seededSandbox();
+  const { payments, requests } = clientOfSandbox(sandbox);
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'status', status: 500, when: 'after_commit' },
@@ -187,6 +187,6 @@ test('a creation that answers 500 is unknown, and not to be repeated', async () 
   expect(error).toBeInstanceOf(ServerError);
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(String(error)).toContain('payments.transfers.reconcile');
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   expect(sandbox.transfers.list()).toHaveLength(before + 1);
 });

@@ -5,10 +5,10 @@ import { apiKey, failureOf } from '../support/clients.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
-// What the caller hands in may break in ways that no type allows. A payment on its way must not end in
-// an error that says nothing of it.
+// Options of the caller may fail in ways that no type describes. The error of a payment in flight must
+// still report its outcome.
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -19,7 +19,7 @@ const systemClock: Clock = {
 };
 const serving = () => rawServer(responseBytes(201, transferCreated));
 
-test('a clock that fails after the request has left: nobody knows, and the error says so', async () => {
+test('the outcome is unknown when a clock fails after the request was sent', async () => {
   const server = await serving();
   const clock: Clock = {
     ...systemClock,
@@ -42,7 +42,7 @@ test('a clock that fails after the request has left: nobody knows, and the error
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a clock that fails before anything has left: nothing was sent, and the error says so', async () => {
+test('the outcome is not_sent when a clock fails before the request was sent', async () => {
   const server = await serving();
   let reads = 0;
   const clock = {
@@ -60,7 +60,7 @@ test('a clock that fails before anything has left: nothing was sent, and the err
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('a clock whose timers fail during the wait for a retry leaves nothing for the process', async () => {
+test('no rejection is unhandled when the timers of a clock fail during a retry wait', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -78,7 +78,7 @@ test('a clock whose timers fail during the wait for a retry leaves nothing for t
   const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey, clock });
   const error = await failureOf(payments.transfers.get('txfr_1'));
   expect(error.message).toContain('the timers are gone');
-  await settle();
+  await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
@@ -96,7 +96,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('a fetch that answers %s leaves a creation in doubt', async (_, received) => {
+])('a creation is in doubt when a fetch returns %s', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -110,7 +110,7 @@ test.each<[string, unknown]>([
 test.each([
   ['failure', { outcome: 'not_sent', transient: true, reason: 'spoilt' }],
   ['reason', 'truncated'],
-])('a prototype that somebody has spoilt with %s does not spoil a success', async (name, value) => {
+])('a polluted prototype with %s does not change a success', async (name, value) => {
   const server = await serving();
   const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
   await payments.transfers.create(newTransfer);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { behavioursOf, tryOut } from '../transports/behaviour.ts';
-import { waysHere } from '../transports/ways.ts';
+import { behavioursOf, runBehaviour } from '../transports/behaviour.ts';
+import { availableTransports } from '../transports/client-transports.ts';
 
 // The same list on the other runtimes, with the package as it is installed: test/runtimes/transports.mjs.
 
-const ways = waysHere();
+const ways = availableTransports();
 
 test('Node has seven ways out', () => {
-  expect(ways.map(({ leaves, writes }) => [leaves, writes])).toEqual([
+  expect(ways.map(({ transportName, writes }) => [transportName, writes])).toEqual([
     ['dispatcher', true],
     ['dispatcher', false],
     ['fetch', true],
@@ -29,6 +29,6 @@ describe.each(ways)('$name', (way) => {
   });
   const behaviours = behavioursOf(way).map((behaviour) => [behaviour.name, behaviour] as const);
   test.concurrent.each(behaviours)('%s', async (_, behaviour) => {
-    await tryOut(sdk, way, behaviour);
+    await runBehaviour(sdk, way, behaviour);
   });
 });

@@ -8,8 +8,8 @@ import type * as msw_ from 'msw';
 import type * as mswNode from 'msw/node';
 import { successBody } from './bodies.ts';
 import { responseBytes, listen, type RawServer } from '../support/loopback.ts';
-import { nobody } from '../support/closed-port.ts';
-import type { Sdk } from '../transports/ways.ts';
+import { closedPort } from '../support/closed-port.ts';
+import type { Sdk } from '../transports/client-transports.ts';
 
 /*
  * What applications put in the way of requests, on Node: the wire that goes below fetch must run
@@ -221,7 +221,7 @@ export async function proxied(sdkUrl: string): Promise<void> {
     const script = fileURLToPath(new URL('proxied.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [script, sdkUrl, nobody.baseUrl, 'https://api.payments.invalid/v0'],
+      [script, sdkUrl, closedPort.baseUrl, 'https://api.payments.invalid/v0'],
       { env },
     );
     assert.deepEqual(JSON.parse(stdout), {

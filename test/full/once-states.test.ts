@@ -19,7 +19,7 @@ test.each<Bounds & { atLeast: number }>([
     atLeast: 1_000,
   },
 ])('whatever happens to them, callers make one payment: %o', async ({ atLeast, ...bounds }) => {
-  const { states, wrong } = await explore(bounds);
-  expect(wrong).toBeUndefined();
+  const { states, violation } = await explore(bounds);
+  expect(violation).toBeUndefined();
   expect(states).toBeGreaterThan(atLeast);
 });

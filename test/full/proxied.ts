@@ -1,6 +1,6 @@
 // What a process does whose environment names a proxy, for ./interception.ts: it prints how each of
 // its calls ended. The arguments are the package and the two addresses to call.
-import type { Sdk } from '../transports/ways.ts';
+import type { Sdk } from '../transports/client-transports.ts';
 
 const [sdkUrl = '', plain = '', secure = ''] = process.argv.slice(2);
 const { PaymentsClient, PaymentsError } = (await import(sdkUrl)) as Sdk;

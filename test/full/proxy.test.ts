@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { usual } from './faults.ts';
 import { FaultPlatform } from './server.ts';
 
@@ -109,7 +109,7 @@ test('through a proxy that works, a creation arrives once', async () => {
 });
 
 test('a proxy that refuses connections proves that nothing was sent', async () => {
-  expect(await proxied(nobody.port, { isWarm: false })).toMatchObject({
+  expect(await proxied(closedPort.port, { isWarm: false })).toMatchObject({
     name: 'ConnectionError',
     code: 'ECONNREFUSED',
     outcome: 'not_sent',

@@ -5,14 +5,14 @@ import { clientAt, failureOf } from '../support/clients.ts';
 import { responseBytes, type Exchange, type RawServer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { page, transferNumber } from '../support/values.ts';
-import { forbidUnhandledRejections } from '../support/unhandled.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { failOnUnhandledRejections } from '../support/unhandled.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// Over Node's own connections a walk asks for the next page before it reads the one that has arrived.
-// What it goes by is only the end of a text, so it must never be wrong for that.
+// Over the connections of Node a list requests the next page before it parses the one that has
+// arrived. It reads the cursor from the end of the string only, so that cursor must never be wrong.
 
-forbidUnhandledRejections();
-// Retries wait for nothing.
+failOnUnhandledRejections();
+// Retries wait for 0 ms.
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
@@ -23,7 +23,7 @@ afterEach(() => {
 const cursorOf = (target: string): string =>
   new URL(target, 'http://x').searchParams.get('cursor') ?? 'first';
 const numberOf = (cursor: string): number => (cursor === 'first' ? 0 : Number(cursor.slice(1)));
-const asked = (server: RawServer): string[] =>
+const targetsOf = (server: RawServer): string[] =>
   server.arrivals.map(({ target }) => cursorOf(target));
 const keepAlive = { connection: 'keep-alive' };
 
@@ -31,7 +31,7 @@ const keepAlive = { connection: 'keep-alive' };
 const pageText = (number: number, count: number): string =>
   JSON.stringify(page([transferNumber(number)], number + 1 < count ? `c${number + 1}` : null));
 
-/** A platform with such a list; `text` may give another text for a page, or none at all. */
+/** A platform with such a list; `text` may replace the body of a page, or leave it out. */
 const platformOf = (
   count: number,
   text: (cursor: string, usual: string, times: number) => string | undefined = (_, usual) => usual,
@@ -45,7 +45,7 @@ const platformOf = (
   });
 };
 
-/** Writes down when a request is written to its socket, and when an answer has been read. */
+/** Records when a request is written to its socket and when a response has been read. */
 function diary(): { readonly events: string[]; readonly options: ClientOptions } {
   const events: string[] = [];
   const sent = (message: unknown): void => {
@@ -79,7 +79,7 @@ const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string
 const idsUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `txfr_${number}`);
 
-test('the next page is on its way before this one is read, from the second page on', async () => {
+test('the next page is requested before this one is parsed, from the second page on', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -89,31 +89,31 @@ test('the next page is on its way before this one is read, from the second page 
   ]);
 });
 
-test('a list is one page ahead and no more, however soon the pages come', async () => {
+test('a list prefetches only one page', async () => {
   const server = await platformOf(9);
   const iterator = clientAt(server).transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
   await iterator.next();
   await server.arrived(3);
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
   await iterator.next();
   await server.arrived(4);
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
   await iterator.return?.();
 });
 
-test('over connections of others a page is asked for only when the one before was read', async () => {
+test('a list over a custom transport requests a page only after the previous one was read', async () => {
   const symbols = [1, 2].map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`));
   for (const symbol of symbols) {
-    const inner = Reflect.get(globalThis, symbol) as { dispatch: (...given: unknown[]) => boolean };
+    const inner = Reflect.get(globalThis, symbol) as { dispatch: (...args: unknown[]) => boolean };
     if (inner === undefined) continue;
     onTestFinished(() => {
       Reflect.set(globalThis, symbol, inner);
     });
     Reflect.set(globalThis, symbol, {
-      dispatch: (...given: unknown[]) => inner.dispatch(...given),
+      dispatch: (...args: unknown[]) => inner.dispatch(...args),
     });
   }
   const server = await platformOf(5);
@@ -124,7 +124,7 @@ test('over connections of others a page is asked for only when the one before wa
   );
 });
 
-test('an answer that is no page leads nowhere, whatever it ends with', async () => {
+test('a response that is not a page is never followed', async () => {
   const server = await rawServer(
     ...[0, 1].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
     responseBytes(503, Buffer.from(pageText(2, 5)), keepAlive),
@@ -132,7 +132,7 @@ test('an answer that is no page leads nowhere, whatever it ends with', async () 
   );
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(5));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);
 });
 
 const spaced = (usual: string): string =>
@@ -142,7 +142,7 @@ const cursorFirst = (usual: string): string => {
   return JSON.stringify({ ...rest, data });
 };
 
-/** A letter of a cursor, written as JSON also may. */
+/** A character of a cursor as a JSON escape. */
 const escaped = (_: string, number: string): string => String.raw`"\u0063${number}"}`;
 
 test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
@@ -172,18 +172,24 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     false,
   ],
 ])(
-  'a page %s is followed, and asked for ahead only where its cursor is certain',
+  'a page %s is followed, and prefetched only if its cursor is certain',
   async (_, make, isAhead) => {
     const server = await platformOf(5, (_cursor, usual) => make(usual));
     const { events, options } = diary();
     expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
-    expect(asked(server).map((cursor) => cursor.trim())).toEqual(['first', 'c1', 'c2', 'c3', 'c4']);
+    expect(targetsOf(server).map((cursor) => cursor.trim())).toEqual([
+      'first',
+      'c1',
+      'c2',
+      'c3',
+      'c4',
+    ]);
     const early = events.map((event) => event.trim());
     expect(early.indexOf('sent c3') < early.indexOf('read c2')).toBe(isAhead);
   },
 );
 
-test('what was asked for behind a page that nobody can use is called off', async () => {
+test('the prefetch after an invalid page is cancelled', async () => {
   const server = await platformOf(5, (cursor, usual) => {
     if (cursor === 'c3') return undefined;
     return cursor === 'c2' ? usual.replace('"data":[{', '"data":[7,{') : usual;
@@ -195,35 +201,35 @@ test('what was asked for behind a page that nobody can use is called off', async
   );
   expect(error).toMatchObject({ reason: 'shape', resume: { cursor: 'c2', itemsYielded: 2 } });
   await server.arrived(4);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
   await server.closed(server.arrivals[3]?.connection ?? -1);
   expect(events).toContain('unknown c3');
 });
 
-test('a page that comes again with another cursor leads there', async () => {
+test('a repeated page with another cursor is followed there', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
-    // Its brackets do not match, so it counts as cut off and is asked for again.
+    // Unmatched brackets make it a truncated response, which is retried.
     return times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual.replace('"c3"', '"c4"');
   });
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(['txfr_0', 'txfr_1', 'txfr_2', 'txfr_4']);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c4']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2', 'c4']);
   const held = server.arrivals.find(({ target }) => cursorOf(target) === 'c3');
   await server.closed(held?.connection ?? -1);
 });
 
-test('a page that comes again with the same cursor is followed by what was asked for', async () => {
+test('a repeated page with the same cursor continues with the prefetched page', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(4));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
-test('a loop that is left while a page is about to be read ends, and its requests with it', async () => {
+test('leaving a loop while a page is being read cancels its requests', async () => {
   const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
   let leave = (): void => undefined;
   const payments = clientAt(server, {
@@ -241,17 +247,17 @@ test('a loop that is left while a page is about to be read ends, and its request
   await iterator.next();
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  await settle(50);
-  expect(asked(server)).toEqual(['first', 'c1', 'c2']);
+  await flushPromises(50);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a page that leads back is not asked for again', async () => {
+test('a page is not requested again when a cursor leads back to it', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );
   const error = await failureOf(ids(clientAt(server).transfers.list()));
   expect(error).toMatchObject({ reason: 'cursor_loop', resume: { itemsYielded: 4 } });
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
 test('a cursor on the last page is not followed', async () => {
@@ -259,5 +265,5 @@ test('a cursor on the last page is not followed', async () => {
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );
   expect(await ids(clientAt(server).transfers.list())).toEqual(idsUpTo(4));
-  expect(asked(server)).toEqual(['first', 'c1', 'c2', 'c3']);
+  expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });

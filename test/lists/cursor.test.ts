@@ -8,23 +8,23 @@ import {
 import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { page, transferNumber } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
-/** A platform that holds that many transfers, and hands out as many a page as it is asked for. */
+/** A platform with `count` transfers in pages of the requested size. */
 function platformOf(
   count: number,
   options: ClientOptions = {},
-): { payments: PaymentsClient; asked: URLSearchParams[] } {
-  const asked: URLSearchParams[] = [];
+): { payments: PaymentsClient; queries: URLSearchParams[] } {
+  const queries: URLSearchParams[] = [];
   const { payments } = clientOf((request) => {
     const { searchParams } = new URL(request.url);
-    asked.push(searchParams);
+    queries.push(searchParams);
     const start = Number(searchParams.get('cursor')?.slice(1) ?? 0);
     const end = start + Number(searchParams.get('limit') ?? 50);
     const data = numbers(start, Math.min(end, count)).map(transferNumber);
     return respond(200, page(data, end < count ? `c${end}` : null));
   }, options);
-  return { payments, asked };
+  return { payments, queries };
 }
 
 const numbers = (from: number, to: number): number[] =>
@@ -32,33 +32,33 @@ const numbers = (from: number, to: number): number[] =>
 const idsOf = (items: readonly { id: string }[]): number[] =>
   items.map(({ id }) => Number(id.slice('txfr_'.length)));
 
-/** A platform that answers page by page from a script; the last page again and again. */
-function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; asked: URL[] } {
-  const asked: URL[] = [];
+/** A platform that returns scripted pages; it repeats the last page. */
+function scripted(...pages: readonly unknown[]): { payments: PaymentsClient; queries: URL[] } {
+  const queries: URL[] = [];
   const { payments } = clientOf((request, _, count) => {
-    asked.push(new URL(request.url));
+    queries.push(new URL(request.url));
     return respond(200, pages[Math.min(count, pages.length) - 1]);
   });
-  return { payments, asked };
+  return { payments, queries };
 }
 
-test('a list asks for nothing before somebody wants it', async () => {
-  const { payments, asked } = platformOf(5);
+test('a list sends no request before it is awaited or iterated', async () => {
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const pages = list.pages();
   const iterator = list[Symbol.asyncIterator]();
-  await settle();
-  expect(asked).toHaveLength(0);
+  await flushPromises();
+  expect(queries).toHaveLength(0);
   await list;
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
   await iterator.next();
-  expect(asked).toHaveLength(2);
+  expect(queries).toHaveLength(2);
   await pages[Symbol.asyncIterator]().next();
-  expect(asked).toHaveLength(3);
+  expect(queries).toHaveLength(3);
 });
 
-test('await gives the first page, asked for once however often it is awaited', async () => {
-  const { payments, asked } = platformOf(5);
+test('await returns the first page and requests it once', async () => {
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
   expect(first).toMatchObject({ hasMore: true, nextCursor: 'c2' });
@@ -76,10 +76,10 @@ test('await gives the first page, asked for once however often it is awaited', a
   const { data, response } = await list.withResponse();
   expect(data).toBe(first);
   expect(await response.json()).toMatchObject({ hasMore: true });
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
-test('a first page that fails rejects whoever waits for it, and can be caught', async () => {
+test('a failed first page rejects every await and can be caught', async () => {
   const { payments } = clientOf(() => respond(404, {}));
   const list = payments.transfers.list();
   expect(await list.catch(() => 'caught')).toBe('caught');
@@ -92,31 +92,31 @@ test('a first page that fails rejects whoever waits for it, and can be caught', 
   await expect(list.withResponse()).rejects.toMatchObject({ status: 404 });
 });
 
-test('for await gives every item in order, pages() every page', async () => {
-  const { payments, asked } = platformOf(7);
+test('for await yields every item in order', async () => {
+  const { payments, queries } = platformOf(7);
   const list = payments.transfers.list({ limit: 3 });
   const seen: number[] = [];
   for await (const transfer of list) seen.push(...idsOf([transfer]));
   expect(seen).toEqual(numbers(0, 7));
-  expect(asked).toHaveLength(3);
+  expect(queries).toHaveLength(3);
 
   const sizes: number[] = [];
   for await (const { data } of list.pages()) sizes.push(data.length);
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-test('each loop starts afresh, also beside another', async () => {
-  const { payments, asked } = platformOf(6);
+test('each loop starts at the first page, even during another loop', async () => {
+  const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual(all);
   const twice = await Promise.all([list.toArray({ max: 99 }), list.toArray({ max: 99 })]);
   expect(twice.map(idsOf)).toEqual([all, all]);
-  expect(asked).toHaveLength(9);
+  expect(queries).toHaveLength(9);
 });
 
-test('limit and filters are the same on every page, whatever becomes of the query', async () => {
-  const { payments, asked } = platformOf(5);
+test('limit and filters are the same on every page although the query object changes', async () => {
+  const { payments, queries } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
     accountId: 'acc_1',
@@ -130,24 +130,24 @@ test('limit and filters are the same on every page, whatever becomes of the quer
     query.cursor = 'c0';
   }
   expect(seen).toEqual(numbers(0, 5));
-  expect(asked.map((search) => Object.fromEntries(search))).toEqual([
+  expect(queries.map((search) => Object.fromEntries(search))).toEqual([
     { limit: '2', accountId: 'acc_1', expand: 'all' },
     { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c2' },
     { limit: '2', accountId: 'acc_1', expand: 'all', cursor: 'c4' },
   ]);
 });
 
-test('a list can begin at a cursor', async () => {
-  const { payments, asked } = platformOf(6);
+test('a list can start at a cursor', async () => {
+  const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
-  expect(asked[0]?.get('cursor')).toBe('c2');
-  // Starting there is what the next loop does, too.
+  expect(queries[0]?.get('cursor')).toBe('c2');
+  // The next loop starts there, too.
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('an empty page that promises more is passed over', async () => {
-  const { payments, asked } = scripted(
+test('a list continues after an empty page with hasMore', async () => {
+  const { payments, queries } = scripted(
     page([transferNumber(0)], 'a'),
     page([], 'b'),
     page([], 'c'),
@@ -155,21 +155,21 @@ test('an empty page that promises more is passed over', async () => {
   );
   const items = await payments.transfers.list().toArray({ max: 99 });
   expect(idsOf(items)).toEqual([0, 1]);
-  expect(asked).toHaveLength(4);
+  expect(queries).toHaveLength(4);
 });
 
-test('a list without items is over at once', async () => {
-  const { payments, asked } = scripted(page([]));
+test('a list without items ends after one request', async () => {
+  const { payments, queries } = scripted(page([]));
   expect(await payments.transfers.list().toArray({ max: 99 })).toEqual([]);
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
-test('hasMore decides: a cursor beside hasMore false is not followed', async () => {
-  const { payments, asked } = scripted(page([transferNumber(0)], 'onwards', false));
+test('a cursor is not followed when hasMore is false', async () => {
+  const { payments, queries } = scripted(page([transferNumber(0)], 'onwards', false));
   const list = payments.transfers.list();
   expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([0]);
-  expect(asked).toHaveLength(2);
+  expect(queries).toHaveLength(2);
 });
 
 test.each<[string, object]>([
@@ -179,10 +179,10 @@ test.each<[string, object]>([
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
 ])(
-  'more is promised with a cursor that is %s: the list ends in an error that says where',
+  'a list ends in an error that can be resumed when hasMore comes with a cursor that is %s',
   async (_, cursor) => {
     const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
-    const { payments, asked } = scripted(page([transferNumber(0)], 'a'), last);
+    const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
     const seen: number[] = [];
     const loop = (async () => {
       for await (const transfer of payments.transfers.list({ limit: 2 })) {
@@ -197,9 +197,9 @@ test.each<[string, object]>([
       retryable: false,
       resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
     });
-    // Every item of the page that broke off has been handed out.
+    // All items of the last page have been yielded.
     expect(seen).toEqual([0, 1, 2]);
-    expect(asked).toHaveLength(2);
+    expect(queries).toHaveLength(2);
   },
 );
 
@@ -209,10 +209,10 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['the one the list began at', 's', ['a', 's'], 2],
   ['the one the list began at, at once', 's', ['s'], 1],
 ])(
-  'a cursor that is %s ends the list in an error, after its items',
+  'a list ends in an error after the items of its page when the cursor is %s',
   async (_, cursor, cursors, requests) => {
     const pages = cursors.map((next, index) => page([transferNumber(index)], next));
-    const { payments, asked } = scripted(...pages);
+    const { payments, queries } = scripted(...pages);
     const seen: number[] = [];
     const loop = (async () => {
       for await (const { data } of payments.transfers.list({ cursor }).pages()) {
@@ -222,11 +222,11 @@ test.each<[string, string | undefined, readonly string[], number]>([
     const error = await failureOf(loop, PaginationError);
     expect(error).toMatchObject({ reason: 'cursor_loop' });
     expect(seen).toEqual(numbers(0, cursors.length));
-    expect(asked).toHaveLength(requests);
+    expect(queries).toHaveLength(requests);
   },
 );
 
-/** A platform whose pages each have a cursor of their own; a test that goes on for ever is ended. */
+/** A platform with a new cursor for each page; a test that never ends fails. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>
   clientOf(
     (_, __, count) =>
@@ -236,10 +236,10 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
     { maxRetries: 0 },
   );
 
-/** One whose first pages are empty. */
+/** A platform with empty pages first. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
-test('empty pages without end are asked for a thousand times, and the way on is told', async () => {
+test('a list ends after a thousand empty pages with a cursor to resume from', async () => {
   const { payments, requests } = dry(1e9);
   const error = await failureOf(
     payments.transfers.list({ limit: 2 }).toArray({ max: 1 }),
@@ -254,17 +254,17 @@ test('empty pages without end are asked for a thousand times, and the way on is 
   expect(requests).toHaveLength(1_000);
 });
 
-test('a filter that leaves many pages empty is followed to its items', async () => {
+test('a list reaches its items after many empty pages of a filter', async () => {
   const { payments, requests } = dry(999);
   const items = await payments.transfers.list().toArray({ max: 2 });
   expect(idsOf(items)).toEqual([1_000, 2_000]);
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test('a page that comes for ever under new cursors is found out', async () => {
+test('a list ends in an error when the same page repeats under new cursors', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
-    // Others come before it, or empty ones in between.
+    // Other or empty pages come before it.
     (count) => [Math.max(0, 3 - count)],
     (count) => (count % 2 === 0 ? [] : [0]),
   ];
@@ -282,7 +282,7 @@ test('a page that comes for ever under new cursors is found out', async () => {
   }
 });
 
-test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+test('a list continues when a new page in front makes one page repeat', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -291,7 +291,7 @@ test('a list that has grown by a page in front sends one page twice, and goes on
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('pages that begin alike are not the same', async () => {
+test('pages with the same first items are not the same page', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -299,8 +299,8 @@ test('pages that begin alike are not the same', async () => {
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('items that are alike are told apart by all that they hold, large integers too', async () => {
-  const { payments, asked } = scripted(
+test('similar items are compared by all their fields, large integers included', async () => {
+  const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
         '"amount"',
@@ -309,60 +309,60 @@ test('items that are alike are told apart by all that they hold, large integers 
     ),
   );
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(4);
-  expect(asked).toHaveLength(4);
+  expect(queries).toHaveLength(4);
 });
 
-test('an iterator that has lost its way has said so, and asks for nothing', async () => {
-  const { payments, asked } = scripted(page([transferNumber(0)], null, true));
+test('an iterator that ended in an error sends no further request', async () => {
+  const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
   await failureOf(iterator.next(), PaginationError);
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-  'toArray needs a bound, and %o is none',
+  'toArray rejects a limit of %o',
   async (max) => {
-    const { payments, asked } = platformOf(5);
+    const { payments, queries } = platformOf(5);
     const list = payments.transfers.list();
     const error = await failureOf(list.toArray({ max: max as number }), ValidationError);
     expect(error).toMatchObject({ operation: 'transfers.list', issues: [{ path: 'max' }] });
     await failureOf(list.toArray(undefined as unknown as { max: number }), ValidationError);
-    expect(asked).toHaveLength(0);
+    expect(queries).toHaveLength(0);
   },
 );
 
-test('toArray stops as soon as it has enough', async () => {
+test('toArray sends no request after it has enough items', async () => {
   for (const max of [1, 2, 3, 4, 7, 10, 11]) {
-    const { payments, asked } = platformOf(10);
+    const { payments, queries } = platformOf(10);
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
     expect(idsOf(items)).toEqual(numbers(0, Math.min(max, 10)));
     const needed = Math.ceil(Math.min(max, 10) / 2);
-    // From the second page on, the one ahead may have gone out before it was called off.
+    // From the second page on, a prefetch may have been sent before it was cancelled.
     const ahead = needed > 1 && needed < 5 ? 1 : 0;
-    expect(asked.length).toBeGreaterThanOrEqual(needed);
-    expect(asked.length).toBeLessThanOrEqual(needed + ahead);
+    expect(queries.length).toBeGreaterThanOrEqual(needed);
+    expect(queries.length).toBeLessThanOrEqual(needed + ahead);
   }
 });
 
-test('what is wrong with the arguments is said when the list is used, not before', async () => {
-  const { payments, asked } = platformOf(5);
+test('invalid arguments are reported when the list is used', async () => {
+  const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);
   expect(error.issues.map(({ path }) => path).toSorted()).toEqual(['accountId', 'limit']);
   await failureOf(list.toArray({ max: 1 }), ValidationError);
   await failureOf(list.pages()[Symbol.asyncIterator]().next(), ValidationError);
-  expect(asked).toHaveLength(0);
+  expect(queries).toHaveLength(0);
 });
 
-test('a signal that was aborted before ends the loop with nothing sent', async () => {
-  const { payments, asked } = platformOf(5);
+test('a loop with an aborted signal sends nothing', async () => {
+  const { payments, queries } = platformOf(5);
   const signal = AbortSignal.abort('no');
   const error = await failureOf(
     payments.transfers.list({}, { signal }).toArray({ max: 5 }),
     AbortError,
   );
   expect(error).toMatchObject({ cause: 'no', outcome: 'not_sent' });
-  expect(asked).toHaveLength(0);
+  expect(queries).toHaveLength(0);
 });

@@ -8,26 +8,26 @@ import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { transactionNumber } from '../support/records.ts';
 import { address, errorBody } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 interface Body {
   readonly skip?: number;
   readonly take?: number;
 }
 
-/** A platform of that many records, which hands out fewer than it is asked for if it likes. */
+/** A platform with `count` records, which may return fewer records than requested. */
 function platformOf(
   count: number,
   most = 3,
   response?: (body: Body, request: number) => Response | undefined,
-): { payments: PaymentsClient; asked: Body[] } {
-  const asked: Body[] = [];
+): { payments: PaymentsClient; bodies: Body[] } {
+  const bodies: Body[] = [];
   const { payments } = clientOf(
     (_, text, request) => {
       const body = JSON.parse(text) as Body;
-      asked.push(body);
-      const given = response?.(body, request);
-      if (given !== undefined) return given;
+      bodies.push(body);
+      const scriptedResponse = response?.(body, request);
+      if (scriptedResponse !== undefined) return scriptedResponse;
       const start = body.skip ?? 0;
       const size = Math.max(0, Math.min(most, body.take ?? most, count - start));
       const records = Array.from({ length: size }, (__, index) => transactionNumber(start + index));
@@ -35,7 +35,7 @@ function platformOf(
     },
     { maxRetries: 0 },
   );
-  return { payments, asked };
+  return { payments, bodies };
 }
 
 const hashes = (from: number, to: number): unknown[] =>
@@ -46,11 +46,11 @@ const hashes = (from: number, to: number): unknown[] =>
 const hashesOf = (records: readonly { transactionHash: string }[]): string[] =>
   records.map(({ transactionHash }) => transactionHash);
 
-test('nothing is asked for before it is wanted, and await asks once', async () => {
-  const { payments, asked } = platformOf(5);
+test('a list by position sends one request when it is awaited and none before', async () => {
+  const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: 2 });
-  await settle();
-  expect(asked).toHaveLength(0);
+  await flushPromises();
+  expect(bodies).toHaveLength(0);
   const first = await list;
   expect(first.nextSkip).toBe(2);
   expect(hashesOf(first.data)).toEqual(hashes(0, 2));
@@ -58,12 +58,12 @@ test('nothing is asked for before it is wanted, and await asks once', async () =
   const { data, response } = await list.withResponse();
   expect(data).toBe(first);
   expect(await response.json()).toHaveLength(2);
-  expect(asked).toEqual([{ address, take: 2 }]);
+  expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('each page is asked for from where the one before ended, with the same filters', async () => {
-  const { payments, asked } = platformOf(5);
-  // One as the platform may write it, without the 0x of its type.
+test('each page starts where the previous one ended and keeps the filters', async () => {
+  const { payments, bodies } = platformOf(5);
+  // A record as the platform may send it, without the 0x of its type.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
   const input = { address, take: 2, sort: 'Ascending', instructionIds, skip: undefined } as {
     address: typeof address;
@@ -78,7 +78,7 @@ test('each page is asked for from where the one before ended, with the same filt
   for await (const record of list) seen.push(...hashesOf([record]));
   expect(seen).toEqual(hashes(0, 5));
   const filters = { address, sort: 'Ascending', take: 2, instructionIds: ['0xabc1', 'abc3'] };
-  expect(asked).toEqual([
+  expect(bodies).toEqual([
     filters,
     { ...filters, skip: 2 },
     { ...filters, skip: 4 },
@@ -86,9 +86,9 @@ test('each page is asked for from where the one before ended, with the same filt
   ]);
 });
 
-test('a short page proves nothing: only an empty one ends the list', async () => {
-  // Asked for ten, this platform gives three.
-  const { payments, asked } = platformOf(7, 3);
+test('a short page does not end the list, an empty page does', async () => {
+  // The platform returns three of ten requested records.
+  const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
   for await (const { data, nextSkip } of payments.transactions
     .list({ address, take: 10 })
@@ -101,46 +101,46 @@ test('a short page proves nothing: only an empty one ends the list', async () =>
     [1, 7],
     [0, null],
   ]);
-  expect(asked.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
+  expect(bodies.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
 });
 
-test('an empty list by position is one request', async () => {
-  const { payments, asked } = platformOf(0);
+test('an empty list by position takes one request', async () => {
+  const { payments, bodies } = platformOf(0);
   const list = payments.transactions.list({ address });
   expect(await list.toArray({ max: 9 })).toEqual([]);
-  expect(asked).toHaveLength(1);
+  expect(bodies).toHaveLength(1);
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('a list by position can begin anywhere', async () => {
-  const { payments, asked } = platformOf(9);
+test('a list by position can start anywhere', async () => {
+  const { payments, bodies } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
   expect((await list).nextSkip).toBe(7);
-  expect(asked[0]).toEqual({ address, skip: 4 });
+  expect(bodies[0]).toEqual({ address, skip: 4 });
 
   const exact = payments.transactions.list({ address, skip: 4n, take: 2n });
   expect(hashesOf(await exact.toArray({ max: 99 }))).toEqual(hashes(4, 9));
   expect((await exact).nextSkip).toBe(6);
-  expect(asked).toContainEqual({ address, skip: 4, take: 2 });
+  expect(bodies).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray asks for no page beyond what it needs', async () => {
-  const { payments, asked } = platformOf(100);
+test('toArray requests no page that it does not need', async () => {
+  const { payments, bodies } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
-  expect(asked).toHaveLength(1);
+  expect(bodies).toHaveLength(1);
 });
 
-test('a take that is a bigint does not keep an error from being written as JSON', async () => {
+test('the error of a list with a bigint as take can be written as JSON', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('a platform that ignores skip is found out before it is read for ever', async () => {
-  const { payments, asked } = platformOf(0, 3, (_, request) =>
+test('a list ends in an error when the platform ignores skip', async () => {
+  const { payments, bodies } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
   const seen: string[] = [];
@@ -156,11 +156,11 @@ test('a platform that ignores skip is found out before it is read for ever', asy
     outcome: 'rejected',
     resume: { cursor: '20', limit: 2, itemsYielded: 22 },
   });
-  expect(asked).toHaveLength(11);
+  expect(bodies).toHaveLength(11);
   expect(seen).toHaveLength(22);
 });
 
-test('a list that has grown by a page in front sends one page twice, and goes on', async () => {
+test('a list by position continues when a new page in front makes one page repeat', async () => {
   const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
     const total = request === 1 ? 5 : 7;
     const newestFirst = Array.from({ length: total }, (_, index) =>
@@ -173,7 +173,7 @@ test('a list that has grown by a page in front sends one page twice, and goes on
   expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
 });
 
-test('two pages that begin alike are two pages', async () => {
+test('two pages with the same first records are two pages', async () => {
   const sizes = [2, 1, 0];
   const { payments } = platformOf(0, 3, (_, request) =>
     respond(
@@ -184,7 +184,7 @@ test('two pages that begin alike are two pages', async () => {
   expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
 });
 
-test('records that differ in a large integer are told apart', async () => {
+test('records that differ in a large integer are two records', async () => {
   const large = (number: number): Response =>
     new Response(
       JSON.stringify([transactionNumber(1)]).replace(
@@ -203,7 +203,7 @@ test('records that differ in a large integer are told apart', async () => {
   ]);
 });
 
-test('the error of a page that fails says where to go on', async () => {
+test('the error of a failed page has the position to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -223,20 +223,20 @@ test('the error of a page that fails says where to go on', async () => {
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('a take that is nothing of the kind rejects, and does not throw at once', async () => {
-  const { payments, asked } = platformOf(5);
+test('an invalid take rejects instead of throwing', async () => {
+  const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
-  expect(asked).toEqual([]);
+  expect(bodies).toEqual([]);
 });
 
-test('toArray without a bound sends nothing, and names the list', async () => {
-  const { payments, asked } = platformOf(100);
+test('toArray without a limit is rejected with the name of the list', async () => {
+  const { payments, bodies } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({
     outcome: 'not_sent',
     operation: 'transactions.list',
     issues: [{ path: 'max' }],
   });
-  expect(asked).toEqual([]);
+  expect(bodies).toEqual([]);
 });

@@ -15,18 +15,18 @@ import { errorBody, html, page, transferNumber } from '../support/values.ts';
 
 const all = Array.from({ length: 11 }, (_, index) => `txfr_${index}`);
 
-/** A platform of eleven transfers, three a page, where one request goes wrong once. */
+/** A platform of eleven transfers, three a page, with one failed request. */
 function troubled(
   at: number,
   trouble: () => Response | Promise<Response>,
-): { payments: PaymentsClient; asked: (string | null)[] } {
-  const asked: (string | null)[] = [];
+): { payments: PaymentsClient; cursors: (string | null)[] } {
+  const cursors: (string | null)[] = [];
   let troubles = 1;
   const { payments } = clientOf(
     (request) => {
       const { searchParams } = new URL(request.url);
       const cursor = searchParams.get('cursor');
-      asked.push(cursor);
+      cursors.push(cursor);
       const start = Number(cursor?.slice(1) ?? 0);
       if (start === at && troubles > 0) {
         troubles -= 1;
@@ -38,10 +38,10 @@ function troubled(
     },
     { maxRetries: 0 },
   );
-  return { payments, asked };
+  return { payments, cursors };
 }
 
-/** Reads a list to its end, going on from where an error says it broke off. */
+/** Reads a list to its end and resumes after an error. */
 async function readThrough(
   payments: PaymentsClient,
   how: 'items' | 'pages',
@@ -70,15 +70,15 @@ test.each<[string, () => Response | Promise<Response>]>([
   ['a server error', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['a page of another kind', () => respond(200, html)],
-])('after %s the rest of a list follows without loss or double', async (_, trouble) => {
+])('a list resumes without loss or repetition after %s', async (_, trouble) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6, 9]) {
-      const { payments, asked } = troubled(at, trouble);
+      const { payments, cursors } = troubled(at, trouble);
       const { ids, resumes } = await readThrough(payments, how);
       expect(ids).toEqual(all);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
-      // The page that went wrong is the one that is asked for again.
-      expect(asked.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
+      // The failed page is requested again.
+      expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
     }
   }
 });
@@ -86,27 +86,27 @@ test.each<[string, () => Response | Promise<Response>]>([
 test.each([
   ['without a way on', null],
   ['that leads back', 'c3'],
-])('a page %s is handed out, and asked for again', async (_, cursor) => {
+])('a page %s is yielded and then requested again on resume', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
       const data = [at, at + 1, at + 2].map(transferNumber);
       const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
       const { ids, resumes } = await readThrough(payments, how);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
-      // Its items were good; whoever goes on from there meets them a second time.
+      // Its items were valid, so the resumed list yields them a second time.
       expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
     }
   }
 });
 
-test('a first page that fails is begun again without a cursor', async () => {
+test('a list resumes without a cursor when its first page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);
   expect(resumes).toEqual([{ cursor: undefined, limit: 3, itemsYielded: 0 }]);
 });
 
-test('a list that began at a cursor goes on from there', async () => {
+test('a list that started at a cursor resumes from its latest cursor', async () => {
   const { payments } = troubled(6, () => respond(400, errorBody));
   const list = payments.transfers.list({ limit: 3, cursor: 'c6' });
   const error = await failureOf(list.toArray({ max: 99 }), BadRequestError);
@@ -119,7 +119,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'an error of a page keeps its class, and its JSON tells where the list broke off: %o',
+  'the error of a page keeps its class and writes the position as JSON: %o',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });
@@ -130,12 +130,12 @@ test.each([
   },
 );
 
-test('an error outside of a list carries no resume', async () => {
+test('an error outside of a list has no resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });
 
-test('a transient failure in the middle is retried, and the loop does not notice', async () => {
+test('a transient failure of a page is retried within the loop', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
@@ -143,7 +143,7 @@ test('a transient failure in the middle is retried, and the loop does not notice
   for (let number = 0; number < 7; number += 1) {
     await payments.accounts.create({ entityId: entity.id, name: `Account ${number}` });
   }
-  // Each fault strikes once, and the retry after it goes through.
+  // Each fault applies once, and the retry succeeds.
   for (const after of [1, 3]) {
     sandbox.faults.add({
       operation: 'accounts.list',

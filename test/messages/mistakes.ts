@@ -9,8 +9,8 @@ import { listen } from 'payments-platform-sdk/sandbox/server';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { onTestFinished, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, jwt, respond } from '../support/clients.ts';
-import { nobody } from '../support/closed-port.ts';
-import { furnishedPlatform } from '../support/platform.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { seededSandbox } from '../support/platform.ts';
 import { address, html, newInstruction, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -21,7 +21,7 @@ const baseUrl = 'https://api.example.com/v0';
 
 /** Calls of somebody without a compiler. */
 const made = (options: object): PaymentsClient => new PaymentsClient(options as ClientOptions);
-const furnished = (): PaymentsClient => new PaymentsClient(furnishedPlatform().clientOptions);
+const furnished = (): PaymentsClient => new PaymentsClient(seededSandbox().clientOptions);
 const pay = (change: object, options?: RequestOptions): PromiseLike<unknown> =>
   furnished().transfers.create({ ...newTransfer, ...change } as TransferCreateInput, options);
 const get = (id: string): PromiseLike<unknown> => furnished().transfers.get(id as 'txfr_');
@@ -38,7 +38,9 @@ const page = { 'content-type': 'text/html' };
 function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<unknown> {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), { clock, maxRetries: 0 });
-  return clock.run(run(payments).catch((error: unknown) => Promise.reject(error as Error)));
+  return clock.runTimersDuring(
+    run(payments).catch((error: unknown) => Promise.reject(error as Error)),
+  );
 }
 
 /** What is printed. */
@@ -168,7 +170,7 @@ const responses: readonly Mistake[] = [
     () => answering(405, html, page).transfers.create(newTransfer),
   ],
   ['a page with 200', () => answering(200, html, page).transfers.list()],
-  ['nobody listens', () => clientAt(nobody, { maxRetries: 0 }).transfers.create(newTransfer)],
+  ['nobody listens', () => clientAt(closedPort, { maxRetries: 0 }).transfers.create(newTransfer)],
   [
     'no such host',
     () =>
@@ -188,7 +190,7 @@ const use: readonly Mistake[] = [
 ];
 
 function clientAtSandbox(options: ClientOptions): PaymentsClient {
-  return new PaymentsClient({ ...furnishedPlatform().clientOptions, ...options });
+  return new PaymentsClient({ ...seededSandbox().clientOptions, ...options });
 }
 
 export const mistakes: readonly Mistake[] = [...configuration, ...inputs, ...responses, ...use];

@@ -16,11 +16,11 @@ import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clien
 import { calls, kinds } from '../support/kinds.ts';
 import { responseBytes, type RawServer } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const stalled = (status: number): Promise<RawServer> =>
   rawServer(({ write }) => {
@@ -47,15 +47,15 @@ test('timeout covers the headers', async () => {
   await server.closed(0);
 });
 
-test('timeout covers the body, from the same start', async () => {
+test('timeout covers the body from the start of the attempt', async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const failed = failureOf(
     clientAt(server, { clock }).transfers.create(newTransfer, { timeout: 700 }),
     TimeoutError,
   );
-  await begun;
+  await headersArrived;
   await clock.advance(700);
   expect(await failed).toMatchObject({
     phase: 'body',
@@ -69,16 +69,16 @@ test.each([
   [413, ApiError, 'rejected'],
   [400, BadRequestError, 'unknown'],
 ] as const)(
-  'a %i whose body stalls keeps its status and its outcome',
+  'a %i with a stalled body keeps its status and outcome',
   async (status, errorClass, outcome) => {
     const clock = new VirtualClock();
     const server = await stalled(status);
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const failed = failureOf(
       clientAt(server, { clock }).transfers.create(newTransfer),
       errorClass as typeof PaymentsError,
     );
-    await begun;
+    await headersArrived;
     await clock.advance(30_000);
     expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
     await server.closed(0);
@@ -89,19 +89,19 @@ test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)('whoever leaves a %i while its body arrives is told: %s', async (status, outcome) => {
+] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
   const server = await stalled(status);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const caller = new AbortController();
   const { signal } = caller;
   const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
-  await begun;
+  await headersArrived;
   caller.abort();
   expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
 });
 
-test('a timeout before the connection stands says so, and that nothing was sent', async () => {
-  // It takes connections and says nothing, so that no TLS comes about.
+test('a timeout during the connection reports that nothing was sent', async () => {
+  // The server accepts connections without a response, so TLS never completes.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -148,32 +148,32 @@ test('totalTimeout covers attempts and the waits between them', async () => {
 test('totalTimeout covers the body', async () => {
   const clock = new VirtualClock();
   const server = await stalled(200);
-  const begun = headersReceived();
+  const headersArrived = headersReceived();
   const failed = failureOf(
     clientAt(server, { clock, totalTimeout: 1_000 }).transfers.get('txfr_1'),
     TimeoutError,
   );
-  await begun;
+  await headersArrived;
   await clock.advance(1_000);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 200 }] });
   expect(server.arrivals).toHaveLength(1);
   await server.closed(0);
 });
 
-test('nothing is sent after totalTimeout, although no timer has fired yet', async () => {
+test('nothing is sent after totalTimeout although its timer has not fired', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  await settle();
-  // The machine is suspended during the wait; when it wakes up, the wait is what ends first.
+  await flushPromises();
+  // The machine is suspended during the wait, which is the first thing to end on resume.
   clock.jump(200_000);
   await clock.advance(0);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 503 }] });
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout holds although a clock without elapsed is set back', async () => {
+test('totalTimeout holds when a clock without elapsed is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -189,13 +189,13 @@ test('totalTimeout holds although a clock without elapsed is set back', async ()
     maxRetries: 20,
   });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  await settle();
+  await flushPromises();
   clock.shiftWall(-3_600_000);
   await clock.advance(600);
   expect((await failed).phase).toBe('total');
 });
 
-test('when timeout and totalTimeout end together, the call is over, and a creation is unknown', async () => {
+test('the call ends as unknown when timeout and totalTimeout end together', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -216,7 +216,7 @@ test('a call leaves no timer on the clock and no listener on the signal', async 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a timer far in the future is shortened, not fired at once', async () => {
+test('a very long timer is shortened instead of firing at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
@@ -224,7 +224,7 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   expect(clock.lengths.length).toBeGreaterThan(0);
   expect(Math.max(...clock.lengths)).toBe(2 ** 31 - 1);
 
-  // With the system's clock, too long a timer would warn and fire after a millisecond.
+  // The system clock would warn about a timer that is too long and fire it after a millisecond.
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
     warnings.push(warning);
@@ -234,7 +234,7 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   const received = Promise.withResolvers<Response>();
   const { payments: waiting } = clientOf(() => received.promise, far);
   const call = waiting.transfers.get('txfr_1');
-  // A timer of this process that is due after that millisecond has its turn after it.
+  // A timer due after that millisecond fires after it.
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
   });
@@ -243,7 +243,7 @@ test('a timer far in the future is shortened, not fired at once', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('a signal that was aborted before sends nothing: %s', async (kind) => {
+test.each(kinds)('an aborted signal keeps a %s from being sent', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -256,11 +256,11 @@ test.each(kinds)('a signal that was aborted before sends nothing: %s', async (ki
 });
 
 test.each(['dispatcher', 'fetch'])(
-  'a caller who leaves while the request is being made ready has sent nothing: %s',
+  'an abort during the preparation keeps a request from being sent over the %s',
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
-    // This one would go ahead, whatever its signal says.
+    // This function ignores its signal.
     const ownFetch = vi.fn((request: Request) => fetch(request.url));
     const payments = clientAt(server, {
       ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
@@ -273,7 +273,7 @@ test.each(['dispatcher', 'fetch'])(
     const { signal } = controller;
     const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
     expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
-    await settle();
+    await flushPromises();
     expect(ownFetch).not.toHaveBeenCalled();
     expect(server.connections).toHaveLength(0);
   },
@@ -282,40 +282,37 @@ test.each(['dispatcher', 'fetch'])(
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])(
-  'whenever a caller leaves, what is called not_sent never arrives: over %s',
-  async (_, transport) => {
-    const server = await rawServer(() => undefined);
-    const payments = clientAt(server, transport);
-    const unsent: string[] = [];
-    const outcomes = new Set<string>();
-    for (let step = 0; step < 80; step += 1) {
-      const description = `step ${step}`;
-      const caller = new AbortController();
-      const { signal } = caller;
-      const call = failureOf(
-        payments.transfers.create({ ...newTransfer, description }, { signal }),
-        AbortError,
-      );
-      // Forty promises, one after the other, and then forty turns of the event loop.
-      for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-      if (step > 40) await settle(step - 40);
-      caller.abort();
-      const { outcome } = await call;
-      outcomes.add(outcome);
-      if (outcome === 'not_sent') unsent.push(description);
-    }
-    await settle();
-    const arrived = server.arrivals.map(
-      ({ body }) => (JSON.parse(body) as { description: string }).description,
+])('a request aborted as not_sent never arrives over %s', async (_, transport) => {
+  const server = await rawServer(() => undefined);
+  const payments = clientAt(server, transport);
+  const unsent: string[] = [];
+  const outcomes = new Set<string>();
+  for (let step = 0; step < 80; step += 1) {
+    const description = `step ${step}`;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const call = failureOf(
+      payments.transfers.create({ ...newTransfer, description }, { signal }),
+      AbortError,
     );
-    expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
-    expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
-    expect(arrived.length).toBeGreaterThan(0);
-  },
-);
+    // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
+    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+    if (step > 40) await flushPromises(step - 40);
+    caller.abort();
+    const { outcome } = await call;
+    outcomes.add(outcome);
+    if (outcome === 'not_sent') unsent.push(description);
+  }
+  await flushPromises();
+  const arrived = server.arrivals.map(
+    ({ body }) => (JSON.parse(body) as { description: string }).description,
+  );
+  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+  expect(arrived.length).toBeGreaterThan(0);
+});
 
-test('a body that minds no signal is left when time is up, and told to stop', async () => {
+test('a body that ignores its signal is abandoned and cancelled at the timeout', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -337,7 +334,7 @@ test('a body that minds no signal is left when time is up, and told to stop', as
   const controller = new AbortController();
   const { signal } = controller;
   const left = failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-  await settle();
+  await flushPromises();
   controller.abort();
   expect(await left).toMatchObject({ outcome: 'unknown', attempts: [{ status: 201 }] });
   expect(cancel).toHaveBeenCalledTimes(2);
@@ -348,21 +345,21 @@ test.each([
   ['a text', 'mine'],
   ['null', null],
   ['nothing', undefined],
-])('the reason of an abort is its cause: %s', async (_, reason) => {
+])('the reason of an abort is the cause of the error: %s', async (_, reason) => {
   const { payments } = clientOf(() => new Promise(() => undefined));
   const controller = new AbortController();
   const call = failureOf(
     payments.transfers.create(newTransfer, { signal: controller.signal }),
     AbortError,
   );
-  await settle();
+  await flushPromises();
   controller.abort(reason);
   const error = await call;
   expect(error.cause).toBe(controller.signal.reason);
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a signal of AbortSignal.timeout() ends the call as an abort of the caller’s', async () => {
+test('a signal of AbortSignal.timeout() aborts the call like any signal', async () => {
   const server = await rawServer(() => undefined);
   const signal = AbortSignal.timeout(5);
   const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);
@@ -371,7 +368,7 @@ test('a signal of AbortSignal.timeout() ends the call as an abort of the caller�
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('no listener stays on the caller’s signal', async () => {
+test('no listener stays on the signal of the caller', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
@@ -395,7 +392,7 @@ test('no listener stays on the caller’s signal', async () => {
   expect(listeners(signal)).toBe(0);
   await payments.transfers.get('txfr_' as 'txfr_1', { signal }).catch(() => undefined);
   expect(listeners(signal)).toBe(0);
-  await settle();
+  await flushPromises();
   expect(warnings).toEqual([]);
 });
 
@@ -404,7 +401,7 @@ const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fe
 test.each([
   ['the dispatcher', {}],
   ['fetch', { fetch: ownFetch }],
-] as const)('no listener stays after a timeout or an abort, over %s', async (_, transport) => {
+] as const)('no listener stays after a timeout or an abort over %s', async (_, transport) => {
   for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
@@ -430,7 +427,7 @@ test.each([
   }
 });
 
-test('whatever happens, no timer stays and no rejection is left unhandled', async () => {
+test('a failed call leaves no timer and no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -442,7 +439,7 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
     ends.push(async () => {
       const clock = new VirtualClock();
       const controller = new AbortController();
-      const payments = clientAt(nobody, { clock, ...options });
+      const payments = clientAt(closedPort, { clock, ...options });
       const { signal } = controller;
       const pending = [
         ...kinds.map((kind) => calls[kind].send(payments, { signal })),
@@ -451,11 +448,11 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
         payments.transfers.list({}, { signal }).withResponse(),
         payments.transfers.list({}, { signal }).toArray({ max: 3 }),
       ].map((call) => failureOf(call, PaymentsError));
-      await settle();
+      await flushPromises();
       await after(clock);
       controller.abort();
       await Promise.all(pending);
-      await settle();
+      await flushPromises();
       expect(clock.pending).toBe(0);
       expect(listeners(signal)).toBe(0);
     });
@@ -469,7 +466,7 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
     });
   run({}, (clock) => clock.advance(300_000));
   run({}, () => Promise.resolve());
-  // These ignore their signal, and fail when nobody waits any more.
+  // These ignore their signal and fail when the call is already over.
   run({ fetch: late, getWithBody: late }, (clock) => clock.advance(300_000));
   run({ fetch: late, getWithBody: late }, () => Promise.resolve());
   run({ apiKey: late as never, jwt: late as never }, (clock) => clock.advance(300_000));
@@ -480,11 +477,11 @@ test('whatever happens, no timer stays and no rejection is left unhandled', asyn
   await Promise.all(ends.map((end) => end()));
   expect(failLate).not.toEqual([]);
   for (const fail of failLate) fail();
-  await settle();
+  await flushPromises();
   expect(unhandled).toEqual([]);
 });
 
-test('a call that was given up while its connection failed is one error, not two', async () => {
+test('a call that is aborted while its connection fails rejects once', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -494,7 +491,7 @@ test('a call that was given up while its connection failed is one error, not two
   expect(both[0]).toBe(both[1]);
 });
 
-test('a body that gives little at once, without end, is left when time is up', async () => {
+test('a slow endless body is abandoned at the timeout', async () => {
   const { payments } = clientOf(
     () =>
       new Response(
@@ -510,7 +507,7 @@ test('a body that gives little at once, without end, is left when time is up', a
   expect(error.phase).toBe('body');
 });
 
-test('nothing is waited for once a deadline is over', async () => {
+test('no wait starts after a deadline', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -518,21 +515,21 @@ test('nothing is waited for once a deadline is over', async () => {
   deadline.close();
 });
 
-test('an answer that came while the process stood still is read before its deadline is checkBy', async () => {
+test('a response that arrived while the process was suspended is read before its deadline is checked', async () => {
   const clock = new VirtualClock();
   const response = Promise.withResolvers<Response>();
   const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });
   const call = payments.transfers.create(newTransfer);
-  await settle();
+  await flushPromises();
   clock.jump(60_000);
   const passing = clock.advance(100);
-  await settle();
+  await flushPromises();
   response.resolve(respond(201, transferCreated));
   await passing;
   expect(await call).toEqual(transferCreated);
 });
 
-test('a process that stood still and finds no answer gives up soon, and a write is unknown', async () => {
+test('a process that was suspended without a response times out quickly, with a write unknown', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -540,7 +537,7 @@ test('a process that stood still and finds no answer gives up soon, and a write 
     maxRetries: 0,
   });
   const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  await settle();
+  await flushPromises();
   clock.jump(60_000);
   await clock.advance(300);
   expect(await failed).toMatchObject({ phase: 'headers', outcome: 'unknown' });

@@ -5,7 +5,7 @@ import {
   type RequestEvent,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { clientOf, failureOf, respond, type Sent } from '../support/clients.ts';
+import { clientOf, failureOf, respond, type SentRequest } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
 import {
   built,
@@ -23,17 +23,17 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-const keysOf = (requests: readonly Sent[]): (string | null)[] =>
+const keysOf = (requests: readonly SentRequest[]): (string | null)[] =>
   requests.map(({ headers }) => headers[idempotencyHeader.toLowerCase()] ?? null);
 
-test('no key is sent unless the option asks for it', async () => {
+test('no key is sent without the option', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody));
   const error = await failureOf(payments.transfers.create(newTransfer), ServerError);
   expect(keysOf(requests)).toEqual([null]);
   expect(error).not.toHaveProperty('idempotencyKey');
 });
 
-test('every POST carries a key of its own, and nothing else does', async () => {
+test('every POST has a unique key and no other request has one', async () => {
   const { payments, requests } = clientOf(
     (request) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, transferCreated),
@@ -55,7 +55,7 @@ test('every POST carries a key of its own, and nothing else does', async () => {
   expect(keysOf(requests)).toEqual([null, null, null, null]);
 });
 
-test('with a key a creation is sent again after an unknown outcome, always with the same key', async () => {
+test('a creation with a key is resent with the same key after an unknown outcome', async () => {
   const responses = [
     () => Promise.reject(new TypeError('fetch failed')),
     () => respond(503, errorBody),
@@ -74,7 +74,7 @@ test('with a key a creation is sent again after an unknown outcome, always with 
   expect(others).toEqual([first, first]);
 });
 
-test('the key stays the same across the renewal of a token', async () => {
+test('the key stays the same after the renewal of a token', async () => {
   const responses = [401, 503, 201];
   const { payments, requests } = clientOf(
     (_, __, count) =>
@@ -87,7 +87,7 @@ test('the key stays the same across the renewal of a token', async () => {
   expect(new Set(keys).size).toBe(1);
 });
 
-test('the error carries the key, so that the caller can use it again', async () => {
+test('the error has the key so that the caller can reuse it', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
     idempotencyHeader,
     clock: new VirtualClock(),
@@ -107,21 +107,21 @@ test('the error carries the key, so that the caller can use it again', async () 
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('the error of a call whose next token could not be had carries the key', async () => {
+test('the error has the key when the next token cannot be fetched', async () => {
   const clock = new VirtualClock();
-  let asked = 0;
+  let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
     idempotencyHeader,
     clock,
     jwt: () => {
-      asked += 1;
-      if (asked > 1) throw new Error('the vault is shut');
-      // Half of a short life is left alone: this one is good for a second.
+      keyCalls += 1;
+      if (keyCalls > 1) throw new Error('the vault is shut');
+      // A token is renewed in the last half of a short life: this one is good for a second.
       const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 2 }));
       return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
     },
   });
-  const error = await clock.run(
+  const error = await clock.runTimersDuring(
     failureOf(payments.instructions.build(newInstruction), ConfigurationError),
   );
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ status: 503 }] });
@@ -130,7 +130,7 @@ test('the error of a call whose next token could not be had carries the key', as
 });
 
 test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
-  'a key of the caller’s own is kept: %s',
+  'a key of the caller is kept: %s',
   async (name) => {
     const seen: RequestEvent[] = [];
     const { payments, requests } = clientOf(
@@ -147,7 +147,7 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
   },
 );
 
-test('a header of the client is no key: it would be the same for two transfers', () => {
+test('a header of the client is rejected as a key because two transfers would share it', () => {
   const headers = { 'X-Service': 'payroll', [idempotencyHeader.toUpperCase()]: 'constant' };
   const { payments } = clientOf(() => respond(201, transferCreated), { idempotencyHeader });
   for (const make of [
@@ -159,7 +159,7 @@ test('a header of the client is no key: it would be the same for two transfers',
   }
 });
 
-test('without the option a header of the caller’s own goes out and changes no retry', async () => {
+test('a key header of the caller does not change retries without the option', async () => {
   const { payments, requests } = clientOf(() => respond(503, errorBody));
   const headers = { [idempotencyHeader]: 'order 7' };
   await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);
@@ -167,22 +167,25 @@ test('without the option a header of the caller’s own goes out and changes no 
 });
 
 test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])(
-  'idempotencyHeader refuses %j: it is no name of a header',
+  'idempotencyHeader rejects %j as a header name',
   (name) => {
     const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
     expect(make).toThrow(ConfigurationError);
   },
 );
 
-test.each(['', ' ', '\t'])('a key of %j is refused: it would protect nothing', async (key) => {
-  const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
-  const error = await failureOf(
-    payments.transfers.create(newTransfer, { headers: { 'IDEMPOTENCY-KEY': key } }),
-    ValidationError,
-  );
-  expect(error.issues).toMatchObject([{ path: 'options.headers.Idempotency-Key' }]);
-  expect(requests).toEqual([]);
-});
+test.each(['', ' ', '\t'])(
+  'a key of %j is rejected because it would protect nothing',
+  async (key) => {
+    const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
+    const error = await failureOf(
+      payments.transfers.create(newTransfer, { headers: { 'IDEMPOTENCY-KEY': key } }),
+      ValidationError,
+    );
+    expect(error.issues).toMatchObject([{ path: 'options.headers.Idempotency-Key' }]);
+    expect(requests).toEqual([]);
+  },
+);
 
 test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Length', 'User-Agent'])(
   'the header %s cannot carry the key',

@@ -30,7 +30,7 @@ const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
-test('the database reports that a claim is on disk before it answers', () => {
+test('a claim is on disk before swap resolves', () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
   const [database] = prepare.mock.contexts as DatabaseSync[];
@@ -45,7 +45,7 @@ test('sqliteJournal throws when the file cannot be opened', () => {
   expect(() => sqliteJournal(join(folder, 'text.db'))).toThrow(/not a database/);
 });
 
-// The variable of an environment that is set and empty, or not set at all.
+// An environment variable may be empty or missing.
 test.each(['', undefined])('sqliteJournal throws when path is %o', (path) => {
   expect(() => sqliteJournal(path as string)).toThrow(
     /path is empty.*private temporary database that ends with this process.*\nPass an absolute path/,
@@ -122,7 +122,7 @@ describe('while another process holds the lock of SQLite', () => {
     expect(await swap(journal)).toBe(true);
   });
 
-  // bun:sqlite names the code otherwise; the extended codes are of another process that recovers.
+  // bun:sqlite names the code differently; the extended codes occur when another process recovers.
   test.each([{ errcode: 261 }, { errno: 5, code: 'SQLITE_BUSY' }])(
     'a read runs again when the error is %o',
     async (fields) => {

@@ -13,11 +13,11 @@ import type {
 } from '../../src/schemas/transfer.ts';
 
 /*
- * Every interleaving of two callers and an operator with a crash at every step, a response that is lost,
- * late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a process that
- * is suspended, and a journal that fails before or after it has written. Each step of a caller waits until
- * the explorer takes it; what happens at it is the explorer's choice, too. A run is replayed from its start
- * with the first choices fixed, and states that were seen before are not gone through again.
+ * Every interleaving of two callers and an operator with a crash at every step, a response that is
+ * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
+ * process that is suspended, and a journal that fails before or after it has written. The explorer
+ * chooses which step runs next and with which fault. It replays a run from its start with the
+ * first choices fixed, and visits no state twice.
  */
 
 const totalTimeout = 100;
@@ -30,25 +30,25 @@ const input: OnceInput = {
 };
 const ended = (outcome: Outcome): PaymentsError => new PaymentsError(outcome, { outcome });
 
-/** The choices of one run: those given, and then the first of each. */
+/** The choices of one run: a given prefix, then the first option of each choice. */
 class Choices {
   readonly taken: number[] = [];
   readonly counts: number[] = [];
   readonly #given: readonly number[];
-  constructor(given: readonly number[]) {
-    this.#given = given;
+  constructor(prefix: readonly number[]) {
+    this.#given = prefix;
   }
   get isNew(): boolean {
     return this.taken.length >= this.#given.length;
   }
-  take<T>(...ways: readonly [T, ...T[]]): T {
-    if (ways.length === 1) return ways[0];
+  take<T>(...options: readonly [T, ...T[]]): T {
+    if (options.length === 1) return options[0];
     const taken = this.#given[this.taken.length] ?? 0;
     this.taken.push(taken);
-    this.counts.push(ways.length);
-    return ways[taken] ?? ways[0];
+    this.counts.push(options.length);
+    return options[taken] ?? options[0];
   }
-  /** What the next run is given; undefined when all have been. */
+  /** The prefix of the next run; undefined after the last run. */
   next(): number[] | undefined {
     for (let at = this.taken.length - 1; at >= 0; at -= 1) {
       const taken = (this.taken[at] ?? 0) + 1;
@@ -67,12 +67,12 @@ interface Step {
 interface Caller {
   readonly name: string;
   calls: number;
-  /** All that it was told: its state, as far as the world can know it. */
-  told: string[];
+  /** The results of its steps, which determine its state. */
+  history: string[];
   isDead: boolean;
 }
 
-/** How much may happen. */
+/** The limits of an exploration. */
 export interface Bounds {
   readonly callers: number;
   readonly calls: number;
@@ -84,7 +84,7 @@ export interface Bounds {
   readonly hasOperator?: boolean;
 }
 
-class World {
+class Simulation {
   time = 1_000;
   readonly ledger: { readonly at: number; readonly shownFrom: number }[] = [];
   readonly steps: Step[] = [];
@@ -101,11 +101,11 @@ class World {
     this.#isAmbiguous = isAmbiguous;
     this.journal = { ...memoryJournal({ now: () => this.time }), forgets };
     this.callers = ['a', 'b'].slice(0, callers).map((name) => {
-      return { name, calls: 0, told: [], isDead: false };
+      return { name, calls: 0, history: [], isDead: false };
     });
   }
 
-  /** One of a run's few faults, if the explorer will have it here. */
+  /** One of the few faults of a run, if the explorer chooses it here. */
   fault(...kinds: readonly string[]): string {
     if (this.#faults === 0) return 'none';
     const kind = this.choices.take('none', ...kinds);
@@ -117,29 +117,29 @@ class World {
     return this.ledger.length;
   }
 
-  /** What a search finds; `misses`: it does not see what moves in the list meanwhile. */
+  /** The result of a search; `misses`: the scan misses transfers that move in the list. */
   search(misses: boolean): Reconciliation {
-    const shown = this.ledger.flatMap(({ shownFrom }, index) =>
+    const visible = this.ledger.flatMap(({ shownFrom }, index) =>
       shownFrom <= this.time && !misses ? [{ id: `txfr_${index + 1}` } as Transfer] : [],
     );
-    const [transfer, ...others] = shown;
+    const [transfer, ...others] = visible;
     if (this.#isAmbiguous) {
       return {
         result: 'ambiguous',
-        candidates: [...shown, { id: 'txfr_other' as TransferId } as Transfer],
+        candidates: [...visible, { id: 'txfr_other' as TransferId } as Transfer],
       };
     }
     if (transfer === undefined) return { result: 'not_found', scanned: 0 };
-    if (others.length > 0) return { result: 'ambiguous', candidates: shown };
+    if (others.length > 0) return { result: 'ambiguous', candidates: visible };
     return { result: 'found', transfer };
   }
 
-  /** What an operator who looks at the platform knows. */
+  /** The outcome that an operator sees on the platform. */
   get truth(): TransferId | 'not_paid' {
     return this.ledger.length > 0 ? 'txfr_1' : 'not_paid';
   }
 
-  /** A step of a caller: it waits to be taken, and may be the caller's last. */
+  /** A step of a caller, which waits until it is chosen and may be the last one. */
   step<T>(
     caller: Caller,
     name: string,
@@ -157,20 +157,20 @@ class World {
         try {
           result = act(fault);
         } catch (error) {
-          caller.told.push(`${name}!${(error as Error).message}`);
+          caller.history.push(`${name}!${(error as Error).message}`);
           reject(error as Error);
           return;
         }
         if (fault === 'dies after') caller.isDead = true;
         if (caller.isDead) return;
-        caller.told.push(`${name}=${JSON.stringify(result)}`);
+        caller.history.push(`${name}=${JSON.stringify(result)}`);
         resolve(result);
       };
       this.steps.push({ caller, name, take });
     });
   }
 
-  /** All that decides what can still happen. */
+  /** The state that determines what can still happen. */
   key(stored: string): string {
     return JSON.stringify([
       this.time,
@@ -178,32 +178,40 @@ class World {
       this.hasMissed,
       this.ledger,
       stored,
-      this.callers.map(({ told, isDead, calls }) => [told, isDead, calls]),
+      this.callers.map(({ history, isDead, calls }) => [history, isDead, calls]),
       this.steps.map(({ caller, name }) => caller.name + name).toSorted(),
     ]);
   }
 }
 
-/** One caller's access to the world: a payment, and what sends it. */
-function paymentOf(world: World, caller: Caller): { payment: Payment; send: SendPayment } {
-  const { journal } = world;
-  const asked = async <T>(name: string, ask: () => Promise<T>): Promise<T> => {
-    const fault = await world.step(caller, name, ['fails before', 'fails after'], (kind) => kind);
+/** The payment of one caller, and the function that sends it. */
+function paymentOf(
+  simulation: Simulation,
+  caller: Caller,
+): { payment: Payment; send: SendPayment } {
+  const { journal } = simulation;
+  const withFaults = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    const fault = await simulation.step(
+      caller,
+      name,
+      ['fails before', 'fails after'],
+      (kind) => kind,
+    );
     if (fault === 'fails before') throw new Error(fault);
-    const result = await ask();
-    caller.told.push(JSON.stringify(result) ?? '');
+    const result = await call();
+    caller.history.push(JSON.stringify(result) ?? '');
     if (fault === 'fails after') throw new Error(fault);
     return result;
   };
   const clock = clockFrom({
-    now: () => world.time,
-    elapsed: () => world.time,
+    now: () => simulation.time,
+    elapsed: () => simulation.time,
     setTimeout: () => 0,
     clearTimeout: () => undefined,
   });
   const send: SendPayment = async (left, notAfter) =>
-    world.step(caller, 'create', [], () => {
-      const { time, ledger, choices } = world;
+    simulation.step(caller, 'create', [], () => {
+      const { time, ledger, choices } = simulation;
       if (left <= 0 || time > notAfter) throw ended('not_sent');
       const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
       if (effect === 'rejected') throw ended('rejected');
@@ -217,21 +225,21 @@ function paymentOf(world: World, caller: Caller): { payment: Payment; send: Send
   const payment = new Payment(
     {
       search: () =>
-        world.step(caller, 'search', ['breaks', 'misses'], (fault) => {
+        simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
-          // Two scans in a row that both miss it are beyond the promise.
-          const misses = fault === 'misses' && !world.hasMissed;
-          world.hasMissed ||= misses;
-          return world.search(misses);
+          // The SDK promises nothing after two consecutive scans that both miss it.
+          const misses = fault === 'misses' && !simulation.hasMissed;
+          simulation.hasMissed ||= misses;
+          return simulation.search(misses);
         }),
-      get: (id) => world.step(caller, 'get', [], () => ({ id }) as Transfer),
+      get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
     },
     input.description,
     {
       journal: {
-        read: (reference) => asked('read', () => journal.read(reference)),
-        swap: (...swapped) => asked('swap', () => journal.swap(...swapped)),
-        now: (reference) => asked('now', () => journal.now(reference)),
+        read: (reference) => withFaults('read', () => journal.read(reference)),
+        swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
+        now: (reference) => withFaults('now', () => journal.now(reference)),
         forgets: journal.forgets === true,
       },
       gracePeriod,
@@ -246,89 +254,89 @@ function paymentOf(world: World, caller: Caller): { payment: Payment; send: Send
   return { payment, send };
 }
 
-function callOf(world: World, caller: Caller): Promise<TransferCreated> {
-  const { payment, send } = paymentOf(world, caller);
+function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
+  const { payment, send } = paymentOf(simulation, caller);
   return payment.make(input, send);
 }
 
-/** Lets everything run that waits for nothing but promises. */
-const drained = async (): Promise<void> => {
+/** Runs all pending microtasks. */
+const flushMicrotasks = async (): Promise<void> => {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 };
 
-/** Plays one run; tells what was wrong with it. */
-async function play(
+/** Plays one run and returns its violation, if any. */
+async function playRun(
   choices: Choices,
   bounds: Bounds,
   seen: Set<string>,
 ): Promise<string | undefined> {
-  const world = new World(choices, bounds);
+  const simulation = new Simulation(choices, bounds);
   let calls = 0;
   vi.spyOn(crypto, 'randomUUID').mockImplementation(() => `0-0-0-0-${(calls += 1)}`);
-  let wrong: string | undefined;
-  const begin = (caller: Caller, wait: number): void => {
+  let violation: string | undefined;
+  const start = (caller: Caller, wait: number): void => {
     if (caller.calls === bounds.calls) return;
     caller.calls += 1;
-    void world
+    void simulation
       .step(caller, 'begin', [], () => {
-        world.time += world.choices.take(0, totalTimeout, ...(wait > 0 ? [wait] : []));
+        simulation.time += simulation.choices.take(0, totalTimeout, ...(wait > 0 ? [wait] : []));
       })
-      .then(() => callOf(world, caller))
+      .then(() => callOf(simulation, caller))
       .then(
         ({ id }) => {
-          caller.told = [`paid ${id}`];
-          const known = world.ledger.map((_, index) => `txfr_${index + 1}`);
-          if (!known.includes(id)) wrong ??= `resolved to ${id}, which is not there`;
+          caller.history = [`paid ${id}`];
+          const ids = simulation.ledger.map((_, index) => `txfr_${index + 1}`);
+          if (!ids.includes(id)) violation ??= `resolved to ${id}, which is not there`;
         },
         (error: unknown) => {
           const again = error instanceof PaymentInDoubtError ? (error.retryAfterMs ?? 0) : 0;
-          caller.told = [`${(error as Error).name} ${again}`];
-          begin(caller, again);
+          caller.history = [`${(error as Error).name} ${again}`];
+          start(caller, again);
         },
       );
   };
-  for (const caller of world.callers) begin(caller, 0);
+  for (const caller of simulation.callers) start(caller, 0);
   if (bounds.hasOperator === true) {
-    const operator: Caller = { name: 'operator', calls: 1, told: [], isDead: false };
+    const operator: Caller = { name: 'operator', calls: 1, history: [], isDead: false };
     const decide = (): TransferId | 'not_paid' => {
-      world.time += world.choices.take(0, totalTimeout + gracePeriod);
-      // Where the list is certain, a wrong decision is tried, too.
-      if (bounds.isAmbiguous === true || world.truth === 'not_paid') return world.truth;
-      return world.choices.take(world.truth, 'not_paid');
+      simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
+      // A wrong decision is possible where the list is certain.
+      if (bounds.isAmbiguous === true || simulation.truth === 'not_paid') return simulation.truth;
+      return simulation.choices.take(simulation.truth, 'not_paid');
     };
-    void world
+    void simulation
       .step(operator, 'decides', [], decide)
-      .then((verdict) => paymentOf(world, operator).payment.resolve(verdict, {}))
+      .then((verdict) => paymentOf(simulation, operator).payment.resolve(verdict, {}))
       .then(
-        () => operator.told.push('resolved'),
-        (error: unknown) => operator.told.push(`not resolved: ${(error as Error).name}`),
+        () => operator.history.push('resolved'),
+        (error: unknown) => operator.history.push(`not resolved: ${(error as Error).name}`),
       );
   }
   for (;;) {
-    await drained();
-    if (world.transfers > 1) return `${world.transfers} transfers`;
-    if (wrong !== undefined) return wrong;
-    // One who has died comes again, now or when the claim is over.
-    for (const caller of world.callers) {
+    await flushMicrotasks();
+    if (simulation.transfers > 1) return `${simulation.transfers} transfers`;
+    if (violation !== undefined) return violation;
+    // A dead caller calls again, at once or after its claim has expired.
+    for (const caller of simulation.callers) {
       if (!caller.isDead) continue;
-      const left = world.steps.filter((step) => step.caller !== caller);
-      world.steps.splice(0, world.steps.length, ...left);
-      Object.assign(caller, { isDead: false, told: ['died'] });
-      begin(caller, totalTimeout + gracePeriod);
+      const left = simulation.steps.filter((step) => step.caller !== caller);
+      simulation.steps.splice(0, simulation.steps.length, ...left);
+      Object.assign(caller, { isDead: false, history: ['died'] });
+      start(caller, totalTimeout + gracePeriod);
     }
-    const [first, ...others] = world.steps;
+    const [first, ...others] = simulation.steps;
     if (first === undefined) break;
-    const key = world.key(JSON.stringify(await world.journal.read(input.description)));
+    const key = simulation.key(JSON.stringify(await simulation.journal.read(input.description)));
     if (choices.isNew && seen.has(key)) return undefined;
     seen.add(key);
     const step = choices.take(first, ...others);
-    world.steps.splice(world.steps.indexOf(step), 1);
+    simulation.steps.splice(simulation.steps.indexOf(step), 1);
     step.take();
   }
-  // A caller that keeps calling when nothing fails any more, and an operator where one is needed, end it.
-  const last: Caller = { name: 'last', calls: 0, told: [], isDead: false };
+  // A caller without faults, with an operator where necessary, must complete the payment.
+  const last: Caller = { name: 'last', calls: 0, history: [], isDead: false };
   const quiet = new Choices([]);
-  Object.assign(world, { choices: quiet });
+  Object.assign(simulation, { choices: quiet });
   const run = async (call: Promise<unknown>): Promise<unknown> => {
     let result: unknown;
     const done = call.then(
@@ -336,44 +344,44 @@ async function play(
       (error: unknown) => (result = error),
     );
     while (result === undefined) {
-      await drained();
-      world.steps.shift()?.take();
+      await flushMicrotasks();
+      simulation.steps.shift()?.take();
     }
     await done;
     return result;
   };
   for (let call = 0; call < 8; call += 1) {
-    let result = await run(callOf(world, last));
+    let result = await run(callOf(simulation, last));
     if (result instanceof PaymentInDoubtError && result.reason === 'ambiguous') {
-      result = await run(paymentOf(world, last).payment.resolve(world.truth, {}));
+      result = await run(paymentOf(simulation, last).payment.resolve(simulation.truth, {}));
       if (!(result instanceof Error)) continue;
     }
-    if (world.transfers > 1) return `${world.transfers} transfers in the end`;
+    if (simulation.transfers > 1) return `${simulation.transfers} transfers in the end`;
     if (!(result instanceof Error)) {
-      return world.transfers === 1 ? undefined : 'paid without a transfer';
+      return simulation.transfers === 1 ? undefined : 'paid without a transfer';
     }
     if (!(result instanceof PaymentInDoubtError) || result.retryAfterMs === undefined) {
       return `stuck with ${result.message}`;
     }
-    world.time += result.retryAfterMs;
+    simulation.time += result.retryAfterMs;
   }
   return 'no call ever ends it';
 }
 
-/** Goes through all runs. */
+/** Explores all runs. */
 export async function explore(
   bounds: Bounds,
-): Promise<{ states: number; runs: number; wrong: string | undefined }> {
+): Promise<{ states: number; runs: number; violation: string | undefined }> {
   const seen = new Set<string>();
   let runs = 0;
-  for (let given: number[] | undefined = []; given !== undefined;) {
-    const choices: Choices = new Choices(given);
+  for (let prefix: number[] | undefined = []; prefix !== undefined;) {
+    const choices: Choices = new Choices(prefix);
     runs += 1;
-    const wrong = await play(choices, bounds, seen);
-    if (wrong !== undefined) {
-      return { states: seen.size, runs, wrong: `${wrong}: ${choices.taken.join(' ')}` };
+    const violation = await playRun(choices, bounds, seen);
+    if (violation !== undefined) {
+      return { states: seen.size, runs, violation: `${violation}: ${choices.taken.join(' ')}` };
     }
-    given = choices.next();
+    prefix = choices.next();
   }
-  return { states: seen.size, runs, wrong: undefined };
+  return { states: seen.size, runs, violation: undefined };
 }

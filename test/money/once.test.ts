@@ -15,7 +15,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { settle as drained, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const gracePeriod = 300_000;
 const totalTimeout = 120_000;
@@ -27,7 +27,7 @@ const input: OnceInput = {
   description: 'invoice 4711',
 };
 
-/** A platform with two accounts, a client that pays through a journal, and time that the test moves. */
+/** A platform with two accounts, a client with a journal, and a virtual clock. */
 function setup(options: ClientOptions = {}, funds = '1000') {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
@@ -39,9 +39,9 @@ function setup(options: ClientOptions = {}, funds = '1000') {
   sandbox.accounts.fund('acc_000001', funds);
   const journal = memoryJournal({ now: () => clock.now() });
   const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, ...options });
-  const pay = (changes: Partial<OnceInput> = {}, own?: OnceOptions) =>
-    payments.transfers.createOnce({ ...input, ...changes } as OnceInput, own);
-  /** Claimed by somebody who has died. */
+  const pay = (changes: Partial<OnceInput> = {}, callOptions?: OnceOptions) =>
+    payments.transfers.createOnce({ ...input, ...changes } as OnceInput, callOptions);
+  /** Writes the claim of a dead process. */
   const claim = async (expiresAt = clock.now() + totalTimeout + gracePeriod): Promise<void> => {
     const claimedAt = clock.now();
     const entry = {
@@ -56,7 +56,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
     } as const;
     expect(await journal.swap(input.description, undefined, entry)).toBe(true);
   };
-  const asked = () => sandbox.log.map(({ operation }) => operation);
+  const operations = () => sandbox.log.map(({ operation }) => operation);
   return {
     clock,
     sandbox,
@@ -64,7 +64,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
     payments,
     pay,
     claim,
-    asked,
+    operations,
     made: () => sandbox.transfers.list(),
   };
 }
@@ -72,8 +72,8 @@ function setup(options: ClientOptions = {}, funds = '1000') {
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
-test('a payment is made, and the same call again is the same transfer', async () => {
-  const { pay, made, journal, asked, clock } = setup();
+test('the same call twice resolves to one transfer', async () => {
+  const { pay, made, journal, operations, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
     id: first.id,
@@ -87,10 +87,10 @@ test('a payment is made, and the same call again is the same transfer', async ()
     platform,
     input,
   });
-  expect(asked()).toEqual(['transfers.create', 'transfers.get']);
+  expect(operations()).toEqual(['transfers.create', 'transfers.get']);
 });
 
-test('the claim is written before anything is sent, and says when it ends', async () => {
+test('the claim with its expiry is written before anything is sent', async () => {
   const { clock, journal, pay } = setup({
     fetch: async () => {
       seen = await journal.read('invoice 4711');
@@ -116,6 +116,7 @@ test.each([
   ['no description', { description: undefined }, {}, 'description'],
   ['an empty one', { description: '' }, {}, 'description'],
   ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
+  ['one of punctuation only', { description: '--/#' }, {}, 'description'],
   ['one that is a number', { description: 4711 }, {}, 'description'],
   ['one of 141 characters', { description: 'x'.repeat(141) }, {}, 'description'],
   ['one with a space at its end', { description: 'INV 9 ' }, {}, 'description'],
@@ -135,20 +136,20 @@ test.each([
     { body: { description: 'x' } },
     'options.body.description',
   ],
-])('%s is refused, and nothing is sent or written', async (_, changes, options, path) => {
-  const { pay, asked, journal } = setup();
+])('%s is rejected before anything is sent or written', async (_, changes, options, path) => {
+  const { pay, operations, journal } = setup();
   const error = await failureOf(pay(changes as never, options as never), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toContain(path);
   expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
     error.issues.length,
   );
   expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createOnce' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
   expect(await journal.read('invoice 4711')).toBeUndefined();
 });
 
 test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
-  'pays with the reference %s',
+  'createOnce pays with the reference %s',
   async (description) => {
     const { pay, made } = setup();
     await pay({ description });
@@ -156,22 +157,22 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   },
 );
 
-test('without a journal the call is refused, and says which there are', async () => {
-  const { payments, asked } = setup({ journal: undefined });
+test('a call without a journal is rejected with a list of the available ones', async () => {
+  const { payments, operations } = setup({ journal: undefined });
   const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
     expect(error.message).toContain(name);
   }
   await failureOf(payments.transfers.resolveOnce('invoice 4711', 'not_paid'), ConfigurationError);
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
-test('journal and gracePeriod may be given to one call', async () => {
+test('journal and gracePeriod may be options of one call', async () => {
   const { pay, journal, clock, claim } = setup();
-  const own = memoryJournal({ now: () => clock.now() });
+  const callOptions = memoryJournal({ now: () => clock.now() });
   await claim();
-  await pay({}, { journal: own });
-  expect(await own.read('invoice 4711')).toMatchObject({ state: 'paid' });
+  await pay({}, { journal: callOptions });
+  expect(await callOptions.read('invoice 4711')).toMatchObject({ state: 'paid' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
@@ -185,11 +186,11 @@ test.each([
   [{ currency: 'USDT' }, ['currency']],
   [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
 ] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
-  const { pay, made, asked, claim } = setup();
+  const { pay, made, operations, claim } = setup();
   await claim();
   const before = await inDoubtErrorOf(pay(changes as never));
   await pay({ currency: 'USDC' }).catch(() => undefined);
-  const sent = asked().length;
+  const sent = operations().length;
   const error = await inDoubtErrorOf(pay(changes as never));
   for (const each of [before, error]) {
     expect(each).toMatchObject({
@@ -201,11 +202,11 @@ test.each([
     expect(each.message).toContain(`with other terms: ${names.join(', ')}.`);
     expect(each.message).not.toMatch(/another reference|of its own/);
   }
-  expect(asked()).toHaveLength(sent);
+  expect(operations()).toHaveLength(sent);
   expect(made()).toHaveLength(0);
 });
 
-test('of two calls at once one pays, and the other is told when to come again', async () => {
+test('the second of two concurrent calls is in progress and has a time to retry', async () => {
   const { pay, made, payments, journal } = setup();
   const elsewhere = payments.withOptions({ journal });
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
@@ -217,9 +218,9 @@ test('of two calls at once one pays, and the other is told when to come again', 
 });
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'an answer that is lost %s is looked for at once',
+  'createOnce searches at once when a response is lost %s',
   async (when) => {
-    const { pay, made, sandbox, asked, journal, clock } = setup();
+    const { pay, made, sandbox, operations, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
     if (when === 'after_commit') {
       expect(await pay()).toEqual(made()[0]);
@@ -233,12 +234,12 @@ test.each(['after_commit', 'before_commit'] as const)(
       clock.jump(totalTimeout + gracePeriod);
       expect(await pay()).toMatchObject({ status: 'pending' });
     }
-    expect(asked().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
+    expect(operations().slice(0, 2)).toEqual(['transfers.create', 'transfers.list']);
     expect(made()).toHaveLength(1);
   },
 );
 
-test('a claim of somebody who died is taken over when its request can no longer arrive', async () => {
+test('the claim of a dead process is taken over when its request can no longer arrive', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
@@ -258,7 +259,7 @@ test('a claim of somebody who died is taken over when its request can no longer 
   expect(made()).toHaveLength(1);
 });
 
-test('the time is taken before the look, in which a transfer may still appear', async () => {
+test('the time is read before the search, during which a transfer may still appear', async () => {
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: (request) => {
       if (request.method === 'GET') clock.jump(totalTimeout - 1);
@@ -272,12 +273,12 @@ test('the time is taken before the look, in which a transfer may still appear', 
   expect(made()).toHaveLength(0);
 });
 
-test('a claim of a caller with other settings ends when it says so itself', async () => {
+test('a claim of a caller with other settings expires at its own expiresAt', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
-  const own = { gracePeriod: 1, totalTimeout: 1_000 };
-  expect((await inDoubtErrorOf(pay({}, own))).retryAfterMs).toBe(10_000);
+  const callOptions = { gracePeriod: 1, totalTimeout: 1_000 };
+  expect((await inDoubtErrorOf(pay({}, callOptions))).retryAfterMs).toBe(10_000);
   clock.jump(totalTimeout);
   const left = { reason: 'in_doubt', retryAfterMs: totalTimeout + 10_000 };
   expect(await inDoubtErrorOf(pay({}, { gracePeriod }))).toMatchObject(left);
@@ -287,19 +288,22 @@ test('a claim of a caller with other settings ends when it says so itself', asyn
 test.each([
   ['refused', rejection, UnprocessableEntityError],
   ['never sent', { kind: 'status', status: 429, retryAfter: 90 }, Error],
-] as const)('what is %s gives the claim back, and is a fresh try', async (_, fault, kind) => {
-  const { pay, made, sandbox, journal } = setup();
-  sandbox.faults.add({ operation: 'transfers.create', fault });
-  const error = await pay().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(kind);
-  expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
-  expect(await journal.read('invoice 4711')).toBeUndefined();
-  if (fault.status === 429) return;
-  await pay();
-  expect(made()).toHaveLength(1);
-});
+] as const)(
+  'a payment that is %s removes the claim and can be tried again',
+  async (_, fault, kind) => {
+    const { pay, made, sandbox, journal } = setup();
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const error = await pay().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
+    expect(await journal.read('invoice 4711')).toBeUndefined();
+    if (fault.status === 429) return;
+    await pay();
+    expect(made()).toHaveLength(1);
+  },
+);
 
-test('a second request that is refused because the first one took the money finds the first one', async () => {
+test('a second request that is rejected for missing funds finds the first transfer', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -322,7 +326,7 @@ test('a second request that is refused because the first one took the money find
 });
 
 test('a rejected takeover restores the earlier claim, which may have taken the money', async () => {
-  const { pay, made, claim, clock, sandbox, journal, asked } = setup();
+  const { pay, made, claim, clock, sandbox, journal, operations } = setup();
   await claim();
   const first = await journal.read('invoice 4711');
   clock.jump(totalTimeout + gracePeriod);
@@ -331,7 +335,7 @@ test('a rejected takeover restores the earlier claim, which may have taken the m
   expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown', cause: { status: 422 } });
   expect(await journal.read('invoice 4711')).toEqual(first);
   const list = 'transfers.list';
-  expect(asked()).toEqual([list, list, 'transfers.create', list]);
+  expect(operations()).toEqual([list, list, 'transfers.create', list]);
   await pay();
   expect(made()).toHaveLength(1);
 });
@@ -343,7 +347,7 @@ test('a takeover keeps the time of the first claim', async () => {
   clock.jump(totalTimeout + gracePeriod);
   const hang = { kind: 'hang', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault: hang });
-  await clock.run(inDoubtErrorOf(pay()));
+  await clock.runTimersDuring(inDoubtErrorOf(pay()));
   expect(await journal.read('invoice 4711')).toMatchObject({
     firstClaimedAt,
     claimedAt: firstClaimedAt + totalTimeout + gracePeriod,
@@ -382,11 +386,11 @@ test('a lost swap that should remove the claim resolves to the payment of anothe
   expect(await pay()).toEqual(made()[0]);
 });
 
-/** Transfers whose descriptions look like the reference. */
+/** Transfers with descriptions like the reference. */
 const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
-test('what may be the payment is for a person, and named', async () => {
-  const { pay, made, claim, clock, sandbox, asked } = setup();
+test('a transfer that may be the payment is named for an operator to decide', async () => {
+  const { pay, made, claim, clock, sandbox, operations } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
   clock.jump(totalTimeout + gracePeriod);
@@ -394,11 +398,11 @@ test('what may be the payment is for a person, and named', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
   expect(error.message).toContain(id);
   expect(error.message).toContain('resolveOnce');
-  expect(asked()).not.toContain('transfers.create');
+  expect(operations()).not.toContain('transfers.create');
   expect(made()).toHaveLength(1);
 });
 
-test('what the journal knows as another payment is no candidate', async () => {
+test('a transfer that the journal has as another payment is no candidate', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   await pay({ description: similar.description });
@@ -410,7 +414,7 @@ test('what the journal knows as another payment is no candidate', async () => {
   ]);
 });
 
-test('what the journal has under that description as another transfer stays a candidate', async () => {
+test('a transfer that the journal has under its description as another id stays a candidate', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -426,7 +430,7 @@ test('what the journal has under that description as another transfer stays a ca
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
-test('a person may say which transfer it is', async () => {
+test('an operator may record which transfer it is', async () => {
   const { pay, claim, sandbox, payments, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -455,7 +459,7 @@ test.each(['txfr_000001', 'not_paid'] as const)(
   },
 );
 
-test('an ambiguous search before the first claim is written, and an operator ends it', async () => {
+test('an ambiguous search before the first claim writes an entry for an operator to resolve', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
   const { pay, sandbox, payments, made } = setup({ journal, clock });
@@ -479,7 +483,7 @@ test('an ambiguous search before the first claim is written, and an operator end
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous search marks the claim, and its own call still records the payment', async () => {
+test('an ambiguous search marks the claim, and its own call can still record the payment', async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {
@@ -490,7 +494,7 @@ test('an ambiguous search marks the claim, and its own call still records the pa
   });
   sandbox.transfers.create(similar);
   const first = pay();
-  while (respond === undefined) await drained(1);
+  while (respond === undefined) await flushPromises(1);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'ambiguous' });
   respond();
@@ -510,7 +514,7 @@ test('an ambiguous error and entry name ten candidates', async () => {
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
-test('a payment behind a thousand similar ones is not paid again', async () => {
+test('a payment after a thousand similar transfers is not paid again', async () => {
   const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
   for (let each = 0; each < 1_000; each += 1) {
     const mine = { ...input, description: `${input.description} p${each}` };
@@ -553,13 +557,13 @@ test('an operator may not record not_paid for a payment that the list shows', as
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('force records not_paid in spite of the claim and the list', async () => {
-  const { payments, claim, sandbox, journal, asked } = setup();
+test('force records not_paid despite the claim and the list', async () => {
+  const { payments, claim, sandbox, journal, operations } = setup();
   await claim();
   sandbox.transfers.create(input);
   await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('resolveOnce rejects a transfer that the journal has as paid under another reference', async () => {
@@ -570,7 +574,7 @@ test('resolveOnce rejects a transfer that the journal has as paid under another 
   expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
 });
 
-test('an entry that an operator recorded keeps who did it', async () => {
+test('an entry that an operator recorded keeps resolvedBy', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -580,7 +584,7 @@ test('an entry that an operator recorded keeps who did it', async () => {
 });
 
 test('an open entry of another platform is a conflict that names it', async () => {
-  const { pay, payments, sandbox, claim, asked, clock } = setup();
+  const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
     baseUrl: 'https://moved.example.com/v0',
@@ -593,7 +597,7 @@ test('an open entry of another platform is a conflict that names it', async () =
   const resolve = (force: boolean) =>
     moved.transfers.resolveOnce('invoice 4711', 'not_paid', { force });
   expect(await inDoubtErrorOf(resolve(false))).toMatchObject({ reason: 'conflict' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
   await resolve(true);
   await pay();
 });
@@ -606,18 +610,18 @@ test.each([
   ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
-])('resolveOnce(%o, %o, %o) is refused', async (reference, verdict, options, path) => {
-  const { payments, asked } = setup();
+])('resolveOnce(%o, %o, %o) is rejected', async (reference, verdict, options, path) => {
+  const { payments, operations } = setup();
   const call = payments.transfers.resolveOnce(
     reference as never,
     verdict as never,
     options as never,
   );
   expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
-test('resolveOnce takes no transfer that does not exist', async () => {
+test('resolveOnce rejects a transfer that does not exist', async () => {
   const { payments, journal, claim } = setup();
   await claim();
   const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
@@ -625,9 +629,13 @@ test('resolveOnce takes no transfer that does not exist', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-/** What a journal may do instead of its work. */
-const broken: readonly (readonly [string, Partial<Journal>])[] = [
-  ['read throws', { read: () => Promise.reject(new Error('the disk is full')) }],
+/** Faulty implementations of a journal, with the message of the cause. */
+const broken: [string, Partial<Journal>, string?][] = [
+  [
+    'read throws',
+    { read: () => Promise.reject(new Error('the disk is full')) },
+    'the disk is full',
+  ],
   [
     'read throws at once',
     {
@@ -635,6 +643,7 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
         throw new Error('the disk is full');
       },
     },
+    'the disk is full',
   ],
   ['read gives a text', { read: async () => '{}' as never }],
   ['read gives null', { read: async () => null as never }],
@@ -651,34 +660,41 @@ const broken: readonly (readonly [string, Partial<Journal>])[] = [
   ['now is a text', { now: async () => '5' as never }],
   ['swap gives nothing', { swap: async () => undefined as never }],
   ['swap gives 1', { swap: async () => 1 as never }],
-  ['swap throws', { swap: () => Promise.reject(new Error('the disk is full')) }],
+  [
+    'swap throws',
+    { swap: () => Promise.reject(new Error('the disk is full')) },
+    'the disk is full',
+  ],
 ];
-test.each(broken)('%s: nothing is sent, and an earlier call may have paid', async (_, parts) => {
-  const good = memoryJournal();
-  const { pay, asked } = setup({ journal: { ...good, ...parts } });
-  const error = await inDoubtErrorOf(pay());
-  expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
-  if (error.cause !== undefined) expect(error.cause).toMatchObject({ message: 'the disk is full' });
-  expect(asked()).toEqual([]);
-});
-
-test.each(['read', 'swap', 'now'] as const)(
-  'a journal whose %s hangs is given up',
-  async (name) => {
-    const hangs = { [name]: () => new Promise<never>(() => undefined) };
-    const { pay, asked, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
-    const error = await clock.run(inDoubtErrorOf(pay()));
-    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
-    expect(clock.passed).toBe(totalTimeout);
-    expect(clock.pending).toBe(0);
-    expect(asked()).toEqual([]);
+test.each<[string, Partial<Journal>, string?]>(broken)(
+  'nothing is sent and the payment stays in doubt when %s',
+  async (_, parts, message) => {
+    const good = memoryJournal();
+    const { pay, operations } = setup({ journal: { ...good, ...parts } });
+    const error = await inDoubtErrorOf(pay());
+    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
+    expect(Reflect.get(Object(error.cause), 'message')).toBe(message);
+    expect(operations()).toEqual([]);
   },
 );
 
-test('a journal that fails once the platform has accepted does not fail the call', async () => {
+test.each(['read', 'swap', 'now'] as const)(
+  'a call stops waiting for the journal when its %s hangs',
+  async (name) => {
+    const hangs = { [name]: () => new Promise<never>(() => undefined) };
+    const { pay, operations, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
+    const error = await clock.runTimersDuring(inDoubtErrorOf(pay()));
+    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown' });
+    expect(clock.passed).toBe(totalTimeout);
+    expect(clock.pending).toBe(0);
+    expect(operations()).toEqual([]);
+  },
+);
+
+test('a call succeeds although the journal fails after the platform has accepted', async () => {
   const inner = memoryJournal();
   let isDown = false;
-  const { pay, made, asked } = setup({
+  const { pay, made, operations } = setup({
     journal: {
       ...inner,
       swap: (reference, before, after) => {
@@ -690,10 +706,10 @@ test('a journal that fails once the platform has accepted does not fail the call
   });
   expect(await pay()).toMatchObject({ status: 'pending' });
   expect(await pay()).toEqual(made()[0]);
-  expect(asked()).toEqual(['transfers.create', 'transfers.list']);
+  expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('what somebody else has written meanwhile is told', async () => {
+test('a conflicting write of another call is reported', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -710,7 +726,7 @@ test('what somebody else has written meanwhile is told', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('what another call has made between reading the entry and looking is no matter for a person', async () => {
+test('a payment that another call recorded during the search needs no operator', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -720,10 +736,10 @@ test('what another call has made between reading the entry and looking is no mat
         await new Promise<void>((resolve) => (reply = resolve));
         return response;
       }
-      // The first look waits until another call has taken over and sent.
+      // The first search waits until another call has taken over and sent.
       if (other === undefined) {
         other = pay();
-        while (reply === undefined) await drained(1);
+        while (reply === undefined) await flushPromises(1);
       }
       return sandbox.fetch(request);
     },
@@ -739,7 +755,7 @@ test('what another call has made between reading the entry and looking is no mat
 });
 
 test.each([403, 404])(
-  'a payment that was made and cannot be read (%i) is unknown',
+  'a recorded payment that cannot be read after a %i is unknown',
   async (status) => {
     const { pay, sandbox, made } = setup();
     const { id } = await pay();
@@ -754,7 +770,7 @@ test.each([403, 404])(
   },
 );
 
-test('a payment that is still not found after its grace period asks for the journal', async () => {
+test('a payment that is not found after its grace period asks to check the journal', async () => {
   const { pay, sandbox, clock } = setup();
   await pay();
   clock.jump(gracePeriod);
@@ -764,20 +780,20 @@ test('a payment that is still not found after its grace period asks for the jour
   expect(error.message).toContain('Check that the journal belongs to this platform');
 });
 
-test('a payment whose parties the platform shows otherwise is believed', async () => {
+test('a payment is accepted although the platform shows other parties', async () => {
   const old = setup();
   const { id } = await old.pay();
   const { pay } = setup({
     journal: old.journal,
     fetch: async (request) => {
-      const shown = (await (await old.sandbox.fetch(request)).json()) as object;
-      return Response.json({ ...shown, destinationAccountId: 'DE89370400440532013000' });
+      const rewritten = (await (await old.sandbox.fetch(request)).json()) as object;
+      return Response.json({ ...rewritten, destinationAccountId: 'DE89370400440532013000' });
     },
   });
   expect(await pay()).toMatchObject({ id });
 });
 
-test('a call whose claim the journal lost while another call paid names both transfers', async () => {
+test('both transfers are named when the journal lost the claim and another call paid', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -785,7 +801,7 @@ test('a call whose claim the journal lost while another call paid names both tra
     fetch: async (request) => {
       if (request.method !== 'POST' || !isFirst) return sandbox.fetch(request);
       isFirst = false;
-      // The store forgets the claim while its request is out; the second call finds nothing yet.
+      // The store forgets the claim while its request is in flight; the second call reads no entry.
       const claim = await entries.read('invoice 4711');
       await entries.swap('invoice 4711', claim, undefined);
       await payments.transfers.createOnce(input);
@@ -814,7 +830,7 @@ test('a claim that the journal lost is recorded as paid', async () => {
   expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
 });
 
-test('createOnce sends its reference as the idempotency key, and sends once', async () => {
+test('createOnce sends its reference as the idempotency key and sends once', async () => {
   const keys: (string | null)[] = [];
   const { pay, sandbox, made } = setup({
     idempotencyHeader: 'Idempotency-Key',
@@ -829,15 +845,15 @@ test('createOnce sends its reference as the idempotency key, and sends once', as
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('a journal whose forgets throws is a journal that failed', async () => {
+test('a journal has failed when its forgets throws', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');
     },
   });
-  const { pay, asked } = setup({ journal });
+  const { pay, operations } = setup({ journal });
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'journal', outcome: 'unknown' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('the password of a connection string is removed from the error of a journal', async () => {
@@ -851,7 +867,7 @@ test('the password of a connection string is removed from the error of a journal
 test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
-] as const)('a journal of another platform is told by the %s', async (_, terms) => {
+] as const)('a journal of another platform is detected by the %s', async (_, terms) => {
   const old = setup();
   const { id } = await old.pay();
   const { pay, sandbox } = setup({ journal: old.journal });
@@ -863,12 +879,12 @@ test.each([
   expect(error.message).toContain(`names ${id} for this payment, and that is another one`);
 });
 
-test('a platform that writes descriptions or amounts of its own is believed', async () => {
-  for (const shown of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
+test('a platform that rewrites descriptions and amounts is accepted', async () => {
+  for (const rewritten of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
     const old = setup();
     await old.pay();
     const { pay, sandbox } = setup({ journal: old.journal });
-    const { id } = sandbox.transfers.create({ ...input, ...shown });
+    const { id } = sandbox.transfers.create({ ...input, ...rewritten });
     expect(await pay()).toMatchObject({ id });
   }
 });
@@ -877,20 +893,20 @@ test.each([
   ['another description', { description: 'by hand' }, true],
   ['another amount', { amount: '12.40' }, true],
   ['neither', { amount: '12.40', description: 'rent' }, false],
-] as const)("a person's word is taken for a transfer with %s", async (_, terms, isTaken) => {
+] as const)('an operator’s transfer with %s is accepted or rejected', async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
-  const word = payments.transfers.resolveOnce('invoice 4711', id);
+  const resolution = payments.transfers.resolveOnce('invoice 4711', id);
   if (isTaken) {
-    await word;
+    await resolution;
     expect(await pay()).toMatchObject({ id });
   } else {
-    expect(await inDoubtErrorOf(word)).toMatchObject({ reason: 'conflict' });
+    expect(await inDoubtErrorOf(resolution)).toMatchObject({ reason: 'conflict' });
   }
 });
 
-test('a call in doubt names the cause, and its attempts', async () => {
+test('a call in doubt has the cause and its attempts', async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -900,7 +916,7 @@ test('a call in doubt names the cause, and its attempts', async () => {
   expect(String(error.cause)).toContain('Call createOnce again to find out');
 });
 
-test('a transfer that failed later is resolved to: paying again needs another reference', async () => {
+test('createOnce resolves to a transfer that failed later', async () => {
   const { pay, sandbox, made } = setup();
   const { id } = await pay();
   sandbox.transfers.fail(id);
@@ -908,31 +924,31 @@ test('a transfer that failed later is resolved to: paying again needs another re
   expect(made()).toHaveLength(1);
 });
 
-test('a journal that may forget makes the call look before its first claim', async () => {
+test('a journal that may forget causes a search before the first claim', async () => {
   const journal = { ...memoryJournal(), forgets: true };
-  const { pay, sandbox, asked, made } = setup({ journal });
+  const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
   expect(await pay()).toMatchObject({ id });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
-  expect(asked()).toEqual(['transfers.list']);
+  expect(operations()).toEqual(['transfers.list']);
   await pay({ description: 'invoice 4712' });
-  expect(asked()).toEqual(['transfers.list', 'transfers.list', 'transfers.create']);
+  expect(operations()).toEqual(['transfers.list', 'transfers.list', 'transfers.create']);
   expect(made()).toHaveLength(2);
 });
 
-test('a look goes back without end, and takes no more than totalTimeout', async () => {
+test('a search reads back without limit for at most totalTimeout', async () => {
   const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' }, times: Infinity });
-  const own = { timeout: 50_000 };
-  const error = await clock.run(inDoubtErrorOf(pay({}, own)));
+  const callOptions = { timeout: 50_000 };
+  const error = await clock.runTimersDuring(inDoubtErrorOf(pay({}, callOptions)));
   expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout });
   expect(error.message).toContain('more than 120000 ms (totalTimeout)');
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('a signal ends the call while its request is out, and the claim stays', async () => {
+test('an abort ends a call in flight and keeps the claim', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -940,7 +956,7 @@ test('a signal ends the call while its request is out, and the claim stays', asy
   });
   const left = new AbortController();
   const call = failureOf(pay({}, { signal: left.signal }), AbortError);
-  await drained();
+  await flushPromises();
   left.abort('the user has left');
   const error = await call;
   expect(error).toMatchObject({ outcome: 'unknown', retryable: true, cause: 'the user has left' });
@@ -949,32 +965,32 @@ test('a signal ends the call while its request is out, and the claim stays', asy
   expect(await pay()).toEqual(made()[0]);
 });
 
-test('a signal that was aborted before keeps everything from being asked', async () => {
-  const { pay, asked, journal } = setup();
+test('an aborted signal keeps the journal and the platform from being called', async () => {
+  const { pay, operations, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
   expect(await journal.read('invoice 4711')).toBeUndefined();
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test.each([
   ['both clocks go on', (clock: VirtualClock) => clock.jump(totalTimeout + 1)],
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
-])('a process that stands still between claim and byte sends nothing: %s', async (_, freeze) => {
+])('a process that is suspended between claim and request sends nothing: %s', async (_, freeze) => {
   let thaw: ((token: string) => void) | undefined;
-  const { pay, clock, asked, journal } = setup({
+  const { pay, clock, operations, journal } = setup({
     apiKey: () => new Promise((resolve) => (thaw = resolve)),
   });
   const call = failureOf(pay());
-  while (thaw === undefined) await drained(1);
+  while (thaw === undefined) await flushPromises(1);
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
   freeze(clock);
   thaw('sk_test_thawed_0001');
   expect(await call).toMatchObject({ outcome: 'not_sent', phase: 'total' });
-  expect(asked()).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
-test('what the claim took is time that the request no longer has', async () => {
+test('the request has less time after a slow claim', async () => {
   const inner = memoryJournal();
   const { pay, sandbox, clock } = setup({
     journal: {
@@ -986,11 +1002,11 @@ test('what the claim took is time that the request no longer has', async () => {
     },
   });
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
-  const error = await clock.run(inDoubtErrorOf(pay({}, { timeout: 60_000 })));
+  const error = await clock.runTimersDuring(inDoubtErrorOf(pay({}, { timeout: 60_000 })));
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
 });
 
-test('extra fields and headers go with the request, and only the headers with the looks', async () => {
+test('extra headers are sent with the search, extra fields only with the request', async () => {
   const seen: string[] = [];
   const { sandbox } = setup();
   const { pay } = setup({
@@ -1010,7 +1026,7 @@ test('extra fields and headers go with the request, and only the headers with th
   expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
 });
 
-test('an input that the caller changes meanwhile is paid as it was', async () => {
+test('a changed input is paid as it was when the call started', async () => {
   const { payments, made } = setup();
   const mine = { ...input } as { amount: string } & OnceInput;
   const call = payments.transfers.createOnce(mine);
@@ -1032,7 +1048,7 @@ test('neither errors nor entries hold a credential', async () => {
   expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
 });
 
-test('a rejection shows where the call was made', async () => {
+test('a rejection shows the call site', async () => {
   const { pay, claim } = setup();
   await claim();
   const callIt = async (): Promise<void> => {

@@ -23,20 +23,20 @@ import {
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
- * How often each operation may be sent. `resend.test.ts` says what that means for every status and every
- * way in which a connection ends; this says which operation is of which kind.
+ * The kind of each operation, which decides how often it may be sent. `resend.test.ts` tests each
+ * kind with every status and every broken connection.
  */
 
 interface Operation {
   readonly operation: string;
-  /** Sent again in doubt; sent again only if it was refused for now; the same for what makes something. */
+  /** Resent in doubt; resent only after a temporary rejection; the same for a creation. */
   readonly kind: 'safe' | 'idempotent' | 'once';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly api: 'versioned' | 'root';
-  /** The documented answer; undefined where there is none. */
+  /** The documented response; undefined if there is none. */
   readonly good: unknown;
-  /** What a write has to answer to be believed: an id of this form, an object, or nothing at all. */
+  /** The required part of the response to a write: an id of this form, an object, or nothing. */
   readonly usable?: `${string}_` | 'object' | 'anything';
   call(payments: PaymentsClient, options?: RequestOptions): PromiseLike<unknown>;
 }
@@ -60,7 +60,7 @@ const iban = {
   createdAt: '2026-01-01T00:00:00Z',
 } as const;
 
-/** What `payments.request` may do is told by its method alone. */
+/** The kind of a `payments.request` follows from its method. */
 const ownRequest = (
   method: Operation['method'],
   kind: Operation['kind'],
@@ -211,7 +211,7 @@ const operations: readonly Operation[] = [
     call: (payments, options) => payments.settings.update({ defaultChain: 'base' }, options),
   },
   {
-    // It computes, and stores nothing.
+    // It computes without storing anything.
     kind: 'safe',
     method: 'POST',
     api: 'root',
@@ -258,8 +258,8 @@ beforeEach(() => {
 const ok = ({ good }: Operation) =>
   good === undefined ? responseBytes(204) : responseBytes(200, good);
 
-/** A server of these answers, and a client of it whose waits take no time. */
-async function answering(...steps: readonly Step[]) {
+/** A server that runs these steps, and a client of it that waits 0 ms between attempts. */
+async function serveSteps(...steps: readonly Step[]) {
   const server = await rawServer(...steps);
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
@@ -267,7 +267,7 @@ async function answering(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test('every operation of the document is in this table, with its method, path and API', () => {
+test('the table lists every operation of the API reference with method, path and API', () => {
   const documented = endpoints.map(({ operation, method, path, base }) => [
     operation,
     method,
@@ -284,9 +284,9 @@ test('every operation of the document is in this table, with its method, path an
 });
 
 test.each(writes)(
-  '$method $path ($operation) is sent once when its connection breaks, and is unknown',
+  '$method $path ($operation) is sent once and unknown when its connection breaks',
   async ({ method, path, api, call }) => {
-    const { server, payments } = await answering(({ reset }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
@@ -299,7 +299,7 @@ test.each(writes)(
 test.each(reads)(
   '$method $path ($operation) is sent three times when its connection breaks',
   async ({ method, path, api, call }) => {
-    const { server, payments } = await answering(({ reset }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
@@ -311,23 +311,20 @@ test.each(reads)(
 );
 
 test.each(rows)('$method $path ($operation) is sent again after 425', async (row) => {
-  const { server, payments, drifts } = await answering(responseBytes(425, errorBody), ok(row));
+  const { server, payments, drifts } = await serveSteps(responseBytes(425, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
   expect(drifts).toEqual([]);
 });
 
-test.each(writes)(
-  '$method $path ($operation) is not sent again after 503, and is unknown',
-  async (row) => {
-    const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
-    expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
-    expect(server.arrivals).toHaveLength(1);
-  },
-);
+test.each(writes)('$method $path ($operation) is unknown and not resent after 503', async (row) => {
+  const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
+  expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
 
 test.each(reads)('$method $path ($operation) is sent again after 503', async (row) => {
-  const { server, payments } = await answering(responseBytes(503, errorBody), ok(row));
+  const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
 });
@@ -335,7 +332,7 @@ test.each(reads)('$method $path ($operation) is sent again after 503', async (ro
 const noIds = [undefined, null, '', 7, 'other_1', { text: 'id' }];
 
 test.each(withId)(
-  '$operation is unknown, and not sent again, when it is accepted without an id',
+  '$operation is unknown and not resent when its 2xx has no id',
   async ({ good, usable = '', call }) => {
     const objects = noIds.map((id) => ({ ...Object(good), id }));
     const bodies = [...objects, { ...Object(good), id: usable }, [], null, 'accepted', [good]];
@@ -345,27 +342,27 @@ test.each(withId)(
         200,
         body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
       );
-      const { server, payments } = await answering(json);
-      const told = await call(payments).then(
+      const { server, payments } = await serveSteps(json);
+      const result = await call(payments).then(
         (data) => data,
         (error: unknown) => error,
       );
       const isRight =
-        told instanceof InvalidResponseError &&
-        told.outcome === 'unknown' &&
+        result instanceof InvalidResponseError &&
+        result.outcome === 'unknown' &&
         server.arrivals.length === 1;
-      if (!isRight) wrong.push({ body, told, arrivals: server.arrivals.length });
+      if (!isRight) wrong.push({ body, result, arrivals: server.arrivals.length });
     }
     expect(wrong).toEqual([]);
   },
 );
 
 test.each(withId)(
-  '$operation that was accepted with an id is returned, whatever else is in the answer',
+  '$operation resolves to a 2xx with an id although other fields are wrong',
   async ({ usable, call }) => {
     for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
       const body = { id: `${usable}9`, ...rest };
-      const { server, payments, drifts } = await answering(responseBytes(200, body));
+      const { server, payments, drifts } = await serveSteps(responseBytes(200, body));
       expect(await call(payments)).toEqual(body);
       expect(drifts).toHaveLength(1);
       expect(server.arrivals).toHaveLength(1);
@@ -373,25 +370,25 @@ test.each(withId)(
   },
 );
 
-test('settings that were accepted are returned if they are an object, and unknown otherwise', async () => {
+test('accepted settings resolve if they are an object and are unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
-    const { payments, drifts } = await answering(responseBytes(200, body));
+    const { payments, drifts } = await serveSteps(responseBytes(200, body));
     expect(await update?.call(payments)).toEqual(body);
     expect(drifts).toHaveLength(1);
   }
   for (const body of ['null', '7', '"saved"', '<p>']) {
-    const { server, payments } = await answering(responseBytes(200, Buffer.from(body)));
-    const told = update === undefined ? Promise.resolve() : update.call(payments);
-    expect((await failureOf(told, InvalidResponseError)).outcome).toBe('unknown');
+    const { server, payments } = await serveSteps(responseBytes(200, Buffer.from(body)));
+    const result = update === undefined ? Promise.resolve() : update.call(payments);
+    expect((await failureOf(result, InvalidResponseError)).outcome).toBe('unknown');
     expect(server.arrivals).toHaveLength(1);
   }
 });
 
-test('a deletion that was accepted has succeeded, whatever is in the answer', async () => {
+test('an accepted deletion succeeds whatever its body is', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
-      const { server, payments } = await answering(responseBytes(200, body));
+      const { server, payments } = await serveSteps(responseBytes(200, body));
       expect(await call(payments)).toBeUndefined();
       expect(server.arrivals).toHaveLength(1);
     }
@@ -399,9 +396,9 @@ test('a deletion that was accepted has succeeded, whatever is in the answer', as
 });
 
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
-  '$operation is refused, and not asked for again, when its answer has another shape',
+  '$operation rejects a response of another shape without a retry',
   async ({ call }) => {
-    const { server, payments } = await answering(responseBytes(200, { id: 7 }));
+    const { server, payments } = await serveSteps(responseBytes(200, { id: 7 }));
     expect(await failureOf(call(payments), InvalidResponseError)).toMatchObject({
       reason: 'shape',
     });

@@ -9,27 +9,30 @@ import {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// What a 429 does to the other calls of the client. Time is virtual: `clock.passed` counts from 0.
+// The effect of a 429 on the other calls of the client. Time is virtual: `clock.passed` starts at 0.
 
 const throttled = (retryAfter?: string): Response =>
   respond(429, errorBody, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
 const good = (request: Request): Response =>
   request.method === 'POST' ? respond(201, transferCreated) : respond(200, transfer);
 
-interface Platform {
+interface Setup {
   readonly clock: VirtualClock;
   readonly payments: PaymentsClient;
   /** When each request arrived. */
   readonly arrivals: number[];
 }
 
-/** A client whose n-th request, from 1, is answered by `answer`, or well if that gives nothing. */
-function platform(
+/**
+ * A client of `response`, which receives the number of the request from 1; undefined stands for a
+ * success.
+ */
+function setup(
   response: (count: number, now: number) => Response | undefined,
   options: ClientOptions = {},
-): Platform {
+): Setup {
   const clock = new VirtualClock();
   const arrivals: number[] = [];
   const { payments } = clientOf(
@@ -49,10 +52,10 @@ beforeEach(() => {
 });
 
 describe('a 429 with Retry-After', () => {
-  test('holds every later call back until then', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')));
+  test('holds back every later call until its time', async () => {
+    const { clock, payments, arrivals } = setup(once(throttled('5')));
     const first = read(payments);
-    await settle();
+    await flushPromises();
     const others = Array.from({ length: 20 }, () => read(payments));
     await clock.advance(4_999);
     expect(arrivals).toEqual([0]);
@@ -62,10 +65,10 @@ describe('a 429 with Retry-After', () => {
     expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('lets calls go one after the other behind the pause', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('1')), { maxRetries: 0 });
+  test('releases calls one after the other after the pause', async () => {
+    const { clock, payments, arrivals } = setup(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
-    await settle();
+    await flushPromises();
     const others = Array.from({ length: 5 }, () => read(payments));
     await clock.advance(2_000);
     await Promise.all(others);
@@ -74,28 +77,28 @@ describe('a 429 with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('counts if it is the longer of two, whichever comes last', async () => {
+  test('is superseded only by a longer one', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],
     ]) {
-      const { clock, payments, arrivals } = platform((count) => {
+      const { clock, payments, arrivals } = setup((count) => {
         const wait = waits[count - 1];
         return wait === undefined ? undefined : throttled(wait);
       });
       const calls = [read(payments), read(payments)];
-      await settle();
+      await flushPromises();
       const third = read(payments);
       await clock.advance(2_999);
-      // The one that was told to wait for one second is held back, too.
+      // The call that received a Retry-After of one second is held back, too.
       expect(arrivals).toEqual([0, 0]);
       await clock.advance(3_000);
       await Promise.all([...calls, third]);
     }
   });
 
-  test('holds back for a minute at most', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('3600')), {
+  test('holds calls back for at most a minute', async () => {
+    const { clock, payments, arrivals } = setup(once(throttled('3600')), {
       timeout: 90_000,
     });
     await failureOf(read(payments), RateLimitError);
@@ -107,8 +110,8 @@ describe('a 429 with Retry-After', () => {
 });
 
 describe('a call that is held back', () => {
-  test('ends at once as a RateLimitError if its time is too short', async () => {
-    const { payments, arrivals } = platform(once(throttled('30')), { maxRetries: 0 });
+  test('ends at once as a RateLimitError if its deadline is too short', async () => {
+    const { payments, arrivals } = setup(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const error = await failureOf(
       payments.transfers.create(newTransfer, { totalTimeout: 10_000 }),
@@ -135,7 +138,7 @@ describe('a call that is held back', () => {
   });
 
   test('never waits for longer than its own timeout', async () => {
-    const { payments } = platform(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
+    const { payments } = setup(once(throttled('40')), { maxRetries: 0, timeout: 30_000 });
     await failureOf(read(payments), RateLimitError);
     await failureOf(read(payments), RateLimitError);
   });
@@ -152,21 +155,21 @@ describe('a call that is held back', () => {
       { clock, maxRetries: 0 },
     );
     const slow = failureOf(read(payments), RateLimitError);
-    await settle();
+    await flushPromises();
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(
       payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
       RateLimitError,
     );
-    await settle();
+    await flushPromises();
     held.resolve(throttled('20'));
     expect(await waiting).toMatchObject({ outcome: 'not_sent', retryAfterMs: 20_000 });
     await slow;
   });
 
-  test('is told of through onWait, with how long and why', async () => {
+  test('is reported to onWait with its duration and reason', async () => {
     const events: WaitEvent[] = [];
-    const { clock, payments } = platform(once(throttled('5')), {
+    const { clock, payments } = setup(once(throttled('5')), {
       maxRetries: 0,
       hooks: { onWait: (event) => events.push(event) },
     });
@@ -187,15 +190,15 @@ describe('a call that is held back', () => {
     ]);
   });
 
-  test('can be aborted, leaves no timer, and was not sent', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+  test('can be aborted without being sent or leaving a timer', async () => {
+    const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
     const waiting = failureOf(
       payments.transfers.create(newTransfer, { signal: caller.signal }),
       AbortError,
     );
-    await settle();
+    await flushPromises();
     caller.abort();
     expect(await waiting).toMatchObject({ outcome: 'not_sent' });
     expect(clock.pending).toBe(0);
@@ -203,10 +206,10 @@ describe('a call that is held back', () => {
   });
 
   test('is not sent by a machine that slept past its deadline', async () => {
-    const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+    const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(payments.transfers.create(newTransfer));
-    await settle();
+    await flushPromises();
     clock.jump(200_000);
     await clock.advance(1_000);
     expect(await waiting).toMatchObject({ outcome: 'not_sent' });
@@ -214,13 +217,13 @@ describe('a call that is held back', () => {
   });
 });
 
-test('a call that has left the line leaves its turn to the next', async () => {
-  const { clock, payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+test('leaves its turn to the next call when it is aborted', async () => {
+  const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
   const first = failureOf(payments.transfers.get('txfr_1', { signal: caller.signal }), AbortError);
   const second = read(payments);
-  await settle();
+  await flushPromises();
   caller.abort();
   await first;
   await clock.advance(5_000);
@@ -228,15 +231,15 @@ test('a call that has left the line leaves its turn to the next', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('other failures hold nobody back', async () => {
-  const { payments, arrivals } = platform(once(respond(503, errorBody)), { maxRetries: 0 });
+test('other failures hold no call back', async () => {
+  const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
-test('the pause belongs to the credential and the address it was told to', async () => {
-  const { payments, arrivals } = platform(once(throttled('5')), { maxRetries: 0 });
+test('the pause applies to one credential and address', async () => {
+  const { payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
   await read(payments.withOptions({ baseUrl: 'https://elsewhere.example.com/v0' }));
@@ -246,21 +249,18 @@ test('the pause belongs to the credential and the address it was told to', async
   expect(arrivals).toEqual([0, 0, 0]);
 });
 
-test('a refused creation is sent again behind the pause, once', async () => {
-  const { clock, payments, arrivals } = platform(once(throttled('5')));
+test('a creation after a 429 is resent once after the pause', async () => {
+  const { clock, payments, arrivals } = setup(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
   expect(await created).toEqual(transferCreated);
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the pace is forgotten while no 429 comes', async () => {
-  const { clock, payments, arrivals } = platform(
-    (count) => (count <= 3 ? throttled() : undefined),
-    {
-      maxRetries: 0,
-    },
-  );
+test('the pace is forgotten while no 429 arrives', async () => {
+  const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
+    maxRetries: 0,
+  });
   for (let call = 0; call < 3; call += 1) {
     const refused = failureOf(read(payments), RateLimitError);
     await clock.advance(100);
@@ -271,20 +271,20 @@ test('the pace is forgotten while no 429 comes', async () => {
   expect(new Set(arrivals.slice(3)).size).toBe(1);
 });
 
-// nginx limit_req without burst: what comes sooner than its rate allows after the last that was let
-// through is refused, without a word on when to come again.
+// nginx limit_req without burst rejects each request that comes sooner than its rate allows after the last
+// accepted one, without Retry-After.
 test.each([
   [20, 16],
   [20, 64],
   [5, 16],
   [100, 16],
 ])(
-  'behind a limiter of %d a second, %d workers get half of it, with little in vain',
+  'half of a limit of %d a second gets through for %d workers with few rejected requests',
   async (rate, workers) => {
     vi.mocked(Math.random).mockRestore();
     let accepted = 0;
     let last = Number.NEGATIVE_INFINITY;
-    const { clock, payments, arrivals } = platform((_, now) => {
+    const { clock, payments, arrivals } = setup((_, now) => {
       if (now - last < 1_000 / rate) return throttled();
       last = now;
       accepted += 1;
@@ -293,7 +293,7 @@ test.each([
     let isOver = false;
     const work = async (): Promise<void> => {
       while (!isOver) {
-        // A round trip takes time, too.
+        // A round trip takes time.
         await new Promise<void>((resolve) => void clock.setTimeout(resolve, 4));
         await payments.transfers.create(newTransfer).catch(() => undefined);
       }
@@ -308,10 +308,10 @@ test.each([
   },
 );
 
-test('whatever calls come to, none is let out in a pause, and every one comes to an end', async () => {
+test('no call is released during a pause and every call ends', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
-    // A 429 that asks to wait for so many seconds, one that does not say, or success.
+    // A 429 with a Retry-After in seconds, a 429 without one, or a success.
     ends: fc.oneof(fc.constantFrom('0', '1', '2'), fc.constant(undefined), fc.constant('ok')),
     totalTimeout: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.constant(100_000)),
     leaves: fc.option(fc.nat(1_500), { nil: undefined, freq: 4 }),
@@ -322,7 +322,7 @@ test('whatever calls come to, none is let out in a pause, and every one comes to
       let closedUntil = 0;
       const early: number[] = [];
       const ends = [...plans];
-      const { clock, payments } = platform((_, now) => {
+      const { clock, payments } = setup((_, now) => {
         if (now < closedUntil) early.push(now);
         const { ends: end = '' } = ends.shift() ?? {};
         if (end === 'ok') return undefined;
@@ -351,6 +351,6 @@ test('whatever calls come to, none is let out in a pause, and every one comes to
     }),
     { numRuns: 60 },
   );
-  // A run in which nobody is held back would prove nothing.
+  // A run in which no call is held back would prove nothing.
   expect([...seen]).toEqual(expect.arrayContaining(['AbortError', 'RateLimitError', 'ok']));
 });

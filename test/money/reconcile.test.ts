@@ -13,7 +13,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { whichFail } from '../support/which-fail.ts';
@@ -26,20 +26,20 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A platform that lists these transfers, on one page. */
+/** A platform that lists these transfers on one page. */
 function listing(...transfers: readonly object[]) {
-  const { payments, sent } = observed(() => Response.json(page(transfers)));
+  const { payments, requests } = clientOf(() => Response.json(page(transfers)));
   const look = (
     input: TransferCreateInput = newTransfer,
     options: Partial<ReconcileOptions> = {},
   ) => payments.transfers.reconcile(input, { since, ...options });
-  return { payments, sent, look };
+  return { payments, requests, look };
 }
-/** A transfer that `newTransfer` would have made a minute after `since`. */
+/** A transfer that `newTransfer` could have made a minute after `since`. */
 const match = { ...transfer, createdAt: minutes(1) };
 
-/** A platform that holds two accounts and some transfers between them. */
-function platform(): Sandbox {
+/** A platform with two accounts and some transfers between them. */
+function setup(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   sandbox.entities.approve(entityId);
@@ -58,9 +58,9 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'reconcile settles a creation whose connection broke %s, without sending it again',
+  'reconcile finds a creation after a reset %s without resending it',
   async (when) => {
-    const sandbox = platform();
+    const sandbox = setup();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
     const payments = new PaymentsClient({ ...sandbox.clientOptions, clock });
     const before = sandbox.transfers.list().length;
@@ -79,7 +79,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('two matches are ambiguous: a person has to look', async () => {
+test('two matches are ambiguous', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
@@ -98,7 +98,7 @@ test('two certain matches and a doubtful one are three candidates', async () => 
 test('a match that may be older than the creation is ambiguous', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
-  // Beside a certain one it still leaves a doubt.
+  // It also makes a certain match ambiguous.
   const twin = { ...match, id: 'txfr_2' };
   expect(await listing(early, twin).look()).toEqual({
     result: 'ambiguous',
@@ -106,25 +106,25 @@ test('a match that may be older than the creation is ambiguous', async () => {
   });
 });
 
-test('with a reference, a match is found although the clock of the platform is behind', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  // As a platform writes it that leaves out fractions of a second, or whose clock is behind.
+test('a match with a reference is found although the clock of the platform is behind', async () => {
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
     const early = { ...match, description: 'Invoice 7', createdAt: minutes(age) };
-    expect(await listing(early).look(wanted)).toEqual({ result: 'found', transfer: early });
+    expect(await listing(early).look(input)).toEqual({ result: 'found', transfer: early });
     const twin = { ...match, description: 'Invoice 7', id: 'txfr_2' };
-    expect(await listing(early, twin).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    expect(await listing(early, twin).look(input)).toMatchObject({ result: 'ambiguous' });
   }
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-2.1) };
-  expect(await listing(older).look(wanted)).toEqual({ result: 'not_found', scanned: 1 });
+  expect(await listing(older).look(input)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a match that is older than any clock is wrong does not count', async () => {
+test('a match beyond the allowed clock skew does not count', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('clockSkew says how far the clocks may differ', async () => {
+test('clockSkew sets how far the clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -140,53 +140,53 @@ test('clockSkew says how far the clocks may differ', async () => {
 });
 
 test.each([3, 600])(
-  'where the answers show that the clock here is %i minutes ahead, an older match is found',
+  'an older match is found when the local clock is %i minutes ahead of the responses',
   async (ahead) => {
     const now = Date.parse(since) + 5 * 60_000;
-    const platform = (age: number, date: string) =>
-      observed(
+    const setup = (age: number, date: string) =>
+      clientOf(
         () =>
           Response.json(page([{ ...match, description: 'Invoice 7', createdAt: minutes(age) }]), {
             headers: { date },
           }),
         { clock: { now: () => now, setTimeout, clearTimeout } },
       ).payments.transfers;
-    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const input = { ...newTransfer, description: 'Invoice 7' };
     const theirs = new Date(now - ahead * 60_000).toUTCString();
-    const late = platform(-ahead - 1, theirs);
-    expect(await late.reconcile(wanted, { since })).toMatchObject({ result: 'found' });
-    const older = platform(-ahead - 2.1, theirs);
-    expect(await older.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+    const late = setup(-ahead - 1, theirs);
+    expect(await late.reconcile(input, { since })).toMatchObject({ result: 'found' });
+    const older = setup(-ahead - 2.1, theirs);
+    expect(await older.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
     for (const date of [new Date(now + ahead * 60_000).toUTCString(), 'soon', '']) {
-      const agreed = platform(-ahead - 1, date);
-      expect(await agreed.reconcile(wanted, { since })).toMatchObject({ result: 'not_found' });
+      const agreed = setup(-ahead - 1, date);
+      expect(await agreed.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
     }
   },
 );
 
 test('a time without a fraction may be any moment of its second', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
-  expect(await listing(whole).look(wanted, options)).toMatchObject({ result: 'found' });
-  // Without a reference nothing tells it from one that was made just before.
+  expect(await listing(whole).look(input, options)).toMatchObject({ result: 'found' });
+  // Without a reference an earlier transfer cannot be excluded.
   const bare = listing({ ...whole, description: null });
   expect(await bare.look(newTransfer, options)).toMatchObject({ result: 'ambiguous' });
   for (const createdAt of ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00Z']) {
-    expect(await listing({ ...whole, createdAt }).look(wanted, options)).toMatchObject({
+    expect(await listing({ ...whole, createdAt }).look(input, options)).toMatchObject({
       result: 'found',
     });
   }
   const exact = { ...whole, createdAt: '2026-01-01T00:00:00.399Z' };
-  expect(await listing(exact).look(wanted, options)).toMatchObject({ result: 'not_found' });
+  expect(await listing(exact).look(input, options)).toMatchObject({ result: 'not_found' });
 });
 
-test('a description of any length leaves a doubt, but not beside the one that was sent', async () => {
+test('a similar description is ambiguous unless a transfer has the exact one', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  expect(await listing(foreign, ours).look(wanted)).toEqual({ result: 'found', transfer: ours });
-  expect(await listing(foreign).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  expect(await listing(foreign, ours).look(input)).toEqual({ result: 'found', transfer: ours });
+  expect(await listing(foreign).look(input)).toMatchObject({ result: 'ambiguous' });
   expect(
     await listing(ours).look({ ...newTransfer, description: foreign.description }),
   ).toMatchObject({ result: 'ambiguous' });
@@ -198,18 +198,18 @@ test.each<[string, string, string]>([
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
   ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
-])('a description of very many %s is compared in no time', async (_, asked, shown) => {
+])('a description of very many %s is compared in linear time', async (_, description, listed) => {
   const { look } = listing(
-    { ...match, description: shown },
-    { ...match, id: 'txfr_2', description: shown, amount: '99' },
+    { ...match, description: listed },
+    { ...match, id: 'txfr_2', description: listed, amount: '99' },
   );
-  const begun = performance.now();
-  const response = await look({ ...newTransfer, description: asked });
-  expect(performance.now() - begun).toBeLessThan(5_000);
-  expect(response.result).toBe(shown.length > 1_000 ? 'ambiguous' : 'not_found');
+  const startedAt = performance.now();
+  const response = await look({ ...newTransfer, description: description });
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
-test('an amount of very many zeros is compared in no time', async () => {
+test('an amount of very many zeros is compared in linear time', async () => {
   const zeros = '0'.repeat(400_000);
   expect(await listing({ ...match, amount: `12.5${zeros}` }).look()).toMatchObject({
     result: 'found',
@@ -225,7 +225,7 @@ test('two transfers without an id count as two matches', async () => {
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('a description of signs alone may have come to nothing', async () => {
+test('an empty listed description may be a description of punctuation only', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
@@ -235,43 +235,43 @@ test('a description of signs alone may have come to nothing', async () => {
   });
 });
 
-test('the clocks are compared when an answer comes, and for all pages alike', async () => {
+test('the clocks are compared once for all pages when a response arrives', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
-  const { payments, sent } = observed(
+  const { payments, requests } = clientOf(
     async () => {
-      // The second answer takes longer than the clocks are apart, and is the first to tell the time.
-      if (sent.length === 1) return Response.json(page([older], 'next'));
+      // The second response takes longer than the clock difference, and is the first one with a Date.
+      if (requests.length === 1) return Response.json(page([older], 'next'));
       await clock.advance(20_000);
       const date = new Date(clock.now() - 12 * 60_000).toUTCString();
       return Response.json(page([other]), { headers: { date } });
     },
     { clock },
   );
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  expect(await payments.transfers.reconcile(wanted, { since, clockSkew: 0 })).toEqual({
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  expect(await payments.transfers.reconcile(input, { since, clockSkew: 0 })).toEqual({
     result: 'found',
     transfer: older,
   });
 });
 
-test('one transfer shown twice, the first time without its description, is found', async () => {
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
-  const shown = { ...match, description: 'Invoice 7' };
+test('a transfer is found when it is listed twice and its first copy has no description', async () => {
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  const listed = { ...match, description: 'Invoice 7' };
   const bare = { ...match, description: null };
-  for (const list of [listing(bare, shown), listing(shown, bare)]) {
-    expect(await list.look(wanted)).toEqual({ result: 'found', transfer: shown });
+  for (const list of [listing(bare, listed), listing(listed, bare)]) {
+    expect(await list.look(input)).toEqual({ result: 'found', transfer: listed });
   }
 });
 
-test('a match whose time cannot be read is ambiguous', async () => {
+test('a match with an unreadable time is ambiguous', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
 });
 
 test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
-  'a time without an offset is UTC, also on a machine in %s',
+  'a time without an offset is UTC even on a machine in %s',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
@@ -288,7 +288,7 @@ test.each([
   '2025-12-31T16:01:00 -08:00',
   '2025-12-31T16:01:00 PST',
   'UTC-8 2025-12-31T16:01:00',
-])('a match whose time is told as %s is ambiguous', async (createdAt) => {
+])('a match with the time %s is ambiguous', async (createdAt) => {
   expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
 });
 
@@ -379,26 +379,26 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no currency is shown', {}, { currency: '' }],
   ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('a match of which %s is ambiguous: it may be the one', async (_, asked, shown) => {
-  const wanted = { ...newTransfer, ...asked } as TransferCreateInput;
-  const seen = { ...match, description: wanted.description, ...shown };
-  expect(await listing(seen).look(wanted)).toMatchObject({ result: 'ambiguous' });
-  const { amount, currency = match.currency, description } = wanted;
+])('a match is ambiguous when %s', async (_, changes, listed) => {
+  const input = { ...newTransfer, ...changes } as TransferCreateInput;
+  const seen = { ...match, description: input.description, ...listed };
+  expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
+  const { amount, currency = match.currency, description } = input;
   const certain = { ...match, id: 'txfr_2', amount, currency, description };
-  const both = await listing(seen, certain).look(wanted);
+  const both = await listing(seen, certain).look(input);
   if (
-    wanted.description !== undefined &&
-    (seen.description !== wanted.description || seen.amount !== wanted.amount)
+    input.description !== undefined &&
+    (seen.description !== input.description || seen.amount !== input.amount)
   ) {
-    // A platform that leaves this one as it was sent writes none otherwise.
+    // A platform that keeps this description also keeps all others.
     expect(both).toEqual({ result: 'found', transfer: certain });
   } else {
-    // One that fits in everything is still not the only one that may be it.
+    // A complete match is still not the only candidate.
     expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
   }
 });
 
-test('a reference is found among others that begin as it does', async () => {
+test('a reference is found among others with the same prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
@@ -408,25 +408,25 @@ test('a reference is found among others that begin as it does', async () => {
       transfer: rows[at],
     });
   }
-  // As long as it is not there itself, each of the others may be it.
+  // Without an exact match each of the others is a candidate.
   expect(
     await listing(...rows.slice(1)).look({ ...newTransfer, description: 'INV-17' }),
   ).toMatchObject({ result: 'ambiguous' });
-  // What differs in more than that may be the one that was sent.
-  const wanted = { ...newTransfer, description: 'INV-17' };
+  // A description with further differences may still be the one that was sent.
+  const input = { ...newTransfer, description: 'INV-17' };
   const odd = { ...match, id: 'txfr_9', description: 'INV-17', currency: 'USD' };
-  expect(await listing(...rows, odd).look(wanted)).toMatchObject({ result: 'ambiguous' });
+  expect(await listing(...rows, odd).look(input)).toMatchObject({ result: 'ambiguous' });
 });
 
-test('a Date that is days behind is not believed as a clock', async () => {
+test('a Date that is days behind is ignored', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
-    const { payments } = observed(() => Response.json(page([lastMonth]), { headers: { date } }), {
+    const { payments } = clientOf(() => Response.json(page([lastMonth]), { headers: { date } }), {
       clock,
     });
-    const wanted = { ...newTransfer, description: 'Rent' };
-    expect(await payments.transfers.reconcile(wanted, { since: '2026-01-09T23:59:00Z' })).toEqual({
+    const input = { ...newTransfer, description: 'Rent' };
+    expect(await payments.transfers.reconcile(input, { since: '2026-01-09T23:59:00Z' })).toEqual({
       result: 'ambiguous',
       candidates: [lastMonth],
     });
@@ -434,55 +434,55 @@ test('a Date that is days behind is not believed as a clock', async () => {
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'a description that differs in signs, accents, case or white space (%j) leaves a doubt',
+  'a description that differs only in punctuation, accents, case or white space (%j) is ambiguous',
   async (description) => {
-    const shown = { ...match, description: 'Invoice 7' };
-    const wanted = { ...newTransfer, description };
-    expect(await listing(shown).look(wanted)).toMatchObject({ result: 'ambiguous' });
-    // As does another amount beside it.
-    const rounded = { ...shown, amount: '13' };
-    expect(await listing(rounded).look(wanted)).toMatchObject({ result: 'ambiguous' });
+    const listed = { ...match, description: 'Invoice 7' };
+    const input = { ...newTransfer, description };
+    expect(await listing(listed).look(input)).toMatchObject({ result: 'ambiguous' });
+    // Another amount makes it ambiguous, too.
+    const rounded = { ...listed, amount: '13' };
+    expect(await listing(rounded).look(input)).toMatchObject({ result: 'ambiguous' });
   },
 );
 
-test('a description that was cut off anywhere leaves a doubt, the whole one none', async () => {
+test('a description is ambiguous when it was truncated anywhere', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
     for (const part of [description.slice(0, length), description.slice(length)]) {
       const cut = { ...match, description: part };
-      const wanted = { ...newTransfer, description };
-      expect(await listing(cut).look(wanted), part).toMatchObject({ result: 'ambiguous' });
-      expect(await listing(cut, whole).look(wanted)).toEqual({ result: 'found', transfer: whole });
+      const input = { ...newTransfer, description };
+      expect(await listing(cut).look(input), part).toMatchObject({ result: 'ambiguous' });
+      expect(await listing(cut, whole).look(input)).toEqual({ result: 'found', transfer: whole });
     }
   }
 });
 
 test.each([undefined, null, ''])(
-  'a match without a description (%j) may be it, whatever others show',
+  'a match without a description (%j) is ambiguous even beside another match',
   async (description) => {
-    const wanted = { ...newTransfer, description: 'Invoice 7' };
+    const input = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
     const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
     for (const list of [listing(bare), listing(bare, other)]) {
-      expect(await list.look(wanted)).toEqual({ result: 'ambiguous', candidates: [bare] });
+      expect(await list.look(input)).toEqual({ result: 'ambiguous', candidates: [bare] });
     }
     const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
-    expect(await listing(bare, certain).look(wanted)).toEqual({
+    expect(await listing(bare, certain).look(input)).toEqual({
       result: 'found',
       transfer: certain,
     });
   },
 );
 
-test('without a since only a reference tells a transfer from an earlier one', async () => {
+test('an earlier transfer is excluded by its reference when since is missing', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual({
     result: 'ambiguous',
     candidates: [old],
   });
-  // As if that look had broken off, and its error's startedAt were handed on.
+  // The startedAt of a failed search is passed on as since.
   const error = await failureOf(
     payments.transfers.reconcile(newTransfer, { clockSkew: -1 }),
     ValidationError,
@@ -492,30 +492,30 @@ test('without a since only a reference tells a transfer from an earlier one', as
     result: 'ambiguous',
   });
   const described = { ...old, description: 'Invoice 7' };
-  const wanted = { ...newTransfer, description: 'Invoice 7' };
+  const input = { ...newTransfer, description: 'Invoice 7' };
   const { payments: again, look } = listing(described);
-  expect(await again.transfers.reconcile(wanted)).toEqual({ result: 'found', transfer: described });
-  expect(await look(wanted)).toMatchObject({ result: 'not_found' });
-  const other = { ...wanted, description: 'Invoice 8' };
+  expect(await again.transfers.reconcile(input)).toEqual({ result: 'found', transfer: described });
+  expect(await look(input)).toMatchObject({ result: 'not_found' });
+  const other = { ...input, description: 'Invoice 8' };
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a currency in small letters is the same', async () => {
-  const wanted = { ...newTransfer, currency: match.currency.toLowerCase() };
-  expect(await listing(match).look(wanted)).toMatchObject({ result: 'found' });
+test('a currency in lower case is the same currency', async () => {
+  const input = { ...newTransfer, currency: match.currency.toLowerCase() };
+  expect(await listing(match).look(input)).toMatchObject({ result: 'found' });
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'where drift is only reported, a match whose %s cannot be read is ambiguous',
+  'a match with an unreadable %s is ambiguous when validation is report',
   async (field) => {
     const odd = { ...match, [field]: 1 };
-    const { payments } = observed(() => Response.json(page([odd])), { validation: 'report' });
+    const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
     expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual({
       result: 'ambiguous',
       candidates: [odd],
     });
     const other = { ...odd, ...(field === 'amount' ? { currency: 'EUR' } : { amount: '99' }) };
-    const { payments: again } = observed(() => Response.json(page([other])), {
+    const { payments: again } = clientOf(() => Response.json(page([other])), {
       validation: 'report',
     });
     expect(await again.transfers.reconcile(newTransfer, { since })).toMatchObject({
@@ -525,10 +525,10 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'where drift is only reported, a destination or a time that is %j may be the one',
+  'a destination or time of %j is ambiguous when validation is report',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
-      const { payments } = observed(() => Response.json(page([{ ...match, [field]: odd }])), {
+      const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
         validation: 'report',
       });
       const response = await payments.transfers.reconcile(newTransfer, { since });
@@ -537,14 +537,14 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('where drift is only reported, a list with what is no transfer settles nothing', async () => {
-  const { payments } = observed(() => Response.json(page([null])), { validation: 'report' });
+test('a list with an item that is not a transfer is in doubt when validation is report', async () => {
+  const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
 });
 
-test('a match that arrives is the other side of one that leaves, or nobody knows what', async () => {
+test('an incoming match is the other side of an outgoing one or ambiguous', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual({ result: 'found', transfer: match });
   expect(await listing(arriving).look()).toEqual({ result: 'ambiguous', candidates: [arriving] });
@@ -552,47 +552,47 @@ test('a match that arrives is the other side of one that leaves, or nobody knows
   expect(await listing(other).look()).toMatchObject({ result: 'not_found' });
   const old = { ...arriving, createdAt: minutes(-10) };
   expect(await listing(old).look()).toMatchObject({ result: 'not_found' });
-  // Both sides under one id, in either order.
+  // Both sides have one id, in either order.
   const side = { ...arriving, id: match.id };
   for (const both of [listing(side, match), listing(match, side)]) {
     expect(await both.look()).toEqual({ result: 'found', transfer: match });
   }
 });
 
-test('where drift is only reported, a page that does not say whether more follow settles nothing', async () => {
+test('a page without hasMore is in doubt when validation is report', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
-  const { payments, sent } = observed(() => Response.json(body), { validation: 'report' });
+  const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-test('one transfer that a growing list shows twice is one', async () => {
+test('a transfer that a growing list shows twice counts once', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
-test('whatever may be the one is a candidate, also one that arrives', async () => {
-  const wanted = { ...newTransfer, description: 'INV-4711' };
+test('every possible match is a candidate, incoming ones included', async () => {
+  const input = { ...newTransfer, description: 'INV-4711' };
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
   const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
   const side = { ...other, direction: 'incoming' };
-  expect(await listing(arriving, other, side).look(wanted)).toEqual({
+  expect(await listing(arriving, other, side).look(input)).toEqual({
     result: 'ambiguous',
     candidates: [other, arriving],
   });
 });
 
-/** A platform whose list has other pages each time that it is read. */
-function moving(...walks: readonly (readonly object[])[][]) {
-  let walk = -1;
-  const { payments, sent } = observed((request) => {
+/** A platform that returns other pages for each scan. */
+function moving(...scans: readonly (readonly object[])[][]) {
+  let scan = -1;
+  const { payments, requests } = clientOf((request) => {
     const cursor = new URL(request.url).searchParams.get('cursor');
-    if (cursor === null) walk += 1;
-    const pages = walks[Math.min(walk, walks.length - 1)] ?? [];
+    if (cursor === null) scan += 1;
+    const pages = scans[Math.min(scan, scans.length - 1)] ?? [];
     const at = Number(cursor ?? 0);
     return Response.json(page(pages[at] ?? [], at + 1 < pages.length ? String(at + 1) : null));
   });
-  return { sent, look: () => payments.transfers.reconcile(newTransfer, { since }) };
+  return { requests, look: () => payments.transfers.reconcile(newTransfer, { since }) };
 }
 const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   ...match,
@@ -600,18 +600,18 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   amount: '99',
 })) as [object, object, object, object];
 
-test('a list that moved while it was read is read again before nothing was found', async () => {
-  // Sorted by the last change: ours changes after the first page was read, and then no more.
-  const { look, sent } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
+test('a list that changed during the scan is scanned again before not_found', async () => {
+  // The list is sorted by the last change: ours changes once, after the first page was read.
+  const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
-  expect(sent).toHaveLength(6);
+  expect(requests).toHaveLength(6);
 });
 
-test('what one reading showed and the next did not is not lost', async () => {
+test('a match of the first scan is kept when the second scan misses it', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
-  // Only the second reading tells how far the clocks are apart.
-  const { payments } = observed(
+  // Only the second scan shows the clock difference.
+  const { payments } = clientOf(
     () => {
       reading += 1;
       const date = new Date(Date.parse(since) + (reading === 1 ? 0 : -600_000)).toUTCString();
@@ -625,8 +625,8 @@ test('what one reading showed and the next did not is not lost', async () => {
   });
 });
 
-test('a list that always grows is read three times, and comes to an answer', async () => {
-  const { look, sent } = moving(
+test('a list that keeps growing is scanned three times at most', async () => {
+  const { look, requests } = moving(
     [[b], [b, c]],
     [
       [a, b],
@@ -635,30 +635,30 @@ test('a list that always grows is read three times, and comes to an answer', asy
     [[d, a], [a, b], [c]],
   );
   expect(await look()).toEqual({ result: 'not_found', scanned: 4 });
-  expect(sent).toHaveLength(7);
+  expect(requests).toHaveLength(7);
 });
 
-test('a list that has come to rest is not read a third time', async () => {
-  const { look, sent } = moving([[a], [a, b]], [[a, b]]);
+test('a list that did not change between two scans is not scanned a third time', async () => {
+  const { look, requests } = moving([[a], [a, b]], [[a, b]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
-  expect(sent).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
-test('of transfers without an id nobody knows whether the list moved', async () => {
-  const { look, sent } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
+test('a list without ids is scanned again because a change cannot be detected', async () => {
+  const { look, requests } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test('a list that moved is not read again when something was found', async () => {
-  const { look, sent } = moving([[a, match], [match]]);
+test('a list that changed is not scanned again after a match', async () => {
+  const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test('a second reading that fails leaves the transfer in doubt', async () => {
-  const { payments, sent } = observed(() =>
-    sent.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
+test('a failed second scan leaves the transfer in doubt', async () => {
+  const { payments, requests } = clientOf(() =>
+    requests.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
   );
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }), ApiError);
   expect(error).toMatchObject({ outcome: 'unknown', status: 403 });
@@ -676,9 +676,9 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])('whether an amount of %s, listed as %s, is the same money: %s', async (asked, listed, same) => {
+])('an amount of %s listed as %s has the same value: %s', async (amount, listed, same) => {
   const { look } = listing({ ...match, amount: listed });
-  const response = await look({ ...newTransfer, amount: asked });
+  const response = await look({ ...newTransfer, amount: amount });
   expect(response.result).toBe(same ? 'found' : 'not_found');
 });
 
@@ -762,16 +762,16 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
-])('a transfer is told from another by what it holds: %s', async (name, asked, listed, same) => {
+])('reconcile compares a transfer with %s', async (name, input, listed, same) => {
   const isWhole = 'type' in listed;
   const { look } = listing(isWhole ? listed : { ...match, ...listed });
-  expect((await look(asked)).result, name).toBe(same ? 'found' : 'not_found');
+  expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
 });
 
-test('reconcile looks at every page, whatever the order, and asks for nothing else', async () => {
-  const sandbox = platform();
-  // The one that is looked for is the oldest: platforms may list in either order.
-  const wanted = sandbox.transfers.create(input);
+test('reconcile reads every page in any order and sends no other request', async () => {
+  const sandbox = setup();
+  // The matching transfer is the oldest: platforms may list in either order.
+  const oldest = sandbox.transfers.create(input);
   for (let number = 0; number < 250; number += 1) {
     sandbox.transfers.create({ ...input, amount: '0.01', description: `Other ${number}` });
   }
@@ -781,7 +781,7 @@ test('reconcile looks at every page, whatever the order, and asks for nothing el
 
   expect(await payments.transfers.reconcile(input, options)).toEqual({
     result: 'found',
-    transfer: wanted,
+    transfer: oldest,
   });
   expect(sandbox.log).toHaveLength(3);
   for (const { method, path, query, body } of sandbox.log) {
@@ -798,18 +798,18 @@ test('reconcile looks at every page, whatever the order, and asks for nothing el
   expect(sandbox.transfers.list()).toEqual(before);
 });
 
-test('a page of reconcile takes the options of any call', async () => {
-  const { look, sent } = listing(match);
+test('the pages of reconcile use the options of a call', async () => {
+  const { look, requests } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
-  expect(sent[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
-  expect(new URL(sent[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
+  expect(requests[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
+  expect(new URL(requests[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
 });
 
 test.each([401, 403, 404, 503])(
-  'a look that broke off with %i leaves the transfer in doubt, whatever that status says of a read',
+  'a search that fails with %i leaves the transfer in doubt',
   async (status) => {
     const body = { error: 'No.', code: 'refused' };
-    const { payments } = observed(() => Response.json(body, { status }));
+    const { payments } = clientOf(() => Response.json(body, { status }));
     const error = await failureOf(
       payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
     );
@@ -828,8 +828,8 @@ test.each([401, 403, 404, 503])(
   },
 );
 
-test('a look that is aborted leaves the transfer in doubt', async () => {
-  const { payments } = observed(() => Response.json(page([])));
+test('an aborted search leaves the transfer in doubt', async () => {
+  const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
     signal: AbortSignal.abort(new Error('enough')),
@@ -838,8 +838,8 @@ test('a look that is aborted leaves the transfer in doubt', async () => {
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a misspelt option is told as one of reconcile', async () => {
-  const { payments } = observed(() => Response.json(page([])));
+test('a misspelt option is reported as one of reconcile', async () => {
+  const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
     payments.transfers.reconcile(newTransfer, options),
@@ -847,7 +847,7 @@ test('a misspelt option is told as one of reconcile', async () => {
   );
   expect(error.operation).toBe('transfers.reconcile');
   expect(error.message).toContain(' in transfers.reconcile: ');
-  // What the list refuses is told of the look, too.
+  // A rejection of the list is reported as an error of the search.
   const ofPage = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, maxRetries: -1 }),
   );
@@ -886,31 +886,31 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('reconcile refuses %s, and sends nothing', async (_name, asked, options, at) => {
-  const { payments, sent } = observed();
+])('reconcile rejects %s before it sends', async (_name, input, options, at) => {
+  const { payments, requests } = clientOf();
   const looking = payments.transfers.reconcile(
-    asked as TransferCreateInput,
+    input as TransferCreateInput,
     options as ReconcileOptions,
   );
   const error = await failureOf(looking, ValidationError);
   expect(error.issues.map(({ path }) => path)).toContain(at);
-  // Of the creation it says nothing: whoever sent it again over this would pay twice.
+  // The error must not report not_sent: a caller who resends the creation would pay twice.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(error.message).toMatch(
     /^The transfer is still in doubt: the search could not start\.\nDo not/,
   );
   expect(error.message).not.toContain('Nothing was sent');
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('after a look that could not begin, the next one goes by what was known', async () => {
-  const { payments } = observed();
+test('a search uses the known clock difference after a search that failed to start', async () => {
+  const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
     ValidationError,
   );
   expect(withSince.startedAt).toBe(new Date(since).toISOString());
-  // Nobody knows when it was sent, so no transfer is too old to be it.
+  // The start time is unknown, so no transfer is too old.
   const withNone = await failureOf(
     payments.transfers.reconcile(newTransfer, { since: new Date(Number.NaN) }),
     ValidationError,
@@ -918,8 +918,8 @@ test('after a look that could not begin, the next one goes by what was known', a
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('a since that a clock within clockSkew has not reached yet is no mistake', async () => {
-  const { payments } = observed(() =>
+test('a since in the future is accepted within clockSkew', async () => {
+  const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
   const ahead = new Date(Date.now() + 60_000);
@@ -930,15 +930,15 @@ test('a since that a clock within clockSkew has not reached yet is no mistake', 
 });
 
 test.each([7, true, {}, [], null])(
-  'a currency of %j beside another amount is no reason to throw',
+  'a currency of %j beside another amount does not throw',
   async (currency) => {
-    const wanted = { ...newTransfer, description: 'Inv. 7' };
+    const input = { ...newTransfer, description: 'Inv. 7' };
     const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
-    const { payments } = observed(
+    const { payments } = clientOf(
       () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
       { validation: 'report' },
     );
-    expect(await payments.transfers.reconcile(wanted, { since })).toMatchObject({
+    expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
       result: 'ambiguous',
     });
   },
@@ -949,7 +949,7 @@ const uuid = '550e8400-e29b-41d4-a716-446655440000';
 const withSign = 'R&D payroll-0017';
 
 /** How banks rewrite a description. */
-const descriptions: readonly (readonly [way: string, sent: string, listed: string | null])[] = [
+const descriptions: readonly (readonly [way: string, requests: string, listed: string | null])[] = [
   ['cuts off the end', reference, 'payroll-2026'],
   ['cuts off the front', reference, '11-0017'],
   ['writes capitals without hyphens', reference, 'PAYROLL2026110017'],
@@ -975,7 +975,7 @@ const descriptions: readonly (readonly [way: string, sent: string, listed: strin
   ['shows none', reference, null],
 ];
 
-/** How banks write a party, an amount or a currency; the description is ours. */
+/** How banks rewrite a party, an amount or a currency, with our description. */
 const terms: readonly (readonly [way: string, listed: object])[] = [
   ['a counterparty for an account', { destinationAccountId: null, counterpartyId: 'cpty_9' }],
   ['a name as the destination', { destinationAccountId: 'Ada Lovelace' }],
@@ -991,14 +991,14 @@ const terms: readonly (readonly [way: string, listed: object])[] = [
   ['everything in its own way', { sourceAccountId: 'X', destinationAccountId: 'Y', amount: '1' }],
 ];
 
-const rewrites: readonly (readonly [way: string, sent: string, listed: object])[] = [
+const rewrites: readonly (readonly [way: string, requests: string, listed: object])[] = [
   ...descriptions.map(
-    ([way, sent, description]) => [way, sent, { description }] as [string, string, object],
+    ([way, requests, description]) => [way, requests, { description }] as [string, string, object],
   ),
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('a payment that the list rewrites is never missed', async () => {
+test('a payment that the list rewrites is always found', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -1006,9 +1006,9 @@ test('a payment that the list rewrites is never missed', async () => {
   expect(missed).toEqual([]);
 });
 
-/** A sandbox that shows what a payment made in the way of a bank, and a client that pays once. */
+/** A sandbox that lists a payment as a bank would rewrite it, and a client that pays once. */
 function rewriting(description: string, listed: object) {
-  const sandbox = platform();
+  const sandbox = setup();
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const rewrite = (row: Transfer) =>
     row.description === description ? { ...row, ...listed } : row;
@@ -1046,7 +1046,7 @@ test('createOnce makes one transfer when the response is lost and the list rewri
   expect(paidTwice).toEqual([]);
 });
 
-test('createOnce resolves to a transfer that was recorded, however it is written now', async () => {
+test('createOnce resolves to a recorded transfer although the list has rewritten it', async () => {
   const conflicts = await whichFail(rewrites, async (description, listed) => {
     const { pay, countMade } = rewriting(description, listed);
     const { id } = await pay();
@@ -1066,7 +1066,7 @@ test.each([
   ['0017', '1700'],
   [withSign, 'R&D payroll-0018'],
   [btoa(reference), btoa('payroll-2026-11-0018')],
-])('a neighbour is another payment: %s is not %s', async (one, other) => {
+])('the adjacent reference %s is not the reference %s', async (one, other) => {
   for (const [description, listed] of [
     [one, other],
     [other, one],
@@ -1076,7 +1076,7 @@ test.each([
   }
 });
 
-test('a transfer to another party with our description is no rival of the very payment', async () => {
+test('a transfer to another party with our description does not make the payment ambiguous', async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1084,43 +1084,52 @@ test('a transfer to another party with our description is no rival of the very p
   expect(await look({ ...newTransfer, description })).toEqual({ result: 'found', transfer: ours });
 });
 
-test('letters that repeat at the ends of two descriptions are compared in no time', async () => {
+test('descriptions with long common prefixes and suffixes are compared in linear time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
     id: `txfr_${at}`,
     description: `${half}b${half.slice(2)}`,
   }));
-  const begun = performance.now();
+  const startedAt = performance.now();
   await listing(...rows).look({ ...newTransfer, description: `c${'a'.repeat(998)}` });
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
-/** A platform whose list has no end; a search that does not end either fails at page 100. */
+/** A platform with an endless list; a search that does not end fails at page 100. */
 function endless(row: (number: number) => object) {
-  const { payments, sent } = observed(() => {
-    if (sent.length === 100) return Response.json({}, { status: 403 });
-    const rows = Array.from({ length: 100 }, (_, at) => row(100 * sent.length + at));
-    return Response.json(page(rows, `after-${sent.length}`));
+  const { payments, requests } = clientOf(() => {
+    if (requests.length === 100) return Response.json({}, { status: 403 });
+    const rows = Array.from({ length: 100 }, (_, at) => row(100 * requests.length + at));
+    return Response.json(page(rows, `after-${requests.length}`));
   });
-  return { payments, sent };
+  return { payments, requests };
 }
 
 test('an endless list of candidates is ambiguous after a thousand', async () => {
-  const { payments, sent } = endless((number) => ({ ...match, id: `txfr_${number}` }));
+  const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
     result: 'ambiguous',
     candidates: { length: 1_000 },
   });
-  // The page after the one that decides may have been asked for ahead.
-  expect(sent.length).toBeLessThanOrEqual(12);
+  // The page after the last one that was read may have been prefetched.
+  expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('an endless list of other transfers ends with the signal of the caller', async () => {
+test('an endless list of older candidates is ambiguous because the search ends early', async () => {
+  const createdAt = minutes(-60);
+  const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
+  expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({
+    result: 'ambiguous',
+    candidates: { length: 1_000 },
+  });
+});
+
+test('an endless list of other transfers ends when the signal of the caller aborts', async () => {
   const caller = new AbortController();
-  const { payments, sent } = endless((number) => {
-    if (sent.length === 50) caller.abort();
+  const { payments, requests } = endless((number) => {
+    if (requests.length === 50) caller.abort();
     return { ...match, id: `txfr_${number}`, amount: '99' };
   });
   const search = payments.transfers.reconcile(newTransfer, { since, signal: caller.signal });
@@ -1128,28 +1137,28 @@ test('an endless list of other transfers ends with the signal of the caller', as
 });
 
 test.each(['', 'txfr_'])(
-  'a search keeps no transfer that is no candidate, with an id (%j) or without',
+  'a search keeps no transfer that is no candidate, with an id of %j or without',
   async (prefix) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const heaps: number[] = [];
-    const { payments, sent } = observed(() => {
+    const { payments, requests } = clientOf(() => {
       const rows = Array.from({ length: 100 }, (_, at) => ({
         ...match,
-        id: prefix && `${prefix}${sent.length * 100 + at}`,
+        id: prefix && `${prefix}${requests.length * 100 + at}`,
         amount: '99',
-        description: `${sent.length} ${'x'.repeat(2_000)}`,
+        description: `${requests.length} ${'x'.repeat(2_000)}`,
       }));
-      if (sent.length === 20 || sent.length === 120) {
+      if (requests.length === 20 || requests.length === 120) {
         collectGarbage();
         heaps.push(process.memoryUsage().heapUsed);
       }
-      return Response.json(page(rows, sent.length === 120 ? null : `after-${sent.length}`));
+      return Response.json(page(rows, requests.length === 120 ? null : `after-${requests.length}`));
     });
     const result = await payments.transfers.reconcile(newTransfer, { since });
     expect(result).toEqual({ result: 'not_found', scanned: 12_000 });
     const [early = 0, late = 0] = heaps;
-    // Kept whole, each would take more than 2,000 bytes.
+    // A stored transfer would take more than 2,000 bytes.
     expect((late - early) / 10_000).toBeLessThan(500);
   },
 );
@@ -1158,20 +1167,20 @@ test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
 ])('a page %s leaves the transfer in doubt', async (_, contradiction) => {
-  const { payments, sent } = observed(() =>
-    Response.json(sent.length === 1 ? contradiction : page([])),
+  const { payments, requests } = clientOf(() =>
+    Response.json(requests.length === 1 ? contradiction : page([])),
   );
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
-test('a list of the caller ends at such a page as the platform reports it', async () => {
-  const { payments } = observed(() => Response.json(page([match], 'onwards', false)));
+test('transfers.list ends at such a page as the platform reports it', async () => {
+  const { payments } = clientOf(() => Response.json(page([match], 'onwards', false)));
   expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
 });
 
 test('an empty page of the sandbox leaves the transfer in doubt', async () => {
-  const sandbox = platform();
+  const sandbox = setup();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'empty_page' } });
   const error = await failureOf(payments.transfers.reconcile(input));

@@ -20,11 +20,11 @@ import { clientAt, failureOf } from '../support/clients.ts';
 import { calls, kinds, type KindName } from '../support/kinds.ts';
 import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-/** Who sends again: nobody, the calls that may take effect twice, or everybody. */
+/** The calls that are resent: none, those that may take effect twice, or all. */
 type Resend = 'nobody' | 'reads' | 'everybody';
 const isRead = (kind: KindName): boolean => kind === 'safe GET' || kind === 'safe POST';
 const sendsAgain = (resend: Resend, kind: KindName): boolean =>
@@ -55,7 +55,7 @@ const statuses: readonly [number, ErrorClass, Outcome, Resend][] = [
   [522, ServerError, 'unknown', 'reads'],
 ];
 
-/** Every status with the documented body, a proxy's page, nothing, and a body that breaks off. */
+/** Every status with an Error body, a proxy page, no body and a truncated body. */
 const bodies = [
   ['an Error body', (status: number) => responseBytes(status, errorBody)],
   ['a page', (status: number) => responseBytes(status, html)],
@@ -66,7 +66,7 @@ const bodies = [
   ],
 ] as const;
 
-/** Those that reject a write only with an Error body. */
+/** Statuses that reject a write only with an Error body. */
 const needsErrorBody = new Set([400, 403, 404, 405, 409, 410, 422, 501, 505]);
 
 const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
@@ -74,14 +74,14 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'status $status to a $kind has the outcome and the repeats of the table',
+  'status $status to a $kind has the outcome and the attempts of the table',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
       const server = await rawServer(bytes(status));
       const clock = new VirtualClock();
       const payments = clientAt(server, { clock });
-      const error = await clock.passDuring(failureOf(calls[kind].send(payments), errorClass));
+      const error = await clock.stepTimersDuring(failureOf(calls[kind].send(payments), errorClass));
       const isOurs = name === 'an Error body' || isRead(kind) || !needsErrorBody.has(status);
       const count = sendsAgain(resend, kind) ? 3 : 1;
       expect([name, server.arrivals.length]).toEqual([name, count]);
@@ -99,7 +99,7 @@ test.each(statusRows)(
   },
 );
 
-test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kind) => {
+test.each(kinds)('a response that asks not to retry a %s is honoured', async (kind) => {
   for (const status of [429, 503]) {
     const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
     const payments = clientAt(server, { clock: new VirtualClock() });
@@ -111,7 +111,7 @@ test.each(kinds)('a platform that asks not to repeat a %s is heeded', async (kin
   }
 });
 
-test('a platform that asks to repeat a creation is not heeded', async () => {
+test('a response that asks to retry a creation is ignored', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -123,11 +123,11 @@ interface Fault {
   readonly error: ErrorClass;
   readonly facts: object;
   readonly resend: Resend;
-  /** Whether the status 2xx had arrived, which is all that a DELETE asks for. */
+  /** Whether a 2xx status had arrived, which is enough for a DELETE. */
   readonly accepted?: true;
 }
 
-const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
+const partialResponse = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
 const faults: readonly Fault[] = [
   {
     name: 'a reset before the headers',
@@ -178,7 +178,7 @@ const faults: readonly Fault[] = [
     name: 'a body that stalls',
     step: ({ write }, clock) => {
       void headersReceived().then(() => clock.advance(30_000));
-      write(begin);
+      write(partialResponse);
     },
     error: TimeoutError,
     facts: { phase: 'body' },
@@ -189,7 +189,7 @@ const faults: readonly Fault[] = [
     name: 'a reset in the body',
     step: ({ write, reset }) => {
       void headersReceived().then(reset);
-      write(begin);
+      write(partialResponse);
     },
     error: InvalidResponseError,
     facts: { reason: 'truncated' },
@@ -199,7 +199,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a body that is shorter than announced',
     step: ({ reply }) => {
-      reply(begin);
+      reply(partialResponse);
     },
     error: InvalidResponseError,
     facts: { reason: 'truncated' },
@@ -257,7 +257,7 @@ const faultRows = faults.flatMap((fault) =>
 );
 
 test.each(faultRows)(
-  '$name leaves a $kind over $wire unknown',
+  '$name leaves a $kind over $transport unknown',
   async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -288,7 +288,7 @@ test.each(faultRows)(
 
 test.each(kinds)('a refused connection proves that a %s was not sent', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  const payments = clientAt(nobody);
+  const payments = clientAt(closedPort);
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
   expect(error).toMatchObject({
     code: 'ECONNREFUSED',
@@ -300,7 +300,7 @@ test.each(kinds)('a refused connection proves that a %s was not sent', async (ki
 
 type Lookup = (error: Error | null, addresses?: { address: string; family: number }[]) => void;
 
-/** The name service says this of every name. */
+/** The DNS error of every host name. */
 const namesAre = (response: (host: string, done: Lookup) => void) =>
   vi.spyOn(dns, 'lookup').mockImplementation(((host: string, _: object, done: Lookup) => {
     setImmediate(response, host, done);
@@ -322,7 +322,7 @@ test.each(nameRows)('$code for a name proves that a $kind was not sent', async (
 });
 
 test.each(kinds)(
-  'a name whose addresses all refuse proves that a %s was not sent',
+  'a %s is not_sent when all addresses of the host refuse connections',
   async (kind) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     namesAre((_, done) => {
@@ -331,7 +331,7 @@ test.each(kinds)(
         { address: '127.0.0.2', family: 4 },
       ]);
     });
-    const payments = clientAt({ baseUrl: `https://twice.invalid:${nobody.port}/v0` });
+    const payments = clientAt({ baseUrl: `https://twice.invalid:${closedPort.port}/v0` });
     const error = await failureOf(calls[kind].send(payments), ConnectionError);
     expect(error).toMatchObject({
       code: 'ECONNREFUSED',
@@ -341,12 +341,12 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)('a platform that comes back gets a %s exactly once', async (kind) => {
+test.each(kinds)('a %s arrives exactly once when the platform comes back', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { good, status, send } = calls[kind];
   const server = await rawServer(responseBytes(status, good));
-  // Where the name leads at first nobody listens.
+  // No server listens at the first address of the host name.
   const hosts = ['127.0.0.2', '127.0.0.1'];
   namesAre((_, done) => {
     done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
@@ -360,7 +360,7 @@ test.each(kinds)('a platform that comes back gets a %s exactly once', async (kin
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('an unknown attempt ends the tries of a creation, although the one before was harmless', async () => {
+test('an unknown attempt ends the retries of a creation after a harmless failure', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),
@@ -380,7 +380,7 @@ test('an unknown attempt ends the tries of a creation, although the one before w
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a refusal after an unknown attempt leaves the whole unknown', async () => {
+test('a rejection after an unknown attempt leaves the call unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);
@@ -388,7 +388,7 @@ test('a refusal after an unknown attempt leaves the whole unknown', async () => 
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
 });
 
-test('maxRetries counts retries, so 0 means one attempt', async () => {
+test('maxRetries of 0 means one attempt', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const [client, call, arrivals] of [
     [0, undefined, 1],

@@ -15,19 +15,19 @@ import {
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
 import { transfer } from '../support/values.ts';
-import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// Jitter is for real life; here every pause is as long as its middle.
+// Without jitter, each pause has its mean length.
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
 const id = 'txfr_000001';
 
-/** A platform that holds one pending transfer, with this id. */
-function start() {
+/** A platform with one pending transfer of this id. */
+function setup() {
   const clock = new VirtualClock();
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
@@ -46,12 +46,12 @@ function start() {
   return { clock, sandbox, payments };
 }
 
-/** A platform that gives these answers one after the other, the last one for ever. */
+/** A platform that returns these responses in turn; it repeats the last one. */
 function scripted(responses: readonly (string | number)[], options: ClientOptions = {}) {
   const clock = new VirtualClock();
   const times: number[] = [];
   let at = 0;
-  const { payments, sent } = observed(
+  const { payments, requests } = clientOf(
     () => {
       times.push(clock.passed);
       const response = responses[Math.min(at, responses.length - 1)];
@@ -63,14 +63,14 @@ function scripted(responses: readonly (string | number)[], options: ClientOption
     { clock, maxRetries: 0, ...options },
   );
   const wait = (waitOptions?: WaitOptions): Promise<Transfer> =>
-    clock.run(payments.transfers.waitFor('txfr_1', waitOptions));
-  return { clock, payments, sent, times, wait };
+    clock.runTimersDuring(payments.transfers.waitFor('txfr_1', waitOptions));
+  return { clock, payments, requests, times, wait };
 }
 
 test('waitFor polls until the transfer is completed', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   const seen: string[] = [];
-  const done = await clock.run(
+  const done = await clock.runTimersDuring(
     payments.transfers.waitFor(id, {
       onPoll: ({ status }) => {
         seen.push(status);
@@ -86,32 +86,35 @@ test('waitFor polls until the transfer is completed', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a transfer that is completed already takes one request and no time', async () => {
-  const { clock, wait, sent } = scripted(['completed']);
+test('a completed transfer takes one request without a pause', async () => {
+  const { clock, wait, requests } = scripted(['completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
-  expect([sent.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
+  expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test.each(['failed', 'cancelled'] as const)('a transfer that is %s ends the wait', async (end) => {
-  const { clock, sandbox, payments } = start();
-  const waiting = payments.transfers.waitFor(id, {
-    onPoll: ({ status }) => {
-      if (status !== 'pending') return;
-      if (end === 'failed') sandbox.transfers.fail(id);
-      else sandbox.transfers.cancel(id);
-    },
-  });
-  const error = await failureOf(clock.run(waiting), WaitError);
-  expect(error).toMatchObject({
-    reason: 'failed',
-    last: { id, status: end },
-    outcome: 'rejected',
-    retryable: false,
-    operation: 'transfers.waitFor',
-    path: '/transfers/{id}',
-  });
-  expect(error.message).toContain(`ended as ${end}`);
-});
+test.each(['failed', 'cancelled'] as const)(
+  'a transfer that is %s ends the wait with a WaitError',
+  async (end) => {
+    const { clock, sandbox, payments } = setup();
+    const waiting = payments.transfers.waitFor(id, {
+      onPoll: ({ status }) => {
+        if (status !== 'pending') return;
+        if (end === 'failed') sandbox.transfers.fail(id);
+        else sandbox.transfers.cancel(id);
+      },
+    });
+    const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
+    expect(error).toMatchObject({
+      reason: 'failed',
+      last: { id, status: end },
+      outcome: 'rejected',
+      retryable: false,
+      operation: 'transfers.waitFor',
+      path: '/transfers/{id}',
+    });
+    expect(error.message).toContain(`ended as ${end}`);
+  },
+);
 
 test.each([
   [{ timeout: 5_000 }, 5_000],
@@ -119,7 +122,7 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('time runs out with %o after %i ms, and says nothing about the money', async (options, ms) => {
+])('a wait with %o times out after %i ms without an outcome', async (options, ms) => {
   const { clock, wait } = scripted(['pending']);
   const error = await failureOf(wait(options), WaitError);
   expect(error).toMatchObject({
@@ -135,10 +138,10 @@ test.each([
 });
 
 test('a wait ends in time although a poll hangs', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
-    clock.run(payments.transfers.waitFor(id, { timeout: 700 })),
+    clock.runTimersDuring(payments.transfers.waitFor(id, { timeout: 700 })),
     WaitError,
   );
   expect(error).toMatchObject({ reason: 'timeout', last: undefined });
@@ -154,14 +157,14 @@ test('the pause between polls grows to fifteen seconds', async () => {
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('interval is the first pause between polls, and no two clients keep step', async () => {
+test('interval is the first pause between polls, with jitter for each client', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
   expect(times).toEqual([0, 80, 80 + 180]);
 });
 
-test('a status that the document does not list is waited through', async () => {
+test('waitFor continues to poll after an undocumented status', async () => {
   const { wait } = scripted(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
   const seen: string[] = [];
   await wait({ onPoll: ({ status }) => seen.push(status) });
@@ -177,13 +180,13 @@ test.each([
   [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('a transfer that goes back (%o) is not waited for', async (statuses, last) => {
-  const { wait, sent } = scripted(statuses);
-  // Without an `until` of one's own the first `completed` would be the end.
+])('waitFor stops at a transfer that goes back (%o)', async (statuses, last) => {
+  const { wait, requests } = scripted(statuses);
+  // Without `until`, the first `completed` would end the wait.
   const error = await failureOf(wait({ until: () => false }), WaitError);
   expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
   expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
-  expect(sent).toHaveLength(statuses.indexOf(last) + 1);
+  expect(requests).toHaveLength(statuses.indexOf(last) + 1);
 });
 
 test.each(['settled', 'returned'])(
@@ -194,13 +197,13 @@ test.each(['settled', 'returned'])(
   },
 );
 
-test('an error holds the transfer as it came, but no more of it than a person reads', async () => {
+test('an error shows a shortened copy of the transfer', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
   const failing = (body: object) =>
     failureOf(
-      observed(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
+      clientOf(() => Response.json(body), { clock }).payments.transfers.waitFor('txfr_1'),
       WaitError,
     );
   expect((await failing(response)).last).toEqual(response);
@@ -212,27 +215,27 @@ test('an error holds the transfer as it came, but no more of it than a person re
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
-test('a transfer that reads do not know yet is waited for', async () => {
+test('waitFor continues to poll while a new transfer is not found', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect(times).toHaveLength(5);
 });
 
-test('patience with an unknown transfer ends after half a minute', async () => {
+test('waitFor stops when a transfer is not found for half a minute', async () => {
   const { wait, clock } = scripted([404]);
   await failureOf(wait(), NotFoundError);
   expect(clock.passed).toBeGreaterThanOrEqual(30_000);
   expect(clock.passed).toBeLessThan(46_000);
 });
 
-test('a transfer that is not found until time runs out is told by its id, and why', async () => {
+test('a transfer that is not found before the timeout is reported by its id', async () => {
   const { wait } = scripted([404]);
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
   expect(error.message).toContain('The transfer txfr_1 was not found within 5000 ms');
   expect(error.message).toContain('This does not mean that it failed');
   expect(error.cause).toBeInstanceOf(NotFoundError);
-  // Once it was seen, or when the last look failed otherwise, that is no longer why.
+  // The 404 is not the reason if the transfer was seen before or the last poll failed differently.
   const { wait: seen } = scripted([404, 'pending']);
   const late = await failureOf(seen({ timeout: 5_000 }), WaitError);
   expect(late.message).toContain(
@@ -241,7 +244,7 @@ test('a transfer that is not found until time runs out is told by its id, and wh
   expect(late.cause).toBeUndefined();
 });
 
-test('an id that is none is not repeated when the wait ends before it is refused', async () => {
+test('an invalid id is not repeated in the error of an aborted wait', async () => {
   const { payments } = scripted(['completed']);
   const wait = payments.transfers.waitFor('sk_live_1' as TransferId, {
     signal: AbortSignal.abort(),
@@ -251,14 +254,14 @@ test('an id that is none is not repeated when the wait ends before it is refused
   );
 });
 
-test('a transfer that was seen and is gone ends the wait at once', async () => {
-  const { wait, sent } = scripted(['pending', 404]);
+test('a transfer that disappears ends the wait at once', async () => {
+  const { wait, requests } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test('five polls that fail in a row end the wait', async () => {
-  const { wait, sent } = scripted(['pending', 503]);
+test('five consecutive failed polls end the wait', async () => {
+  const { wait, requests } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
     reason: 'timeout',
@@ -270,51 +273,51 @@ test('five polls that fail in a row end the wait', async () => {
   });
   expect(error.message).toMatch(/5 times in a row; it was pending[^]*503/);
   expect(error.cause).toBeInstanceOf(ServerError);
-  expect(sent).toHaveLength(1 + 5);
+  expect(requests).toHaveLength(1 + 5);
 });
 
-test('four polls that fail do not, as often as it happens', async () => {
+test('four consecutive failed polls do not end the wait', async () => {
   const four = [503, 500, 503, 500];
   const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each poll has its retries behind it', async () => {
-  const { wait, sent } = scripted([503], { maxRetries: 2 });
+test('each poll has its own retries', async () => {
+  const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
-  expect(sent).toHaveLength(5 * 3);
+  expect(requests).toHaveLength(5 * 3);
 });
 
-test('options of a call reach every poll', async () => {
-  const { wait, sent } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
+test('options of a call apply to every poll', async () => {
+  const { wait, requests } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
-  expect(sent).toHaveLength(3);
-  for (const { url, headers } of sent) {
+  expect(requests).toHaveLength(3);
+  for (const { url, headers } of requests) {
     expect(new URL(url).search).toBe('?expand=all');
     expect(headers).toMatchObject({ 'x-team': 'treasury' });
   }
 });
 
-test('a credential that cannot be had says nothing about the money, at the first poll either', async () => {
+test('a failed credential at the first poll has no outcome', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
-  const { wait, sent } = scripted(['completed'], { apiKey });
+  const { wait, requests } = scripted(['completed'], { apiKey });
   expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
     outcome: 'unknown',
     retryable: false,
     operation: 'transfers.waitFor',
     message: expect.stringContaining('the vault is sealed'),
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('a failure that will not pass ends the wait at once', async () => {
-  const { wait, sent } = scripted(['pending', 401]);
+test('a permanent failure ends the wait at once', async () => {
+  const { wait, requests } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test.each([301, 401, 403, 404, 410, 422, 501])(
-  'a look that was refused with %i says nothing about the money',
+  'a poll that is rejected with %i has no outcome',
   async (status) => {
     const { wait } = scripted(['processing', status]);
     const error = await failureOf(wait(), ApiError);
@@ -331,37 +334,42 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
 test.each<[string, object | null]>([
   ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
   ['nothing', null],
-])('an answer that is %s is not believed', async (_, body) => {
+])('a response that is %s is not accepted', async (_, body) => {
   const clock = new VirtualClock();
   let polls = 0;
-  const { payments } = observed(
+  const { payments } = clientOf(
     () => Response.json((polls += 1) === 3 ? { ...transfer, status: 'completed' } : body),
     { clock, validation: 'report' },
   );
-  expect(await clock.run(payments.transfers.waitFor('txfr_1'))).toMatchObject({ id: 'txfr_1' });
+  expect(await clock.runTimersDuring(payments.transfers.waitFor('txfr_1'))).toMatchObject({
+    id: 'txfr_1',
+  });
   expect(polls).toBe(3);
   polls = 3;
-  const error = await failureOf(clock.run(payments.transfers.waitFor('txfr_1')), WaitError);
+  const error = await failureOf(
+    clock.runTimersDuring(payments.transfers.waitFor('txfr_1')),
+    WaitError,
+  );
   expect(error).toMatchObject({ outcome: 'unknown', last: undefined });
 });
 
-test('a condition may take its time', async () => {
-  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+test('a condition may be asynchronous', async () => {
+  const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): Promise<boolean> =>
     Promise.resolve(status === 'processing');
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   const { wait: waitLonger } = scripted(['pending']);
   const never = (): Promise<boolean> => new Promise(() => undefined);
   await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
 });
 
 test('aborting ends a pause', async () => {
-  const { clock, payments, sent } = scripted(['pending']);
+  const { clock, payments, requests } = scripted(['pending']);
   const controller = new AbortController();
   const waiting = payments.transfers.waitFor('txfr_1', { signal: controller.signal });
   const failed = failureOf(waiting, AbortError);
-  await settle();
+  await flushPromises();
   const reason = new Error('the user left');
   controller.abort(reason);
   const error = await failed;
@@ -372,26 +380,26 @@ test('aborting ends a pause', async () => {
     outcome: 'unknown',
   });
   expect(error.cause).toBe(reason);
-  expect([sent.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
+  expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
 test('aborting ends a poll', async () => {
-  const { clock, sandbox, payments } = start();
+  const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const controller = new AbortController();
   const failed = failureOf(
     payments.transfers.waitFor(id, { signal: controller.signal }),
     AbortError,
   );
-  await settle();
+  await flushPromises();
   controller.abort();
   expect((await failed).cause).toBe(controller.signal.reason);
-  await settle();
+  await flushPromises();
   expect(clock.pending).toBe(0);
 });
 
-test('a signal that is aborted already lets nothing out', async () => {
-  const { payments, sent } = scripted(['completed']);
+test('an aborted signal sends nothing', async () => {
+  const { payments, requests } = scripted(['completed']);
   const signal = AbortSignal.abort('enough');
   const error = await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
   expect(error).toMatchObject({
@@ -400,23 +408,23 @@ test('a signal that is aborted already lets nothing out', async () => {
     cause: 'enough',
     message: 'Waiting for the transfer txfr_1 was aborted by its signal.',
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('the caller decides what to wait for', async () => {
-  const { wait, sent } = scripted(['pending', 'processing', 'completed']);
+test('until decides which status to wait for', async () => {
+  const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test('a failure that the caller waits for is no error', async () => {
+test('a failed transfer resolves if until accepts it', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('a failure that the caller does not wait for still is', async () => {
+test('a failed transfer rejects if until does not accept it', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
@@ -424,7 +432,7 @@ test('a failure that the caller does not wait for still is', async () => {
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
   ['what a call of its own did', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])('what the condition throws comes out as it is: %s', async (_, mistake) => {
+])('an error of the condition is rethrown unchanged: %s', async (_, mistake) => {
   const { wait, clock } = scripted(['pending']);
   const { message } = mistake;
   const until = (): boolean => {
@@ -435,7 +443,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('what a watcher does stays its own', async () => {
+test('a change to the polled transfer or an error in onPoll does not affect the wait', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -457,18 +465,18 @@ test.each<[string, unknown, string]>([
   ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
   ['options of null', null, 'options'],
   ['options that are a number', 5_000, 'options'],
-])('waitFor refuses %s, and sends nothing', async (_, options, at) => {
-  const { payments, sent } = scripted(['completed']);
+])('waitFor rejects %s before it sends', async (_, options, at) => {
+  const { payments, requests } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);
   expect(error.operation).toBe('transfers.waitFor');
   expect(error.message).toContain(' in transfers.waitFor:');
   expect(error.issues.map(({ path }) => path)).toEqual([at]);
   expect(error.outcome).toBe('not_sent');
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test('an option that is misspelt is told the right one', async () => {
+test('a misspelt option is reported with the closest name', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([
@@ -476,9 +484,9 @@ test('an option that is misspelt is told the right one', async () => {
   ]);
 });
 
-test('refuses an id that is none', async () => {
-  const { payments, sent } = scripted(['completed']);
+test('waitFor rejects an invalid id', async () => {
+  const { payments, requests } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('acc_1' as TransferId);
   expect((await failureOf(waiting, ValidationError)).issues).toMatchObject([{ path: 'id' }]);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
-test('creates an account on the default chain, with the auto-earn of the settings', async () => {
-  const { payments } = observedPlatform();
+test('accounts.create uses the default chain and the auto-earn of the settings', async () => {
+  const { payments } = clientOfSeededSandbox();
   await payments.settings.update({
     autoEarnEnabled: true,
     autoEarnVault: 'example_usds',
@@ -25,10 +25,10 @@ test('creates an account on the default chain, with the auto-earn of the setting
   });
 });
 
-test('gets an account with its four balances', async () => {
-  const { payments } = observedPlatform();
+test('accounts.get returns an account with its four balances', async () => {
+  const { payments } = clientOfSeededSandbox();
   const account = await payments.accounts.get('acc_000001');
-  // 1000 came in; two pending transfers of 1.00 and 2.00 hold their money back.
+  // 1000 were received; two pending transfers of 1.00 and 2.00 hold their amounts.
   expect(account).toMatchObject({
     availableBalance: '997.00',
     pendingBalance: '0.00',
@@ -37,8 +37,8 @@ test('gets an account with its four balances', async () => {
   });
 });
 
-test('brings metadata back as it was given', async () => {
-  const { payments } = observedPlatform();
+test('metadata is returned as it was sent', async () => {
+  const { payments } = clientOfSeededSandbox();
   const metadata = {
     text: 'Ünïcode 🦊 "quoted" \\ \u2028',
     none: null,
@@ -53,45 +53,45 @@ test('brings metadata back as it was given', async () => {
   expect(account.metadata).toEqual(metadata);
 });
 
-test('drops undefined inside metadata and keeps null', async () => {
-  const { payments, sent } = observedPlatform();
+test('undefined in metadata is dropped and null is kept', async () => {
+  const { payments, requests } = clientOfSeededSandbox();
   await payments.accounts.create({
     entityId: 'ent_000001',
     name: undefined,
     metadata: { gone: undefined, kept: null },
   });
-  expect(sent[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
+  expect(requests[0]?.body).toBe('{"entityId":"ent_000001","metadata":{"kept":null}}');
 });
 
-test('sends a date in metadata as ISO 8601 text', async () => {
-  const { payments, sent } = observedPlatform();
+test('a date in metadata is sent as an ISO 8601 string', async () => {
+  const { payments, requests } = clientOfSeededSandbox();
   const since = new Date(Date.UTC(2026, 4, 1));
   await payments.accounts.update('acc_000001', { metadata: { since } });
-  expect(sent[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
+  expect(requests[0]?.body).toBe('{"metadata":{"since":"2026-05-01T00:00:00.000Z"}}');
 });
 
-test('changes the name and leaves the rest', async () => {
-  const { payments } = observedPlatform();
+test('accounts.update changes the name and nothing else', async () => {
+  const { payments } = clientOfSeededSandbox();
   const { id } = await payments.accounts.create({
     entityId: 'ent_000001',
     name: 'Before',
     metadata: { colour: 'blue' },
   });
-  const changed = await payments.accounts.update(id, { name: 'After' });
-  expect(changed).toMatchObject({ id, name: 'After', metadata: { colour: 'blue' } });
-  expect(await payments.accounts.get(id)).toEqual(changed);
+  const updated = await payments.accounts.update(id, { name: 'After' });
+  expect(updated).toMatchObject({ id, name: 'After', metadata: { colour: 'blue' } });
+  expect(await payments.accounts.get(id)).toEqual(updated);
 });
 
-test('lists accounts with full balances', async () => {
-  const { payments } = observedPlatform();
+test('accounts.list returns accounts with full balances', async () => {
+  const { payments } = clientOfSeededSandbox();
   const { data, hasMore, nextCursor } = await payments.accounts.list();
   expect(data.map(({ id }) => id)).toEqual(['acc_000001', 'acc_000002']);
   expect(data[1]).toMatchObject({ availableBalance: '1000.00', pendingBalance: '3.00' });
   expect({ hasMore, nextCursor }).toEqual({ hasMore: false, nextCursor: null });
 });
 
-test('refuses an account for an entity that does not exist', async () => {
-  const { payments } = observedPlatform();
+test('accounts.create rejects an entity that does not exist', async () => {
+  const { payments } = clientOfSeededSandbox();
   const error = await failureOf(
     payments.accounts.create({ entityId: 'ent_999999' }),
     UnprocessableEntityError,
@@ -99,8 +99,8 @@ test('refuses an account for an entity that does not exist', async () => {
   expect(error).toMatchObject({ status: 422, code: 'unknown_entity', outcome: 'rejected' });
 });
 
-test('says so when there is no such account', async () => {
-  const { payments } = observedPlatform();
+test('accounts.get rejects with NotFoundError when the account does not exist', async () => {
+  const { payments } = clientOfSeededSandbox();
   for (const call of [
     payments.accounts.get('acc_999999'),
     payments.accounts.update('acc_999999', { name: 'Nobody' }),

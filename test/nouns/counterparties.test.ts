@@ -1,10 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
-test('gets a counterparty, its account number masked', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('counterparties.get returns a counterparty with a masked account number', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.counterparties.create({
     entityId: 'ent_000001',
     bankName: 'First Example Bank',
@@ -23,16 +23,16 @@ test('gets a counterparty, its account number masked', async () => {
   expect(counterparty.accountNumber).not.toContain('12345');
 });
 
-test('lists the counterparties of an entity', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('counterparties.list returns the counterparties of an entity', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.counterparties.create({ entityId: 'ent_000002' });
   const page = await payments.counterparties.list({ entityId: 'ent_000002' });
   expect(page.data.map((counterparty) => counterparty.id)).toEqual([id]);
   expect(await payments.counterparties.list().toArray({ max: 10 })).toHaveLength(3);
 });
 
-test('deletes a counterparty, and a pending transfer to it fails', async () => {
-  const { payments } = observedPlatform();
+test('counterparties.delete makes a pending transfer to the counterparty fail', async () => {
+  const { payments } = clientOfSeededSandbox();
   const transfer = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -43,8 +43,8 @@ test('deletes a counterparty, and a pending transfer to it fails', async () => {
   await expect(payments.counterparties.get('cpty_000001')).rejects.toThrow(NotFoundError);
 });
 
-test('a second deletion finds nothing', async () => {
-  const { payments } = observedPlatform();
+test('a second deletion rejects with NotFoundError', async () => {
+  const { payments } = clientOfSeededSandbox();
   await payments.counterparties.delete('cpty_000002');
   const error = await failureOf(payments.counterparties.delete('cpty_000002'), NotFoundError);
   expect(error).toMatchObject({

@@ -2,7 +2,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { observed, type Sent } from '../support/clients.ts';
+import { clientOf, type SentRequest } from '../support/clients.ts';
 import {
   argumentsOf,
   type Endpoint,
@@ -10,7 +10,7 @@ import {
   type Example,
   invoke,
 } from '../support/interface.ts';
-import { furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { seededSandbox, clientOfSandbox } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
 const filled = (path: string, id: string | undefined): string => path.replace('{id}', id ?? '');
@@ -25,7 +25,7 @@ const examples = endpoints.flatMap((endpoint) =>
 );
 
 describe('the examples', () => {
-  test.each(endpoints)('of $operation use every documented parameter and field', (endpoint) => {
+  test.each(endpoints)('for $operation use every documented parameter and field', (endpoint) => {
     const used = (part: 'query' | 'body') =>
       new Set(endpoint.examples.flatMap((example) => Object.keys(example[part] ?? {})));
     expect(used('query')).toEqual(new Set(endpoint.query));
@@ -34,21 +34,21 @@ describe('the examples', () => {
 });
 
 describe('the client', () => {
-  test('has a method for every endpoint, and no other', () => {
-    const payments = new PaymentsClient(furnishedPlatform().clientOptions);
+  test('has a method for every endpoint and no other', () => {
+    const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'resolveOnce'].map(
       (name) => `transfers.${name}`,
     );
-    const found = Object.entries(payments).flatMap(([noun, resource]) =>
+    const methods = Object.entries(payments).flatMap(([noun, resource]) =>
       methodsOf(resource).map((verb) => `${noun}.${verb}`),
     );
-    expect(found.toSorted()).toEqual(
+    expect(methods.toSorted()).toEqual(
       [...endpoints.map(({ operation }) => operation), ...beyondTheDocument].toSorted(),
     );
   });
 
-  test('itself offers the general request, a clone, and nothing else', () => {
-    const payments = new PaymentsClient(furnishedPlatform().clientOptions);
+  test('has only request and withOptions besides the resources', () => {
+    const payments = new PaymentsClient(seededSandbox().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
   });
@@ -64,7 +64,7 @@ describe('the bytes', () => {
   let server: Awaited<ReturnType<typeof recordingServer>>;
 
   beforeAll(async () => {
-    // A real server: Node's fetch and node:http both write to it as they do in production.
+    // A real server receives the requests of fetch and node:http as in production.
     server = await recordingServer((request, body) =>
       request.method === 'GET' && body !== ''
         ? sandbox.getWithBody(request, body)
@@ -73,29 +73,29 @@ describe('the bytes', () => {
   });
   afterAll(() => server.close());
 
-  /** What arrives when the example is called; whether it succeeds is not the question here. */
+  /** The request that an example sends, whether it succeeds or not. */
   async function arriving(
     { operation }: Endpoint,
     example: Example,
     bases: { baseUrl: string; rootUrl?: string },
-  ): Promise<Sent> {
-    sandbox = furnishedPlatform();
+  ): Promise<SentRequest> {
+    sandbox = seededSandbox();
     const { apiKey, jwt } = sandbox;
     const payments = new PaymentsClient({ ...bases, apiKey, jwt, maxRetries: 0 });
-    const before = server.sent.length;
+    const before = server.requests.length;
     await invoke(payments, operation, argumentsOf(example)).then(undefined, () => undefined);
-    expect(server.sent.length - before).toBe(1);
-    const [sent] = server.sent.slice(before);
-    if (sent === undefined) throw new Error('nothing arrived');
-    return sent;
+    expect(server.requests.length - before).toBe(1);
+    const [requests] = server.requests.slice(before);
+    if (requests === undefined) throw new Error('nothing arrived');
+    return requests;
   }
 
-  test.each(examples)('of $name are those of the document', async ({ endpoint, example }) => {
+  test.each(examples)('of $name are those of the API reference', async ({ endpoint, example }) => {
     const { origin } = server;
-    const sent = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
+    const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
     const prefix = endpoint.base === 'versioned' ? '/v0' : '';
-    expect(sent.method).toBe(endpoint.method);
-    expect(sent.url).toBe(
+    expect(request.method).toBe(endpoint.method);
+    expect(request.url).toBe(
       `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
     );
 
@@ -103,49 +103,49 @@ describe('the bytes', () => {
       endpoint.credential === 'apiKey'
         ? [sandbox.apiKey, sandbox.jwt]
         : [sandbox.jwt, sandbox.apiKey];
-    expect(sent.headers['authorization']).toBe(`Bearer ${right}`);
-    expect(JSON.stringify(sent)).not.toContain(wrong);
+    expect(request.headers['authorization']).toBe(`Bearer ${right}`);
+    expect(JSON.stringify(request)).not.toContain(wrong);
 
-    expect(sent.headers['accept']).toBe('application/json');
-    expect(sent.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
+    expect(request.headers['accept']).toBe('application/json');
+    expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
     if (example.body === undefined) {
-      expect(sent.body).toBe('');
-      expect(sent.headers['content-type']).toBeUndefined();
+      expect(request.body).toBe('');
+      expect(request.headers['content-type']).toBeUndefined();
     } else {
-      expect(JSON.parse(sent.body)).toEqual(example.body);
-      expect(sent.headers['content-type']).toBe('application/json');
-      expect(sent.headers['content-length']).toBe(String(Buffer.byteLength(sent.body)));
-      // A GET whose body has no frame would be read as two requests.
-      expect(sent.headers['transfer-encoding']).toBeUndefined();
+      expect(JSON.parse(request.body)).toEqual(example.body);
+      expect(request.headers['content-type']).toBe('application/json');
+      expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
+      // A GET with an unframed body would be read as two requests.
+      expect(request.headers['transfer-encoding']).toBeUndefined();
     }
   });
 
   test.each(examples)('of $name follow a base URL with a prefix', async (one) => {
     const { endpoint, example } = one;
     const { origin } = server;
-    const sent = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
+    const request = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
     const prefix = endpoint.base === 'versioned' ? '/platform/api/v0' : '/platform/api';
-    expect(sent.url).toBe(
+    expect(request.url).toBe(
       `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
     );
   });
 
-  test.each(examples)('of $name follow a root URL of its own', async ({ endpoint, example }) => {
+  test.each(examples)('of $name follow a separate root URL', async ({ endpoint, example }) => {
     const { origin } = server;
-    const sent = await arriving(endpoint, example, {
+    const request = await arriving(endpoint, example, {
       baseUrl: `${origin}/v0`,
       rootUrl: `${origin}/automation//`,
     });
     const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
-    expect(sent.url).toBe(
+    expect(request.url).toBe(
       `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
     );
   });
 });
 
-test.each(examples)('each credential goes to its own host: $name', async (one) => {
+test.each(examples)('each credential is sent only to its host: $name', async (one) => {
   const { endpoint, example } = one;
-  const { payments, sent } = observed(undefined, {
+  const { payments, requests } = clientOf(undefined, {
     baseUrl: 'https://versioned.example.com/v0',
     rootUrl: 'https://root.example.org',
     validation: 'report',
@@ -153,42 +153,45 @@ test.each(examples)('each credential goes to its own host: $name', async (one) =
     jwt: 'only.for.root',
   });
   await invoke(payments, endpoint.operation, argumentsOf(example)).then(undefined, () => undefined);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   const [host, token] =
     endpoint.base === 'versioned'
       ? ['versioned.example.com', 'sk_for_versioned']
       : ['root.example.org', 'only.for.root'];
-  expect(new URL(sent[0]?.url ?? '').host).toBe(host);
-  expect(sent[0]?.headers['authorization']).toBe(`Bearer ${token}`);
+  expect(new URL(requests[0]?.url ?? '').host).toBe(host);
+  expect(requests[0]?.headers['authorization']).toBe(`Bearer ${token}`);
 });
 
 describe('the sandbox', () => {
-  /** A cursor has to come from the platform, so the made-up one stays out of it. */
+  /** A cursor has to come from the platform, so the example cursor is left out. */
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
-  test.each(possible)('answers $name in the documented shape', async ({ endpoint, example }) => {
-    const sandbox = furnishedPlatform();
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
-    const { data, response } = await invoke(
-      payments,
-      endpoint.operation,
-      argumentsOf(example),
-    ).withResponse();
-    expect(sandbox.log).toHaveLength(1);
-    expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
-    if (endpoint.response === undefined) {
-      expect(data).toBeUndefined();
-    } else {
-      const raw: unknown = await response.json();
-      expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
-    }
-  });
+  test.each(possible)(
+    'responds to $name in the documented shape',
+    async ({ endpoint, example }) => {
+      const sandbox = seededSandbox();
+      const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
+      const { data, response } = await invoke(
+        payments,
+        endpoint.operation,
+        argumentsOf(example),
+      ).withResponse();
+      expect(sandbox.log).toHaveLength(1);
+      expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
+      if (endpoint.response === undefined) {
+        expect(data).toBeUndefined();
+      } else {
+        const raw: unknown = await response.json();
+        expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
+      }
+    },
+  );
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)('pages through $operation with the cursor it gave', async (endpoint) => {
+  test.each(paged)('continues $operation at the cursor that it returned', async (endpoint) => {
     const { operation, path } = endpoint;
-    const { payments, sent } = observedSandbox(furnishedPlatform(), { maxRetries: 0 });
+    const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
     const EnvelopeSchema = z.object({
       data: z.array(z.object({ id: z.string() })),
       hasMore: z.boolean(),
@@ -200,10 +203,10 @@ describe('the sandbox', () => {
     const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
     expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
     expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
-    const asked = new URL(sent[1]?.url ?? '');
-    expect(asked.pathname).toBe(`/v0${path}`);
-    expect(asked.searchParams.get('cursor')).toBe(first.nextCursor);
-    // The document asks for the same limit on every page.
-    expect(asked.searchParams.get('limit')).toBe('1');
+    const nextUrl = new URL(requests[1]?.url ?? '');
+    expect(nextUrl.pathname).toBe(`/v0${path}`);
+    expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
+    // The API reference requires the same limit on every page.
+    expect(nextUrl.searchParams.get('limit')).toBe('1');
   });
 });

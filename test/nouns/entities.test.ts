@@ -3,13 +3,13 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 
-const start = () => {
+const setup = () => {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   return { sandbox, payments: new PaymentsClient(sandbox.clientOptions) };
 };
 
-test('creates an individual, whose verification has not started', async () => {
-  const { payments } = start();
+test('entities.create creates an individual with a verification that has not started', async () => {
+  const { payments } = setup();
   const entity = await payments.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
   expect(entity).toMatchObject({
     id: 'ent_000001',
@@ -21,12 +21,12 @@ test('creates an individual, whose verification has not started', async () => {
   });
   expect(entity.kycLink).toMatch(/^https:/);
   expect(entity.tosLink).toMatch(/^https:/);
-  // The document leaves the status out of this one answer.
+  // The API reference leaves the status out of this response only.
   expect(entity).not.toHaveProperty('status');
 });
 
-test('creates a business', async () => {
-  const { payments } = start();
+test('entities.create creates a business', async () => {
+  const { payments } = setup();
   const entity = await payments.entities.create({
     email: 'till@example.com',
     businessName: 'Corner Shop Ltd',
@@ -34,8 +34,8 @@ test('creates a business', async () => {
   expect(entity.type).toBe('business');
 });
 
-test('gets an entity with its verification as it is now', async () => {
-  const { payments, sandbox } = start();
+test('entities.get returns the current verification of an entity', async () => {
+  const { payments, sandbox } = setup();
   const { id } = await payments.entities.create({ email: 'ada@example.com' });
   expect(await payments.entities.get(id)).toMatchObject({
     status: 'active',
@@ -48,8 +48,8 @@ test('gets an entity with its verification as it is now', async () => {
   });
 });
 
-test('lists every entity once', async () => {
-  const { payments, sandbox } = start();
+test('entities.list returns every entity once', async () => {
+  const { payments, sandbox } = setup();
   const made = ['a', 'b', 'c', 'd', 'e'].map(
     (name) => sandbox.entities.create({ email: `${name}@example.com` }).id,
   );
@@ -60,8 +60,8 @@ test('lists every entity once', async () => {
   expect(all.map(({ id }) => id)).toEqual(made);
 });
 
-test('says so when there is no such entity', async () => {
-  const { payments } = start();
+test('entities.get rejects with NotFoundError when the entity does not exist', async () => {
+  const { payments } = setup();
   const error = await failureOf(payments.entities.get('ent_999999'), NotFoundError);
   expect(error).toMatchObject({ status: 404, code: 'entity_not_found', outcome: 'rejected' });
 });

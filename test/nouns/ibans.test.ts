@@ -1,10 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { SandboxError } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
-test('gets an IBAN and where its deposits go', async () => {
-  const { payments } = observedPlatform();
+test('ibans.get returns an IBAN with the destination of its deposits', async () => {
+  const { payments } = clientOfSeededSandbox();
   expect(await payments.ibans.get('iban_000001')).toMatchObject({
     entityId: 'ent_000001',
     accountId: 'acc_000001',
@@ -13,8 +13,8 @@ test('gets an IBAN and where its deposits go', async () => {
   });
 });
 
-test('lists IBANs by entity and by account', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('ibans.list filters by entity and by account', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id: accountId } = sandbox.accounts.create({ entityId: 'ent_000002' });
   const { id } = sandbox.ibans.create({ accountId });
   const idsOf = async (query?: Parameters<typeof payments.ibans.list>[0]) =>
@@ -25,8 +25,8 @@ test('lists IBANs by entity and by account', async () => {
   expect(await idsOf()).toHaveLength(3);
 });
 
-test('deletes an IBAN, and deposits to it are rejected', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('a deposit to an IBAN is rejected after its deletion', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   expect(await payments.ibans.delete('iban_000001')).toBeUndefined();
   await expect(payments.ibans.get('iban_000001')).rejects.toThrow(NotFoundError);
   expect(() => sandbox.ibans.deposit('iban_000001', '10')).toThrow(SandboxError);

@@ -1,10 +1,10 @@
 import { NotFoundError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { failureOf, observed } from '../support/clients.ts';
-import { buildInput, observedPlatform, owner } from '../support/platform.ts';
+import { failureOf, clientOf } from '../support/clients.ts';
+import { buildInput, clientOfSeededSandbox, owner } from '../support/platform.ts';
 
-test('builds a payload that can be registered', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('instructions.build returns a payload that can be registered', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const built = await payments.instructions.build({ ...buildInput, salt: 99 });
   expect(built).toMatchObject({ salt: 99, maxExecutions: 10 });
   expect(built.action).toMatch(/^0x[0-9a-f]{40}$/);
@@ -14,8 +14,8 @@ test('builds a payload that can be registered', async () => {
   expect(listed.map((instruction) => instruction.instructionId)).toContain(instructionId);
 });
 
-test('lists all instructions of an address at once', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('instructions.list returns all instructions of an address in one request', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const [first, second] = sandbox.instructions.list();
   sandbox.instructions.execute(first?.instructionId ?? '', { value: '250000' });
   sandbox.instructions.deactivate(second?.instructionId ?? '');
@@ -29,28 +29,28 @@ test('lists all instructions of an address at once', async () => {
   expect(await payments.instructions.list({ address: `0x${'0'.repeat(40)}` })).toEqual([]);
 });
 
-test('writes a bigint as bare digits, and reads one back without losing any', async () => {
+test('a bigint is written as digits and read back without loss', async () => {
   const huge = 2n ** 64n + 1n;
-  const { payments, sent } = observed(
+  const { payments, requests } = clientOf(
     () => new Response(`{"salt":${huge},"maxExecutions":1,"action":"0xa","arguments":"0xb"}`),
   );
   const built = await payments.instructions.build({ ...buildInput, salt: huge });
-  expect(sent[0]?.body).toContain(`"salt":${huge},`);
+  expect(requests[0]?.body).toContain(`"salt":${huge},`);
   expect(built.salt).toBe(huge);
   expect(built.maxExecutions).toBe(1);
 });
 
-test('passes an action kind through that the document does not name', async () => {
-  const { payments, sent } = observedPlatform();
+test('an undocumented action kind is passed through', async () => {
+  const { payments, requests } = clientOfSeededSandbox();
   const actionArguments = { stakeETH: { amount: 5n, when: 'soon', nested: [null] } };
   await payments.instructions.build({ ...buildInput, actionArguments });
-  expect(sent[0]?.body).toContain(
+  expect(requests[0]?.body).toContain(
     '"actionArguments":{"stakeETH":{"amount":5,"when":"soon","nested":[null]}}',
   );
 });
 
-test('an error of the root API is told apart by its operation and path', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('an error of the root API has its own operation and path', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   sandbox.faults.add({
     operation: 'instructions.list',
     fault: { kind: 'status', status: 404, code: 'nobody' },
@@ -65,9 +65,9 @@ test('an error of the root API is told apart by its operation and path', async (
 });
 
 test('an address may be of any length', async () => {
-  const { payments, sent } = observed(() => Response.json([]));
+  const { payments, requests } = clientOf(() => Response.json([]));
   for (const address of ['0xabc', `0x${'A1'.repeat(32)}`] as const) {
     expect(await payments.instructions.list({ address })).toEqual([]);
-    expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual({ address });
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({ address });
   }
 });

@@ -1,7 +1,7 @@
 import { NotFoundError, UnprocessableEntityError } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { observedPlatform } from '../support/platform.ts';
+import { clientOfSeededSandbox } from '../support/platform.ts';
 
 const book = {
   sourceAccountId: 'acc_000001',
@@ -9,8 +9,8 @@ const book = {
   amount: '12.50',
 } as const;
 
-test('sends money between two accounts', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('transfers.create moves money between two accounts', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const created = await payments.transfers.create({ ...book, description: 'Rent' });
   expect(created).toEqual({
     id: 'txfr_000003',
@@ -30,8 +30,8 @@ test('sends money between two accounts', async () => {
   expect(await payments.accounts.get('acc_000002')).toMatchObject({ availableBalance: '1012.50' });
 });
 
-test('sends money to a counterparty', async () => {
-  const { payments } = observedPlatform();
+test('transfers.create sends money to a counterparty', async () => {
+  const { payments } = clientOfSeededSandbox();
   const created = await payments.transfers.create({
     sourceAccountId: 'acc_000001',
     counterpartyId: 'cpty_000001',
@@ -44,18 +44,18 @@ test('sends money to a counterparty', async () => {
   });
 });
 
-test('sends an amount as it was written, to the last digit', async () => {
-  const { payments, sent } = observedPlatform();
+test('an amount is sent with all its digits', async () => {
+  const { payments, requests } = clientOfSeededSandbox();
   for (const amount of ['0.10', '7', '100.000000000000000001']) {
     await payments.transfers.create({ ...book, amount });
-    expect(sent.at(-1)?.body).toContain(`"amount":"${amount}"`);
+    expect(requests.at(-1)?.body).toContain(`"amount":"${amount}"`);
     const { data } = await payments.transfers.list({ limit: 100 });
     expect(data.at(-1)?.amount).toBe(amount);
   }
 });
 
-test('accepts the largest and the smallest amount, and leaves the funds to the platform', async () => {
-  const { payments } = observedPlatform();
+test('transfers.create accepts the largest and the smallest amount', async () => {
+  const { payments } = clientOfSeededSandbox();
   const largest = `${'9'.repeat(30)}.${'9'.repeat(18)}`;
   await expect(payments.transfers.create({ ...book, amount: largest })).rejects.toThrow(
     UnprocessableEntityError,
@@ -66,18 +66,18 @@ test('accepts the largest and the smallest amount, and leaves the funds to the p
   });
 });
 
-test('sends a transfer once for each call', async () => {
-  const { payments, sandbox, sent } = observedPlatform();
+test('each call of transfers.create sends one transfer', async () => {
+  const { payments, sandbox, requests } = clientOfSeededSandbox();
   const before = sandbox.transfers.list().length;
   const call = payments.transfers.create(book);
-  // One call, however often its promise is looked at.
+  // A call is sent once although its promise is awaited twice.
   await Promise.all([call, call, call.withResponse(), call.then(({ id }) => id)]);
   expect(sandbox.transfers.list()).toHaveLength(before + 1);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-test('lists the transfers of an account', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('transfers.list returns the transfers of an account', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const { id } = sandbox.accounts.create({ entityId: 'ent_000002' });
   sandbox.accounts.fund(id, '5');
   sandbox.transfers.create({ ...book, sourceAccountId: id, amount: '5' });
@@ -87,8 +87,8 @@ test('lists the transfers of an account', async () => {
   expect(all.data).toHaveLength(3);
 });
 
-test('tells of money that is not there, and moves none', async () => {
-  const { payments, sandbox } = observedPlatform();
+test('transfers.create rejects missing funds and moves no money', async () => {
+  const { payments, sandbox } = clientOfSeededSandbox();
   const before = sandbox.accounts.get('acc_000001');
   const error = await failureOf(
     payments.transfers.create({ ...book, amount: '1000000' }),
@@ -104,7 +104,7 @@ test('tells of money that is not there, and moves none', async () => {
   expect(sandbox.accounts.get('acc_000001')).toEqual(before);
 });
 
-test('says so when there is no such transfer', async () => {
-  const { payments } = observedPlatform();
+test('transfers.get rejects with NotFoundError when the transfer does not exist', async () => {
+  const { payments } = clientOfSeededSandbox();
   await expect(payments.transfers.get('txfr_999999')).rejects.toThrow(NotFoundError);
 });

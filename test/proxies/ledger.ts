@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /*
- * A platform behind a proxy that knows one thing: which payments it has made. How it answers is in the
- * description of each transfer, before the first space: `answers`, `hangs` after it has paid, or
- * `refuses-422` in the platform's own form.
+ * A platform behind a proxy that records which payments it has made. The first word in the
+ * description of each transfer selects the response: `succeed`, `hang` after the payment, or
+ * `reject-422` with an Error body.
  */
 
 export interface Ledger {
   readonly port: number;
-  /** The description of every payment that was made, in order. */
+  /** The descriptions of all payments, in order. */
   readonly payments: readonly string[];
-  /** How many requests have arrived. */
+  /** The number of requests that have arrived. */
   readonly arrived: () => number;
   close(): void;
 }
 
 export interface LedgerOptions {
-  /** Closes connections that were idle for so long, in milliseconds. */
+  /** Idle connections are closed after this time, in milliseconds. */
   readonly idle?: number;
-  /** How long an answer takes. */
+  /** The time that a response takes, in milliseconds. */
   readonly delay?: number;
 }
 
@@ -32,15 +32,15 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
     let text = '';
     for await (const chunk of request) text += String(chunk);
     if (request.method !== 'POST') {
-      const found = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
-      reply(response, 200, found ?? { data: transfers, hasMore: false, nextCursor: null });
+      const existing = transfers.find(({ id = '' }) => request.url?.endsWith(`/${id}`));
+      reply(response, 200, existing ?? { data: transfers, hasMore: false, nextCursor: null });
       return;
     }
     const input = JSON.parse(text) as { description: string };
     const { description } = input;
     const [manner = ''] = description.split(' ');
-    if (manner.startsWith('refuses-')) {
-      reply(response, Number(manner.slice(8)), { error: 'No.', code: 'refused', details: null });
+    if (manner.startsWith('reject-')) {
+      reply(response, Number(manner.slice(7)), { error: 'No.', code: 'refused', details: null });
       return;
     }
     payments.push(description);
@@ -51,14 +51,14 @@ export async function startLedger({ idle, delay = 0 }: LedgerOptions = {}): Prom
       createdAt: new Date().toISOString(),
     };
     transfers.push({ ...input, ...created, direction: 'outgoing', currency: 'USDC' });
-    if (manner === 'hangs') return;
+    if (manner === 'hang') return;
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     reply(response, 201, created);
   };
   const server = createServer((request, response) => {
     void handle(request, response);
   });
-  // By hand, because Node's own limit is announced in a header, which clients heed.
+  // The timeout is set manually because Node announces its own in a header, which clients honour.
   server.keepAliveTimeout = 60_000;
   if (idle !== undefined) {
     server.on('connection', (socket) => {

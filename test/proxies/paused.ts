@@ -1,8 +1,8 @@
 import type * as package_ from '../../src/index.ts';
 
 /*
- * Pays so many times at once and tells how each call ended, as JSON:
- * node paused.ts <package> <baseUrl> <count> <timeout>
+ * Makes payments at once and prints the outcome of each call as JSON: node paused.ts <package>
+ * <baseUrl> <count> <timeout>
  */
 const [, , from = '', baseUrl = '', count = '1', timeout = '1000'] = process.argv;
 const { PaymentsClient, isPaymentsError } = (await import(from)) as typeof package_;
@@ -18,7 +18,7 @@ const ends = await Promise.all(
         sourceAccountId: 'acc_1',
         counterpartyId: 'cpty_1',
         amount: '1.00',
-        description: `answers ${index}`,
+        description: `succeed ${index}`,
       });
       return 'ok';
     } catch (error) {

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 
-/* nginx and haproxy, each with a configuration of the test on a free port, and ended by it. */
+/* nginx and haproxy with a configuration of the test on a free port; the test ends them. */
 
 export interface Proxy {
   readonly port: number;
   readonly baseUrl: string;
-  /** Starts a new process in the place of the old one, which ends when its work is done. */
+  /** Starts a new process; the old one ends after its requests. */
   reload(): Promise<void>;
   close(): void;
 }
@@ -25,7 +25,7 @@ export const missing = ['nginx', 'haproxy'].filter((name) => {
   }
 });
 
-/** Debian keeps servers where only root looks. */
+/** Debian installs servers outside of the PATH of users. */
 function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 }
@@ -48,7 +48,10 @@ async function listening(port: number): Promise<void> {
 
 const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}/v0`;
 
-/** nginx in front of a port; `http` and `location` are lines of those blocks. Its root has `down.html`. */
+/**
+ * nginx in front of a port; `http` and `location` are lines of those blocks. Its root has
+ * `down.html`.
+ */
 export async function startNginx(
   upstream: number,
   { http = '', location = '', server = '' }: { http?: string; server?: string; location?: string },

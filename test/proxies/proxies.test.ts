@@ -13,8 +13,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { missing, startHaproxy, startNginx } from './processes.ts';
 
-// What real nginx and haproxy make of answers, and whether the SDK's word on them is true. The ledger
-// behind them knows which payments were made.
+// The responses of real nginx and haproxy, and whether the SDK reports them correctly. The ledger
+// records which payments were made.
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -33,7 +33,7 @@ async function haproxy(upstream: number, lines: Parameters<typeof startHaproxy>[
   onTestFinished(proxy.close);
   return proxy;
 }
-const clientAt = (baseUrl: string, options: ClientOptions = {}): PaymentsClient =>
+const clientAtUrl = (baseUrl: string, options: ClientOptions = {}): PaymentsClient =>
   new PaymentsClient({ baseUrl, apiKey: 'sk_test_proxies', ...options });
 
 interface End {
@@ -58,7 +58,7 @@ async function pay(payments: PaymentsClient, description: string): Promise<End> 
   }
 }
 
-/** So many payments by ten workers. */
+/** Payments made by ten workers. */
 async function payMany(payments: PaymentsClient, count: number, manner: string): Promise<End[]> {
   const ends: End[] = [];
   let next = 0;
@@ -69,7 +69,7 @@ async function payMany(payments: PaymentsClient, count: number, manner: string):
   return ends;
 }
 
-/** What was said to have had no effect, and is in the ledger all the same; and what was paid twice. */
+/** Payments that were reported as without effect but are in the ledger, and payments made twice. */
 function lies(ends: readonly End[], { payments }: Ledger): string[] {
   return [
     ...ends
@@ -102,52 +102,52 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
   test.for<Replacing>([
     [
       'an error page of nginx that is missing',
-      'hangs',
+      'hang',
       404,
       nginxWith(`${errorPage} location = /50x.html { root /nonexistent; }`),
     ],
     [
       'an error page of nginx that is forbidden',
-      'hangs',
+      'hang',
       403,
       nginxWith(`${errorPage} location = /50x.html { deny all; }`),
     ],
     [
       'a maintenance page of nginx',
-      'hangs',
+      'hang',
       405,
       nginxWith('error_page 502 503 504 @down; location @down { try_files /down.html =503; }'),
     ],
     [
       'the maintenance page of docs/deployment.md',
-      'hangs',
+      'hang',
       504,
       nginxWith('error_page 502 503 504 @down; location @down { return 503 "Down."; }'),
     ],
     [
       'an error page of nginx elsewhere',
-      'hangs',
+      'hang',
       307,
       nginxWith('error_page 504 =307 https://status.example.com/;'),
     ],
     [
       'haproxy, which denies the 201 with 403',
-      'answers',
+      'succeed',
       403,
       haproxyWith('http-response deny deny_status 403 if { status 201 }'),
     ],
     [
       'haproxy, which denies the 201 with 400',
-      'answers',
+      'succeed',
       400,
       haproxyWith('http-response deny deny_status 400 if { status 201 }'),
     ],
   ])(
-    'a payment whose response is replaced by %s is unknown, and createOnce pays it once',
+    'createOnce pays once when the response of a payment is replaced by %s',
     async ([, manner, status, start]) => {
       const platform = await ledger();
       const { baseUrl } = await start(platform.port);
-      const payments = clientAt(baseUrl, { journal: memoryJournal() });
+      const payments = clientAtUrl(baseUrl, { journal: memoryJournal() });
       const ends = await payMany(payments, 60, manner);
       expect([outcomes(ends), lies(ends, platform)]).toEqual([[`unknown ${status}`], []]);
       expect(platform.payments).toHaveLength(60);
@@ -173,12 +173,12 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     },
   );
 
-  test('the platform’s own refusals stay refusals through both', async () => {
+  test('the rejections of the platform pass through both proxies', async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
       for (const status of [400, 401, 403, 404, 409, 422]) {
-        const end = await pay(clientAt(baseUrl), `refuses-${status}`);
+        const end = await pay(clientAtUrl(baseUrl), `reject-${status}`);
         expect(end).toMatchObject({ outcome: 'rejected', status });
       }
     }
@@ -189,19 +189,19 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const platform = await ledger();
     const server = 'return 308 https://$host$request_uri;';
     const { baseUrl } = await nginx(platform.port, { server });
-    const end = await pay(clientAt(baseUrl), 'answers');
+    const end = await pay(clientAtUrl(baseUrl), 'succeed');
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
-  test('graceful reloads of haproxy under load leave hardly a payment in doubt', async () => {
+  test('graceful reloads of haproxy under load leave almost no payment in doubt', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
-    const payments = clientAt(proxy.baseUrl);
+    const payments = clientAtUrl(proxy.baseUrl);
     const ends: End[] = [];
     let isOver = false;
     const work = async (worker: number): Promise<void> => {
       for (let count = 0; !isOver; count += 1) {
-        ends.push(await pay(payments, `answers ${worker}-${count}`));
+        ends.push(await pay(payments, `succeed ${worker}-${count}`));
         await sleep(Math.random() * 50);
       }
     };
@@ -215,23 +215,23 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const inDoubt = ends.filter(({ outcome }) => outcome === 'unknown');
     expect(lies(ends, platform)).toEqual([]);
     expect(ends.length).toBeGreaterThan(200);
-    // None on a quiet machine; up to four in a hundred while everything else is tested beside it.
+    // A quiet machine has none; a busy one has up to four in a hundred.
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('behind limit_req 20 a second without burst, ten a second get through with little in vain', async () => {
+  test('ten requests a second pass limit_req 20 a second without burst with few rejected requests', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
       location: 'limit_req zone=z;',
     });
     let sent = 0;
-    const payments = clientAt(baseUrl, { hooks: { onRequest: () => (sent += 1) } });
+    const payments = clientAtUrl(baseUrl, { hooks: { onRequest: () => (sent += 1) } });
     const until = Date.now() + 6_000;
     const ends: End[] = [];
     const work = async (worker: number): Promise<void> => {
       for (let count = 0; Date.now() < until; count += 1) {
-        ends.push(await pay(payments, `answers ${worker}-${count}`));
+        ends.push(await pay(payments, `succeed ${worker}-${count}`));
       }
     };
     await Promise.all(Array.from({ length: 16 }, (_, worker) => work(worker)));
@@ -241,31 +241,31 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
   });
 });
 
-/** A connection with a way of 25 ms in each direction. */
+/** A connection with a delay of 25 ms in each direction. */
 async function farAway(port: number): Promise<number> {
-  const later = (from: Socket, to: Socket): void => {
+  const delayedCopy = (from: Socket, to: Socket): void => {
     from.on('data', (chunk) => setTimeout(() => to.writable && to.write(chunk), 25));
     from.on('end', () => setTimeout(() => to.end(), 25));
     from.on('error', () => setTimeout(() => to.destroy(), 25));
   };
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    later(near, far);
-    later(far, near);
+    delayedCopy(near, far);
+    delayedCopy(far, near);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
-test('payments around the moment when a server closes idle connections are not left in doubt', async () => {
+test('payments are not left in doubt when a server closes idle connections', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];
   const work = async (worker: number): Promise<void> => {
-    const payments = clientAt(`http://127.0.0.1:${port}/v0`);
+    const payments = clientAtUrl(`http://127.0.0.1:${port}/v0`);
     for (let count = 0; count < 4; count += 1) {
-      ends.push(await pay(payments, `answers ${worker}-${count}`));
+      ends.push(await pay(payments, `succeed ${worker}-${count}`));
       await sleep(900 + Math.random() * 200);
     }
   };
@@ -288,9 +288,9 @@ const runtimes: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-// Bun and Deno are there when test:runtimes has been run.
+// Bun and Deno are available after test:runtimes.
 test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
-  'a process of %s that stood still reads the answers before it calls them overdue',
+  'a suspended process of %s reads the responses before it reports a timeout',
   async ([, [program = '', ...args]]) => {
     const platform = await ledger({ delay: 300 });
     const script = fileURLToPath(new URL('paused.ts', import.meta.url));

@@ -31,21 +31,21 @@ export const promises: Readonly<
   'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
       ['full/plan.test.ts', 'a creation that meets: %s'],
-      ['money/outcome.test.ts', 'one cause that is not on the list among others proves nothing'],
+      ['money/outcome.test.ts', 'an unlisted cause among listed ones proves nothing'],
       [
         'money/resend.test.ts',
-        'status $status to a $kind has the outcome and the repeats of the table',
+        'status $status to a $kind has the outcome and the attempts of the table',
       ],
     ],
   'A creation with an unknown outcome is not sent again, whatever happened before': [
     [
       'money/resend.test.ts',
-      'an unknown attempt ends the tries of a creation, although the one before was harmless',
+      'an unknown attempt ends the retries of a creation after a harmless failure',
     ],
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
-      ['money/once-states.test.ts', 'whatever happens to them, callers make one payment: %o'],
+      ['money/once-states.test.ts', 'callers make one payment in every interleaving: %o'],
       ['full/once-states.test.ts', 'whatever happens to them, callers make one payment: %o'],
       [
         'full/once-deaths.test.ts',
@@ -54,37 +54,34 @@ export const promises: Readonly<
     ],
   '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
     [
-      ['money/once.test.ts', 'the claim is written before anything is sent, and says when it ends'],
-      ['money/once.test.ts', 'what the claim took is time that the request no longer has'],
-      ['money/journals.test.ts', 'the database reports that a claim is on disk before it answers'],
+      ['money/once.test.ts', 'the claim with its expiry is written before anything is sent'],
+      ['money/once.test.ts', 'the request has less time after a slow claim'],
+      ['money/journals.test.ts', 'a claim is on disk before swap resolves'],
     ],
   '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
       [
         'money/once.test.ts',
-        'a claim of somebody who died is taken over when its request can no longer arrive',
+        'the claim of a dead process is taken over when its request can no longer arrive',
       ],
       [
         'money/once.test.ts',
-        'the time is taken before the look, in which a transfer may still appear',
+        'the time is read before the search, during which a transfer may still appear',
       ],
     ],
   'An operator decides about a transfer that may be the payment': [
-    ['money/once.test.ts', 'what may be the payment is for a person, and named'],
+    ['money/once.test.ts', 'a transfer that may be the payment is named for an operator to decide'],
   ],
   'A journal that fails prevents the payment from being sent, and never fails an accepted one': [
-    ['money/once.test.ts', '%s: nothing is sent, and an earlier call may have paid'],
+    ['money/once.test.ts', 'nothing is sent and the payment stays in doubt when %s'],
     [
       'money/once.test.ts',
-      'a journal that fails once the platform has accepted does not fail the call',
+      'a call succeeds although the journal fails after the platform has accepted',
     ],
   ],
   'Every failure is a `PaymentsError` with an outcome, and no rejection stays unhandled': [
     chaos,
-    [
-      'money/deadline.test.ts',
-      'whatever happens, no timer stays and no rejection is left unhandled',
-    ],
+    ['money/deadline.test.ts', 'a failed call leaves no timer and no unhandled rejection'],
   ],
   'A call ends within `totalTimeout`, and so does each page of a list, whatever hangs': [
     chaos,
@@ -93,7 +90,7 @@ export const promises: Readonly<
   'Nothing is sent after `totalTimeout`, nor after the caller has aborted': [
     [
       'money/deadline.test.ts',
-      'nothing is sent after totalTimeout, although no timer has fired yet',
+      'nothing is sent after totalTimeout although its timer has not fired',
     ],
     ['money/rate-limiter.test.ts', 'is not sent by a machine that slept past its deadline'],
     [
@@ -110,95 +107,91 @@ export const promises: Readonly<
     [
       [
         'transports/dispatcher.test.ts',
-        'a write that is about to be sent again behind our back is held back',
+        'a write is held back when a dispatcher is about to resend it',
       ],
     ],
   'No redirect is followed, and its target receives no request': [chaos],
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [
-      ['money/backoff.test.ts', 'Retry-After is never undercut, whatever the random numbers are'],
-      [
-        'money/rate-limiter.test.ts',
-        'whatever calls come to, none is let out in a pause, and every one comes to an end',
-      ],
+      ['money/backoff.test.ts', 'the wait is never shorter than Retry-After'],
+      ['money/rate-limiter.test.ts', 'no call is released during a pause and every call ends'],
     ],
   'Behind a rate limiter, a client reaches at least half of the rate, with fewer than two requests per call':
     [
       [
         'money/rate-limiter.test.ts',
-        'behind a limiter of %d a second, %d workers get half of it, with little in vain',
+        'half of a limit of %d a second gets through for %d workers with few rejected requests',
       ],
       [
         'proxies/proxies.test.ts',
-        'behind limit_req 20 a second without burst, ten a second get through with little in vain',
+        'ten requests a second pass limit_req 20 a second without burst with few rejected requests',
       ],
     ],
   'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
-    [['money/rate-limiter.test.ts', 'ends at once as a RateLimitError if its time is too short']],
+    [
+      [
+        'money/rate-limiter.test.ts',
+        'ends at once as a RateLimitError if its deadline is too short',
+      ],
+    ],
   '`rejected` comes from the platform itself, or proves that nothing was forwarded': [
     ['money/outcome.test.ts', 'leaves the payment unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
-      'a payment whose response is replaced by %s is unknown, and createOnce pays it once',
+      'createOnce pays once when the response of a payment is replaced by %s',
     ],
   ],
   'A pause of the process is not a timeout': [
     [
       'money/deadline.test.ts',
-      'an answer that came while the process stood still is read before its deadline is checkBy',
+      'a response that arrived while the process was suspended is read before its deadline is checked',
     ],
     [
       'proxies/proxies.test.ts',
-      'a process of %s that stood still reads the answers before it calls them overdue',
+      'a suspended process of %s reads the responses before it reports a timeout',
     ],
   ],
   'A write does not use a connection that a server may be closing because it was idle': [
     [
       'proxies/proxies.test.ts',
-      'payments around the moment when a server closes idle connections are not left in doubt',
+      'payments are not left in doubt when a server closes idle connections',
     ],
   ],
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
-    [
-      'money/backoff.test.ts',
-      'the budget keeps callers who fail together from trying three times each',
-    ],
+    ['money/backoff.test.ts', 'the retry budget limits callers that fail together'],
   ],
   'After a 401 a call is sent once more with a new token, which is fetched once for all waiting calls':
     [
       [
         'client/credentials.test.ts',
-        'fifty refusals at once: one call of the function, fifty replays',
+        'fifty concurrent 401 responses cause one call of the credential function',
       ],
       ['client/credentials.test.ts', 'a second 401 is not followed by a third request'],
     ],
   'A credential function that hangs or fails causes a typed error, and nothing is sent': [
+    ['client/credentials.test.ts', 'the error of a credential function is copied into the cause'],
     [
       'client/credentials.test.ts',
-      'what the function failed with is the cause of the error, as a copy',
+      'a credential function that hung is called again by the next call',
     ],
-    ['client/credentials.test.ts', 'a function that hung once is asked again by the next call'],
     [
       'client/credentials.test.ts',
-      'a function that hung is asked again as soon as it had the time of one attempt',
+      'a credential function that hung is called again after the time of one attempt',
     ],
   ],
   'With `idempotencyHeader`, every attempt of a call carries the same key': [
     chaos,
     [
       'money/idempotency.test.ts',
-      'with a key a creation is sent again after an unknown outcome, always with the same key',
+      'a creation with a key is resent with the same key after an unknown outcome',
     ],
   ],
   'No error, hook or log shows a credential, not even one that the platform repeats': [
     chaos,
-    [
-      'errors/errors.test.ts',
-      'an error holds no request, no response, no credential, and nothing of ky',
-    ],
+    ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
     [
       'secrets/responses.test.ts',
-      'no error shows a secret of this place of an answer, however it is spelled: %s',
+      'no error shows a secret from this part of a response in any spelling: %s',
     ],
   ],
   'An endless, highly compressed or deeply nested response uses no more memory than the limit': [
@@ -209,21 +202,18 @@ export const promises: Readonly<
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
     [
+      ['lists/scripts.test.ts', 'a loop over $way ends and yields the items of the script so far'],
       [
-        'lists/scripts.test.ts',
-        'whatever pages come over $way, a loop ends and has seen the truth so far',
+        'lists/cursor.test.ts',
+        'a list ends after a thousand empty pages with a cursor to resume from',
       ],
       [
         'lists/cursor.test.ts',
-        'empty pages without end are asked for a thousand times, and the way on is told',
+        'a list ends in an error when the same page repeats under new cursors',
       ],
-      ['lists/cursor.test.ts', 'a page that comes for ever under new cursors is found out'],
     ],
   "No listener stays on a caller's signal": [
-    ['money/deadline.test.ts', 'no listener stays on the caller’s signal'],
-    [
-      'money/rate-limiter.test.ts',
-      'whatever calls come to, none is let out in a pause, and every one comes to an end',
-    ],
+    ['money/deadline.test.ts', 'no listener stays on the signal of the caller'],
+    ['money/rate-limiter.test.ts', 'no call is released during a pause and every call ends'],
   ],
 };

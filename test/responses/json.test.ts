@@ -13,7 +13,7 @@ import { address, built, newInstruction } from '../support/values.ts';
 
 const isSafe = (value: bigint): boolean =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
-/** What an integer reads back as. */
+/** The expected value of an integer. */
 const asRead = (value: bigint): number | bigint => (isSafe(value) ? Number(value) : value);
 
 const anyInteger = fc.oneof(
@@ -29,7 +29,7 @@ const anyInteger = fc.oneof(
   ),
 );
 
-test('an integer of any size comes through unharmed, wherever it stands', () => {
+test('an integer of any size is read exactly at any position', () => {
   fc.assert(
     fc.property(anyInteger, fc.constantFrom('', ' ', '\n\t '), (value, space) => {
       const read = asRead(value);
@@ -46,7 +46,7 @@ test('an integer of any size comes through unharmed, wherever it stands', () => 
   );
 });
 
-test('what stringifyJson writes, parseJson reads back the same', () => {
+test('parseJson reads back what stringifyJson writes', () => {
   const leaf = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.boolean(),
@@ -67,7 +67,7 @@ test('what stringifyJson writes, parseJson reads back the same', () => {
       ),
     ),
   }));
-  // A double above 2^53 may be written as a run of digits, which is then an integer.
+  // A double above 2^53 may be written as digits, which are then an integer.
   const asReadBack = (value: unknown): unknown =>
     typeof value === 'number' && Number.isInteger(value) && /^-?\d+$/.test(JSON.stringify(value))
       ? asRead(BigInt(JSON.stringify(value)))
@@ -98,12 +98,12 @@ test.each([
   ['12345678901234567e3', 12_345_678_901_234_567e3],
   ['1e30', 1e30],
   ['-0', -0],
-])('a number is read as it is written, a bigint where digits would be lost: %s', (text, value) => {
+])('%s is read exactly, as a bigint where a number would lose digits', (text, value) => {
   if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
   else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
 });
 
-test('digits in a text or a key stay text', () => {
+test('digits in a string or a key stay a string', () => {
   const digits = '12345678901234567890';
   const text = `{"${digits}":"${digits}","a":[":${digits}","\\":${digits}",", ${digits}"],"b":${digits}}`;
   expect(parseJson(text)).toEqual({
@@ -113,7 +113,7 @@ test('digits in a text or a key stay text', () => {
   });
 });
 
-test('a bigint is written as bare digits, whatever BigInt.prototype.toJSON has become', () => {
+test('a bigint is written as digits although BigInt.prototype.toJSON is patched', () => {
   const value = { salt: 10n ** 30n, list: [1n, { deep: -(2n ** 64n) }], text: '1' };
   const written = `{"salt":1${'0'.repeat(30)},"list":[1,{"deep":-18446744073709551616}],"text":"1"}`;
   expect(stringifyJson(value)).toBe(written);
@@ -131,44 +131,46 @@ test('a bigint is written as bare digits, whatever BigInt.prototype.toJSON has b
   }
 });
 
-test('dates are written as text, undefined is left out and null is kept', () => {
+test('dates are written as strings, undefined is omitted and null is kept', () => {
   const from = new Date('2026-01-31T12:00:00Z');
   expect(stringifyJson({ from, gone: undefined, webhookUrl: null })).toBe(
     '{"from":"2026-01-31T12:00:00.000Z","webhookUrl":null}',
   );
 });
 
-test('integers go out and come in through the client without losing a digit', async () => {
+test('integers pass through the client without losing a digit', async () => {
   const salt = 2n ** 200n + 1n;
   const { payments, requests } = clientOf((request) => {
     const text = JSON.stringify(request.method === 'POST' ? built : [instruction]);
     return new Response(text.replace('"salt":7', `"salt":${salt}`));
   });
-  const sent = { ...newInstruction, salt, maxExecutions: 3 };
-  expect((await payments.instructions.build(sent)).salt).toBe(salt);
+  const input = { ...newInstruction, salt, maxExecutions: 3 };
+  expect((await payments.instructions.build(input)).salt).toBe(salt);
   expect(requests[0]?.body).toContain(`"salt":${salt},"maxExecutions":3`);
   const [first] = await payments.instructions.list({ address });
   expect(first?.salt).toBe(salt);
 });
 
-/** `__proto__` as JSON can spell it: any letter may be an escape, with digits of either case. */
-const spelling = (ways: readonly string[]): string =>
+/** `__proto__` as JSON can spell it: any letter may be an escape with digits of either case. */
+const spell = (spellingKinds: readonly string[]): string =>
   [...'__proto__']
     .map((letter, index) => {
       const code = letter.charCodeAt(0).toString(16).padStart(4, '0');
-      if (ways[index] === 'plain') return letter;
-      return `\\u${ways[index] === 'upper' ? code.toUpperCase() : code}`;
+      if (spellingKinds[index] === 'plain') return letter;
+      return `\\u${spellingKinds[index] === 'upper' ? code.toUpperCase() : code}`;
     })
     .join('');
-const ways = ['plain', 'lower', 'upper'] as const;
-const spellings = fc.array(fc.constantFrom(...ways), { minLength: 9, maxLength: 9 }).map(spelling);
-const onePlace = ways.flatMap((way) =>
+const spellingKinds = ['plain', 'lower', 'upper'] as const;
+const spellings = fc
+  .array(fc.constantFrom(...spellingKinds), { minLength: 9, maxLength: 9 })
+  .map(spell);
+const onePlace = spellingKinds.flatMap((way) =>
   Array.from({ length: 9 }, (_, place): [string] => [
-    spelling(Array.from({ length: 9 }, (__, index) => (index === place ? way : 'plain'))),
+    spell(Array.from({ length: 9 }, (__, index) => (index === place ? way : 'plain'))),
   ]),
 );
 
-test('a __proto__ key is dropped, however it is spelt and however deep it is', () => {
+test('a __proto__ key is dropped in any spelling at any depth', () => {
   fc.assert(
     fc.property(spellings, (key) => {
       const evil = `{"${key}":{"polluted":true},"kept":1}`;
@@ -191,7 +193,7 @@ test('a __proto__ key is dropped, however it is spelt and however deep it is', (
   expect(({} as { polluted?: true }).polluted).toBeUndefined();
 });
 
-test('the word __proto__ may be a value, and constructor and prototype may be keys', () => {
+test('constructor and prototype may be keys', () => {
   const value = { a: '__proto__', constructor: 1, prototype: { x: 2 }, my__proto__: 3 };
   expect(parseJson(JSON.stringify(value))).toEqual(value);
 });
@@ -199,25 +201,25 @@ test('the word __proto__ may be a value, and constructor and prototype may be ke
 const nested = (levels: number, middle = ''): string =>
   `${'['.repeat(levels)}${middle}${']'.repeat(levels)}`;
 
-test('deep nesting is refused', () => {
+test('deep nesting is rejected', () => {
   expect(parseJson(nested(maxDepth))).toBeInstanceOf(Array);
   expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
   expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);
   expect(() => parseJson(nested(1_000_000))).toThrow(JsonLimitError);
-  // Many levels one after the other are not deep, and brackets in a text are no levels.
+  // Consecutive levels are not deep, and brackets in a string are no levels.
   expect(parseJson(`[${'[[]],'.repeat(1_000)}0]`)).toHaveLength(1_001);
   const text = JSON.stringify({ text: `"${'[{'.repeat(100)}\\` });
   expect(parseJson(text)).toEqual(JSON.parse(text));
 });
 
 test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u{feff}{}'])(
-  'text that is not JSON is refused: %j',
+  'a string that is not JSON is rejected: %j',
   (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   },
 );
 
-test('every beginning of an object or an array counts as cut off, and the whole does not', () => {
+test('every proper prefix of an object or array counts as truncated', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),
@@ -236,7 +238,7 @@ test('every beginning of an object or an array counts as cut off, and the whole 
 });
 
 test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])(
-  'text that is no beginning of an object or array does not count as cut off: %j',
+  'a string that starts no object or array does not count as truncated: %j',
   (text) => {
     expect(isTruncated(text)).toBe(false);
   },

@@ -1,15 +1,15 @@
 /*
- * In a file of its own: importing the classic zod sets messages for every schema in the process,
- * those of zod/mini included. An application that uses both must still be told what to do.
+ * These tests have a file of their own because importing classic zod sets messages for every
+ * schema in the process, those of zod/mini included. The messages of the client must not change.
  */
 import type { EntityCreateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { observed } from '../support/clients.ts';
-import { buildInput, furnishedPlatform, observedSandbox } from '../support/platform.ts';
+import { clientOf } from '../support/clients.ts';
+import { buildInput, seededSandbox, clientOfSandbox } from '../support/platform.ts';
 
-test('a schema of classic zod checks an answer and transforms it', async () => {
-  const { payments } = observedSandbox(furnishedPlatform());
+test('a schema of classic zod checks and transforms a response', async () => {
+  const { payments } = clientOfSandbox(seededSandbox());
   const schema = z.object({
     id: z.string().startsWith('acc_'),
     createdAt: z.iso.datetime().transform((text) => new Date(text)),
@@ -23,8 +23,8 @@ test('a schema of classic zod checks an answer and transforms it', async () => {
   expect(account).toEqual({ id: 'acc_000001', createdAt: new Date(Date.UTC(2026, 0, 15)) });
 });
 
-test('a schema of classic zod that does not fit is told by its own words', async () => {
-  const { payments } = observed(() => Response.json({ id: 5 }));
+test('a mismatch with a schema of classic zod is reported with its message', async () => {
+  const { payments } = clientOf(() => Response.json({ id: 5 }));
   const schema = z.object({ id: z.string() });
   await expect(
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema }),
@@ -33,8 +33,8 @@ test('a schema of classic zod that does not fit is told by its own words', async
   });
 });
 
-test('arguments are refused in the same words whether classic zod is there or not', async () => {
-  const { payments, sent } = observed();
+test('invalid arguments have the same message with and without classic zod', async () => {
+  const { payments, requests } = clientOf();
   const missing = payments.entities.create(undefined as unknown as EntityCreateInput);
   await expect(missing).rejects.toMatchObject({
     issues: [{ path: '', message: 'got nothing; expected an object' }],
@@ -49,5 +49,5 @@ test('arguments are refused in the same words whether classic zod is there or no
       { path: 'actionArguments.refuelERC20.fee', message: 'got a string; expected an object' },
     ],
   });
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });

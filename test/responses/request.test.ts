@@ -2,60 +2,60 @@ import { PaymentsClient, type ResponseSchema, type AnyRequest } from 'payments-p
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { apiKey, failureOf, jwt, observed } from '../support/clients.ts';
-import { furnishedPlatform, observedPlatform, owner } from '../support/platform.ts';
+import { apiKey, failureOf, jwt, clientOf } from '../support/clients.ts';
+import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
-test('request asks the versioned API with the API key and the root API with the JWT', async () => {
-  const { payments, sent } = observed();
+test('request sends the API key to the versioned API and the JWT to the root API', async () => {
+  const { payments, requests } = clientOf();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
-  expect(sent.map(({ url, headers }) => [url, headers['authorization']])).toEqual([
+  expect(requests.map(({ url, headers }) => [url, headers['authorization']])).toEqual([
     ['https://api.example.com/v0/reports', `Bearer ${apiKey}`],
     ['https://api.example.com/reports', `Bearer ${jwt}`],
   ]);
 });
 
 test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
-  'a query is encoded as a form is: %j',
+  'a query is encoded like a form: %j',
   async (text) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const query = { [text]: text, after: text };
     await payments.request({ method: 'GET', path: '/reports', api: 'versioned', query });
-    expect(sent[0]?.url).toBe(
+    expect(requests[0]?.url).toBe(
       `https://api.example.com/v0/reports?${new URLSearchParams(query).toString()}`,
     );
   },
 );
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-  'request sends %s',
+  'request sends the method %s',
   async (method) => {
-    const { payments, sent } = observed();
+    const { payments, requests } = clientOf();
     const query = { a: '1 2', b: 3n, c: undefined };
     const request = { method, path: '/a%20b/c:d@e', api: 'versioned', query } as const;
     expect(await payments.request(request)).toEqual({});
-    expect(sent).toMatchObject([
+    expect(requests).toMatchObject([
       { method, url: 'https://api.example.com/v0/a%20b/c:d@e?a=1+2&b=3', body: '' },
     ]);
     if (method !== 'GET') {
       await payments.request({ ...request, body: { list: [1, 2n, null], gone: undefined } });
-      expect(sent[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
-      expect(sent[1]?.headers['content-type']).toBe('application/json');
+      expect(requests[1]).toMatchObject({ method, body: '{"list":[1,2,null]}' });
+      expect(requests[1]?.headers['content-type']).toBe('application/json');
     }
   },
 );
 
 test('a body may be any JSON value', async () => {
-  const { payments, sent } = observed();
+  const { payments, requests } = clientOf();
   for (const body of [[1, 2], 'text', 5, true, null]) {
     await payments.request({ method: 'POST', path: '/x', api: 'versioned', body });
-    expect(sent.at(-1)?.body).toBe(JSON.stringify(body));
+    expect(requests.at(-1)?.body).toBe(JSON.stringify(body));
   }
 });
 
 test('a GET can carry a body over a real connection', async () => {
-  const sandbox = furnishedPlatform();
+  const sandbox = seededSandbox();
   const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
     const payments = new PaymentsClient({
@@ -70,14 +70,14 @@ test('a GET can carry a body over a real connection', async () => {
       body: { address: owner },
     });
     expect(listed).toHaveLength(2);
-    expect(server.sent).toMatchObject([{ method: 'GET', body: `{"address":"${owner}"}` }]);
+    expect(server.requests).toMatchObject([{ method: 'GET', body: `{"address":"${owner}"}` }]);
   } finally {
     await server.close();
   }
 });
 
-test('request reads what the SDK has no method for', async () => {
-  const { payments } = observedPlatform();
+test('request reaches an endpoint without a method in the SDK', async () => {
+  const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
     path: '/accounts/acc_000001',
@@ -87,9 +87,9 @@ test('request reads what the SDK has no method for', async () => {
   expect(account).toEqual({ id: 'acc_000001', name: 'Source' });
 });
 
-test('request hands a body without a schema out as it is', async () => {
+test('request returns a body without a schema unchanged', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
-  const { payments } = observed(() => new Response(text));
+  const { payments } = clientOf(() => new Response(text));
   const { data, response } = await payments
     .request({ method: 'GET', path: '/x', api: 'versioned' })
     .withResponse();
@@ -97,20 +97,20 @@ test('request hands a body without a schema out as it is', async () => {
   expect(await response.text()).toBe(text);
 });
 
-test('an empty answer is undefined where nothing was expected', async () => {
+test('an empty response is undefined without a schema', async () => {
   for (const response of [
     () => new Response(null, { status: 204 }),
     () => new Response(null, { status: 202 }),
     () => new Response(''),
   ]) {
-    const { payments } = observed(response);
+    const { payments } = clientOf(response);
     const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
     expect(await payments.request(request)).toBeUndefined();
   }
 });
 
-test('an empty answer is an error where a shape was expected', async () => {
-  const { payments } = observed(() => new Response(null, { status: 204 }));
+test('an empty response is an error with a schema', async () => {
+  const { payments } = clientOf(() => new Response(null, { status: 204 }));
   const request = {
     method: 'GET',
     path: '/x',
@@ -123,8 +123,8 @@ test('an empty answer is an error where a shape was expected', async () => {
   });
 });
 
-test('a read in another shape than the schema is refused, with the place', async () => {
-  const { payments } = observedPlatform();
+test('a read of another shape than the schema is rejected with the path of the mistake', async () => {
+  const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
     .request({ method: 'GET', path: '/accounts', api: 'versioned', schema })
@@ -141,9 +141,9 @@ test('a read in another shape than the schema is refused, with the place', async
   });
 });
 
-test('a write in another shape than the schema is handed out, because it was accepted', async () => {
+test('an accepted write of another shape than the schema is returned', async () => {
   const drift: unknown[] = [];
-  const { payments } = observed(() => Response.json({ id: 5 }), {
+  const { payments } = clientOf(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
   });
   const schema = z.object({ id: z.string() });
@@ -152,8 +152,8 @@ test('a write in another shape than the schema is handed out, because it was acc
   expect(drift).toMatchObject([{ operation: 'request', issues: [{ path: 'id' }] }]);
 });
 
-test('request follows Standard Schema, whoever wrote it', async () => {
-  const { payments } = observed(() => Response.json({ n: '5' }));
+test('request accepts any implementation of Standard Schema', async () => {
+  const { payments } = clientOf(() => Response.json({ n: '5' }));
   const standard = (
     validate: (
       value: unknown,
@@ -182,8 +182,8 @@ test('request follows Standard Schema, whoever wrote it', async () => {
   });
 });
 
-test('a schema that answers with a promise is refused', async () => {
-  const { payments } = observed();
+test('a schema that returns a promise is rejected', async () => {
+  const { payments } = clientOf();
   const schema = z.object({}).check(z.refine(() => Promise.resolve(true)));
   await expect(
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema }),
@@ -193,17 +193,17 @@ test('a schema that answers with a promise is refused', async () => {
   });
 });
 
-test('a POST is a creation: it is not sent again', async () => {
-  const { payments, sent } = observed(() => new Response(null, { status: 503 }));
+test('a POST is not resent because it is a creation', async () => {
+  const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
     outcome: 'unknown',
     retryable: false,
   });
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-describe('refuses', () => {
+describe('request', () => {
   const good = { method: 'GET', path: '/accounts', api: 'versioned' } as const;
   const paths = [
     '',
@@ -263,8 +263,8 @@ describe('refuses', () => {
     ['text', '/accounts', ''],
   ];
 
-  test.each(requests)('request refuses %s, and sends nothing', async (_, request, at) => {
-    const { payments, sent } = observed();
+  test.each(requests)('rejects %s before it sends', async (_, request, at) => {
+    const { payments, requests } = clientOf();
     const call = payments.request(request as AnyRequest);
     await expect(call).rejects.toMatchObject({
       name: 'ValidationError',
@@ -272,7 +272,7 @@ describe('refuses', () => {
       operation: 'request',
       issues: expect.arrayContaining([{ path: at, message: expect.stringMatching(/\w/) }]),
     });
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -283,8 +283,8 @@ test.each<[string, unknown]>([
   ['an issue that is none', { issues: [null] }],
   ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
   ['a promise of its own making', { then: () => undefined }],
-])('a schema that answers %s does not hide that a write was accepted', async (_, received) => {
-  const { payments } = observed(() => Response.json({ id: 'thing_1' }, { status: 201 }));
+])('a schema that returns %s does not hide that a write was accepted', async (_, received) => {
+  const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {
     '~standard': { version: 1, vendor: 'none', validate: () => received },
   } as unknown as ResponseSchema<unknown>;
@@ -293,15 +293,15 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('an error shows no more than the beginning of a very long path', async () => {
-  const { payments } = observed(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
+test('an error shows only the start of a very long path', async () => {
+  const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('a JWT that reads like a method or a path changes neither', async () => {
-  const { payments, sent } = observed(() => Response.json({}), { jwt: 'POST' });
+test('a JWT that looks like a method or a path leaves both unchanged in the error', async () => {
+  const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
-  expect(sent).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);
+  expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);
 });

@@ -10,9 +10,9 @@ import {
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 
-// Answers are read openly: what the platform may add must not break a reader.
+// Responses may have additional fields: a new field must not break the client.
 
 const transfer = {
   id: 'txfr_1',
@@ -38,18 +38,18 @@ test('an optional field may be absent or null', () => {
   }
 });
 
-test.each(Object.keys(transfer))('a Transfer without a text for %s does not fit', (field) => {
+test.each(Object.keys(transfer))('a Transfer without %s is invalid', (field) => {
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
 });
 
-test('a schema checks no format of a text', () => {
+test('a schema accepts any format of a string', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
 
-test('a whole number may be as large as it likes, and must be whole', () => {
+test('an integer may have any size but no fraction', () => {
   const built = { salt: 1n << 80n, maxExecutions: 1, action: '0x', arguments: '0x' };
   expect(schemas.BuiltInstructionSchema.parse(built)).toEqual(built);
   for (const salt of [1.5, '1', null, Number.NaN]) {
@@ -65,14 +65,14 @@ test('the schema of a page checks every item', () => {
   expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
 });
 
-test('an Error body without its two texts does not fit', () => {
+test('an Error body without its two strings is invalid', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
     true,
   );
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema of an id and its guard agree', () => {
+test('the schema and the guard of an id agree', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
     [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
@@ -89,7 +89,7 @@ test('the schema of an id and its guard agree', () => {
   }
 });
 
-test('a membership test knows the documented values and no others', () => {
+test('a membership guard accepts only the documented values', () => {
   expect(isKnownChain('base')).toBe(true);
   expect(isKnownChain('solana')).toBe(false);
   expect(isKnownKycStatus('under_review')).toBe(true);
@@ -104,15 +104,15 @@ test('an unknown field of an input is named', () => {
   ]);
 });
 
-test('a page may be of a schema that was made of one of these', () => {
+test('a page schema accepts a derived item schema', () => {
   const page = schemas.pageSchema(z.object({ transfer: schemas.TransferSchema }));
   const good = { data: [{ transfer }], hasMore: false, nextCursor: null };
   expect(page.parse(good).data[0]?.transfer.amount).toBe('1.00');
   expect(page.safeParse({ ...good, data: [transfer] }).success).toBe(false);
 });
 
-// Two copies of zod in a process share what `z.config` was given, and a map of errors may throw.
-test('what an application tells zod for its own messages changes nothing inside of the client', async () => {
+// Copies of zod in a process share `z.config`, and an error map may throw.
+test('a zod error map of the application does not change the messages of the client', async () => {
   const before = z.config().customError;
   z.config({
     customError: () => {
@@ -121,13 +121,13 @@ test('what an application tells zod for its own messages changes nothing inside 
   });
   try {
     let body: unknown = { id: 'txfr_1', status: 7 };
-    const { payments, sent } = observed(() => Response.json(body), { maxRetries: 0 });
+    const { payments, requests } = clientOf(() => Response.json(body), { maxRetries: 0 });
     const input = {
       sourceAccountId: 'acc_1',
       destinationAccountId: 'acc_2',
       amount: '1.00',
     } as const;
-    // The second and the third are checked by a function that zod has generated.
+    // Generated code checks the second and the third item.
     for (let call = 0; call < 3; call += 1) {
       expect(await payments.transfers.create(input)).toEqual(body);
       const refused = { name: 'InvalidResponseError', reason: 'shape' };
@@ -142,12 +142,12 @@ test('what an application tells zod for its own messages changes nothing inside 
     await expect(payments.transfers.list()).rejects.toMatchObject({
       issues: [{ path: 'data[1].amount', message: 'got a number; expected a string' }],
     });
-    const sentBefore = sent.length;
+    const sentBefore = requests.length;
     await expect(payments.transfers.create(7 as never)).rejects.toMatchObject({
       name: 'ValidationError',
       issues: [{ path: '', message: 'got a number; expected an object' }],
     });
-    expect(sent).toHaveLength(sentBefore);
+    expect(requests).toHaveLength(sentBefore);
     expect(isTransferId(7)).toBe(false);
   } finally {
     z.config({ customError: before });

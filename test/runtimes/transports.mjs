@@ -1,7 +1,7 @@
 // test/transports/behaviour.ts with the installed package in the place of the source; its path is the
 // argument.
-import { behavioursOf, tryOut } from '../transports/behaviour.ts';
-import { waysHere } from '../transports/ways.ts';
+import { behavioursOf, runBehaviour } from '../transports/behaviour.ts';
+import { availableTransports } from '../transports/client-transports.ts';
 
 const sdk = await import(process.argv[2] ?? '');
 
@@ -13,14 +13,14 @@ const within = (ms, promise) =>
   });
 
 let wrong = 0;
-for (const way of waysHere()) {
+for (const way of availableTransports()) {
   const putBack = way.install();
   const behaviours = behavioursOf(way);
   const waiting = [...behaviours];
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       try {
-        await within(15_000, tryOut(sdk, way, next));
+        await within(15_000, runBehaviour(sdk, way, next));
       } catch (error) {
         wrong += 1;
         console.log(`WRONG ${way.name}: ${next.name}: ${error.message}`);

@@ -12,7 +12,7 @@ import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { failureRules } from '../../src/sandbox/faults/faults.ts';
 import { expect, test } from 'vitest';
 import { call, furnished, having } from './calls.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 function world(options: SandboxOptions = {}) {
   const sandbox = new Sandbox(options);
@@ -173,7 +173,9 @@ test.each([
     const reader = readerOf(response);
     expect((await reader.read()).value?.length).toBeGreaterThan(10);
     const rest = reader.read();
-    expect(await Promise.race([rest, settle().then(() => 'still waiting')])).toBe('still waiting');
+    expect(await Promise.race([rest, flushPromises().then(() => 'still waiting')])).toBe(
+      'still waiting',
+    );
     const reason = new Error('enough');
     abort(reason);
     await expect(rest).rejects.toBe(reason);
@@ -200,7 +202,9 @@ test.each([
   inject(fault);
   const { signal, abort } = controller();
   const pending = raw(signal);
-  expect(await Promise.race([pending, settle().then(() => 'still waiting')])).toBe('still waiting');
+  expect(await Promise.race([pending, flushPromises().then(() => 'still waiting')])).toBe(
+    'still waiting',
+  );
   expect(committed()).toBe(count);
   const reason = new Error('enough');
   abort(reason);
@@ -232,11 +236,11 @@ test.each(['hang', 'stalled_body'] as const)(
       .then(textOf)
       .catch((reason: unknown) => reason);
     for (let round = 0; round < 5; round += 1) {
-      await settle();
+      await flushPromises();
       collect();
     }
     abort(new Error('enough'));
-    expect(await Promise.race([pending, settle().then(() => 'forgotten')])).toEqual(
+    expect(await Promise.race([pending, flushPromises().then(() => 'forgotten')])).toEqual(
       new Error('enough'),
     );
   },
@@ -251,7 +255,7 @@ test('a delay takes effect at once and answers late', async () => {
   await expect.poll(() => timers.map(({ ms }) => ms)).toEqual([60_000]);
   expect(committed()).toBe(1);
   const early = Symbol('early');
-  expect(await Promise.race([pending, settle().then(() => early)])).toBe(early);
+  expect(await Promise.race([pending, flushPromises().then(() => early)])).toBe(early);
   timers[0]?.run();
   expect((await pending).status).toBe(201);
 });

@@ -109,10 +109,10 @@ test('registers what was built, and lists it by its address in any case', async 
     expect(listed.body).toEqual([created]);
   }
   expect(InstructionSchema.safeParse(created).success).toBe(true);
-  const nobody = await call(sandbox, 'GET', '/instructions/all', {
+  const closedPort = await call(sandbox, 'GET', '/instructions/all', {
     address: `0x${'9'.repeat(40)}`,
   });
-  expect(nobody.body).toEqual([]);
+  expect(closedPort.body).toEqual([]);
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 

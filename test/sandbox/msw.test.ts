@@ -6,7 +6,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { handlers, type HandlersOptions } from 'payments-platform-sdk/sandbox/msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { responseOf } from './calls.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 function world(options?: HandlersOptions) {
   const sandbox = new Sandbox();
@@ -108,7 +108,9 @@ test('a hang answers nothing until the caller gives up', async () => {
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   const pending = fetch(url, { headers: key, signal: target.signal });
   const seen = pending.catch((reason: unknown) => reason);
-  expect(await Promise.race([seen, settle().then(() => 'still waiting')])).toBe('still waiting');
+  expect(await Promise.race([seen, flushPromises().then(() => 'still waiting')])).toBe(
+    'still waiting',
+  );
   target.abort(new Error('enough'));
   expect(await seen).toEqual(new Error('enough'));
 });
@@ -126,7 +128,7 @@ test('a caller who gives up is no error of msw', async () => {
     target.abort(new Error('enough'));
     await expect(pending).rejects.toThrow('enough');
   }
-  await settle();
+  await flushPromises();
   expect(complaints).not.toHaveBeenCalled();
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });

@@ -6,7 +6,7 @@ import { Sandbox, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { listen, type SandboxServer } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { responseOf, furnished, matching } from './calls.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
 async function world() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
@@ -123,7 +123,7 @@ test('a body that is too large is read to its end, so its connection stays of us
   const replies = text(socket);
   const half = 'x'.repeat(1_500_000);
   socket.write(`POST /v0/entities HTTP/1.1\r\n${head}content-length: 3000000\r\n\r\n${half}`);
-  await settle();
+  await flushPromises();
   socket.write(`${half}GET /v0/entities HTTP/1.1\r\n${head}connection: close\r\n\r\n`);
   expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
@@ -135,7 +135,7 @@ test('puts the parts of a split character together again', async () => {
   const request = httpRequest(`${server.baseUrl}/accounts`, { method: 'POST', headers });
   const middle = body.indexOf(0xc3) + 1;
   request.write(body.subarray(0, middle));
-  await settle();
+  await flushPromises();
   request.end(body.subarray(middle));
   await once(request, 'response');
   expect(sandbox.accounts.list().at(-1)?.name).toBe('Café');
@@ -181,7 +181,9 @@ test('a stalled body waits for the caller to give up', async () => {
   expect((await reader?.read())?.done).toBe(false);
   const rest = reader?.read();
   rest?.catch(() => {});
-  expect(await Promise.race([rest, settle().then(() => 'still waiting')])).toBe('still waiting');
+  expect(await Promise.race([rest, flushPromises().then(() => 'still waiting')])).toBe(
+    'still waiting',
+  );
   expect(committed()).toBe(1);
   await reader?.cancel();
 });
@@ -200,7 +202,7 @@ test.each([
     `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   await expect.poll(() => sandbox.log.length).toBe(1);
-  await settle();
+  await flushPromises();
   expect(received).toEqual([]);
   expect(socket.readyState).toBe('open');
   expect(committed()).toBe(count);
@@ -233,7 +235,7 @@ test('a delay is waited for before anything is sent', async () => {
   const pending = fetch(`${server.baseUrl}/entities`, { headers });
   await expect.poll(() => timers.length).toBe(1);
   const early = Symbol('early');
-  expect(await Promise.race([pending, settle().then(() => early)])).toBe(early);
+  expect(await Promise.race([pending, flushPromises().then(() => early)])).toBe(early);
   timers[0]?.();
   expect((await pending).status).toBe(200);
 });
@@ -264,7 +266,7 @@ test('a caller who leaves in the middle of an upload does no harm', async () => 
   socket.write(
     `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: 100\r\n\r\n{"em`,
   );
-  await settle();
+  await flushPromises();
   socket.resetAndDestroy();
   expect((await list()).status).toBe(200);
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);

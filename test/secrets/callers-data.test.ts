@@ -13,8 +13,8 @@ const both = `${apiKey} ${jwt}`;
 const since = '2026-01-01T00:00:00Z';
 
 /**
- * Arguments as they come from a variable in the wrong place; the types would refuse them. Each
- * call is a ValidationError and nothing is sent.
+ * Arguments with a value from the wrong variable, which the types would reject. Each call is a
+ * ValidationError, and nothing is sent.
  */
 const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
   ['an id', ({ transfers }) => transfers.get(both as 'txfr_')],
@@ -86,7 +86,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('no refusal repeats a secret that was given for %s', async ([, call]) => {
+test.for(wrong)('no error for an invalid %s repeats a secret in it', async ([, call]) => {
   const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
   const error = await failureOf(
     attempted(() => call(payments)),
@@ -135,7 +135,7 @@ function optioned(options: unknown): (payments: PaymentsClient) => PromiseLike<u
   return (payments) => payments.accounts.update('acc_1', { name: 'x' }, options as RequestOptions);
 }
 
-/** What a method throws at once counts as well as what it rejects with. */
+/** An error that a method throws counts as much as a rejection. */
 async function attempted(call: () => PromiseLike<unknown>): Promise<unknown> {
   return await call();
 }

@@ -10,15 +10,15 @@ import {
 import { clientAt, clientOf, failureOf } from '../support/clients.ts';
 import type { Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { address, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
-test('the error of a refused connection shows no credential, over fetch or node:http', async () => {
-  const payments = clientAt(nobody, credentials);
+test('the error of a refused connection shows no credential over fetch and node:http', async () => {
+  const payments = clientAt(closedPort, credentials);
   for (const call of [
     () => payments.transfers.create(newTransfer),
     () => payments.transactions.list({ address }),
@@ -32,7 +32,7 @@ test('the error of a refused connection shows no credential, over fetch or node:
 const broken: readonly (readonly [string, Step])[] = [
   ['resets', (exchange) => exchange.reset()],
   ['closes', (exchange) => exchange.reply('')],
-  // Parsers keep what they could not read on their errors.
+  // Parsers keep the unreadable part on their errors.
   ['speaks no HTTP', `${apiKey} ${jwt}\r\n\r\n`],
   ['sends a status line of its own', `HTTP/1.1 ${apiKey} ${jwt}\r\n\r\n`],
   ['sends a header without a name', `HTTP/1.1 200 OK\r\n: ${apiKey}\r\n${jwt}\r\n\r\n`],
@@ -80,7 +80,7 @@ const withAll = Object.assign(new Error(both, { cause: new Error(both) }), {
   [Symbol(jwt)]: apiKey,
 });
 
-/** What a fetch of the user's own may throw. */
+/** Values that a custom fetch may throw. */
 const thrown: readonly (readonly [string, unknown])[] = [
   ['an error that says it', new TypeError(`fetch failed for Bearer ${both}`)],
   ['an error that says it in a URL', new Error(encodeURIComponent(both))],
@@ -107,20 +107,17 @@ const thrown: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
 ];
 
-test.for(thrown)(
-  'no error shows a credential when a fetch of the caller’s throws %s',
-  async ([, value]) => {
-    const fail = (): Promise<Response> => Promise.reject(value);
-    const { payments } = clientOf(fail, credentials);
-    for (const call of [
-      () => payments.transfers.create(newTransfer),
-      () => payments.transfers.list(),
-      () => payments.transactions.list({ address }),
-    ]) {
-      expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
-    }
-  },
-);
+test.for(thrown)('no error shows a credential when a custom fetch throws %s', async ([, value]) => {
+  const fail = (): Promise<Response> => Promise.reject(value);
+  const { payments } = clientOf(fail, credentials);
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.transfers.list(),
+    () => payments.transactions.list({ address }),
+  ]) {
+    expect(leaksOf(await failureOf(call(), ConnectionError))).toEqual([]);
+  }
+});
 
 const returned: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
@@ -131,14 +128,14 @@ const returned: readonly (readonly [string, unknown])[] = [
 ];
 
 test.for(returned)(
-  'no error shows a credential when a fetch of the caller’s gives %s',
+  'no error shows a credential when a custom fetch returns %s',
   async ([, value]) => {
     const { payments } = clientOf(() => value as Response, credentials);
     expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), PaymentsError))).toEqual([]);
   },
 );
 
-test('no error shows a credential when a body breaks off with an error that names it', async () => {
+test('no error shows a credential when a body fails with an error that contains it', async () => {
   const body = new ReadableStream({
     pull: (controller) => {
       controller.error(withAll);
@@ -158,11 +155,13 @@ const timeouts: readonly (readonly [TimeoutError['phase'], ClientOptions])[] = [
 ];
 
 test.for(timeouts)(
-  'the error of a call without an answer shows no credential: %s',
+  'the error of a call without a response shows no credential: %s',
   async ([phase, options]) => {
     const clock = new VirtualClock();
     const { payments } = clientOf(hanging, { ...credentials, ...options, clock });
-    const error = await clock.run(failureOf(payments.transfers.create(newTransfer), TimeoutError));
+    const error = await clock.runTimersDuring(
+      failureOf(payments.transfers.create(newTransfer), TimeoutError),
+    );
     expect(error.phase).toBe(phase);
     expect(leaksOf(error)).toEqual([]);
   },
@@ -175,13 +174,15 @@ test('the error of a call that an earlier 429 holds back shows no credential', a
     { ...credentials, totalTimeout: 1_000, clock },
   );
   await failureOf(payments.transfers.get('txfr_1'));
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), RateLimitError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), RateLimitError),
+  );
   expect(error.outcome).toBe('not_sent');
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a call that its caller gives up shows no credential', async () => {
-  // The reason is handed on as it is, so nothing is planted there.
+test('the error of an aborted call shows no credential', async () => {
+  // The reason is passed on unchanged, so no secret is planted there.
   const controller = new AbortController();
   const { payments } = clientOf(() => {
     controller.abort(new Error('enough'));
@@ -191,7 +192,7 @@ test('the error of a call that its caller gives up shows no credential', async (
   expect(leaksOf(await failureOf(call, AbortError))).toEqual([]);
 });
 
-test('no error shows a credential that an aborted fetch names', async () => {
+test('no error shows a credential from the error of an aborted fetch', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     (outgoing) =>
@@ -202,7 +203,9 @@ test('no error shows a credential that an aborted fetch names', async () => {
       }),
     { ...credentials, timeout: 50, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(leaksOf(error)).toEqual([]);
 });
 

@@ -22,7 +22,7 @@ const holding = Object.assign(new Error(`vault said ${both}`, { cause: new Error
   errors: [new Error(both)],
 });
 
-/** Functions for a credential that give none. Nothing is known of the secret before they fail. */
+/** Credential functions that fail. The secret is unknown before they fail. */
 const sources: readonly (readonly [string, () => unknown])[] = [
   ['rejects', () => Promise.reject(holding)],
   ['throws', () => raise(holding)],
@@ -51,7 +51,7 @@ const sources: readonly (readonly [string, () => unknown])[] = [
   ],
 ];
 
-test.for(sources)('no error shows a credential whose function %s', async ([, source]) => {
+test.for(sources)('no error shows a credential when its function %s', async ([, source]) => {
   const give = source as () => string;
   const { payments, requests } = clientOf(() => Response.json(transfer), {
     apiKey: give,
@@ -66,26 +66,28 @@ test.for(sources)('no error shows a credential whose function %s', async ([, sou
   expect(requests).toEqual([]);
 });
 
-test('no error shows the API key that the function for the JWT gives', async () => {
+test('no error shows the API key when the JWT function returns it', async () => {
   const { payments } = clientOf(() => Response.json([]), { jwt: () => apiKey });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a function that hangs shows no credential', async () => {
+test('the error of a credential function that hangs shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => Response.json(transfer), {
     apiKey: () => new Promise(() => undefined),
     jwt,
     clock,
   });
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(error.phase).toBe('credential');
   expect(leaksOf(error)).toEqual([]);
 });
 
 test.for(sources)(
-  'no error shows a refused token when its function then %s',
+  'no error shows a rejected token when its function then %s',
   async ([, source]) => {
     const give = vi.fn(source as () => string).mockReturnValueOnce(apiKey);
     const { payments } = clientOf(
@@ -98,7 +100,7 @@ test.for(sources)(
   },
 );
 
-test('a token that was replaced is still taken out of a late answer', async () => {
+test('a replaced token is still redacted in a late response', async () => {
   let count = 0;
   const { payments } = clientOf(
     () => Response.json({ error: apiKey.replaceAll('/', '\\/') }, { status: 401 }),
@@ -111,7 +113,7 @@ test('a token that was replaced is still taken out of a late answer', async () =
 
 const good = { baseUrl: 'https://api.example.com/v0', apiKey, jwt };
 
-/** Mistakes in options. Each is a ConfigurationError that names the option, not what was in it. */
+/** Invalid options. Each is a ConfigurationError that names the option and not its value. */
 const mistakes: readonly (readonly [string, unknown])[] = [
   ['a key with a line break', { ...good, apiKey: `${apiKey}\n` }],
   ['a key with a space', { ...good, apiKey: ` ${apiKey}` }],
@@ -150,7 +152,7 @@ const mistakes: readonly (readonly [string, unknown])[] = [
 ];
 
 test.for(mistakes)(
-  'what a client refuses, it refuses without showing a credential: %s',
+  'the error for an invalid client option shows no credential: %s',
   ([, options]) => {
     const error = thrownBy(() => new PaymentsClient(options as ClientOptions));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -159,7 +161,7 @@ test.for(mistakes)(
 );
 
 test.for(mistakes)(
-  'what a clone refuses, it refuses without showing a credential: %s',
+  'the error for an invalid clone option shows no credential: %s',
   ([, options]) => {
     const payments = new PaymentsClient(good);
     const error = thrownBy(() => payments.withOptions(options as ClientOptions));
@@ -174,23 +176,26 @@ test.for([
   ['PAYMENTS_JWT', apiKey],
   ['PAYMENTS_BASE_URL', `https://api.example.com/v0?key=${apiKey}`],
   ['PAYMENTS_ROOT_URL', apiKey],
-] as const)('a bad %s in the environment is refused without being shown', ([variable, value]) => {
-  vi.stubEnv('PAYMENTS_BASE_URL', good.baseUrl);
-  vi.stubEnv('PAYMENTS_API_KEY', apiKey);
-  vi.stubEnv(variable, value);
-  const error = thrownBy(() => new PaymentsClient());
-  expect(error).toBeInstanceOf(ConfigurationError);
-  expect(leaksOf(error)).toEqual([]);
-});
+] as const)(
+  'the error for an invalid %s in the environment does not show it',
+  ([variable, value]) => {
+    vi.stubEnv('PAYMENTS_BASE_URL', good.baseUrl);
+    vi.stubEnv('PAYMENTS_API_KEY', apiKey);
+    vi.stubEnv(variable, value);
+    const error = thrownBy(() => new PaymentsClient());
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('the error about a missing credential does not show the other one', async () => {
+test('the error for a missing credential does not show the other one', async () => {
   const { payments } = clientOf(() => Response.json([]), { apiKey, jwt: undefined });
   const error = await failureOf(payments.instructions.list({ address }), ConfigurationError);
   expect(leaksOf(error)).toEqual([]);
 });
 
 function raise(value: unknown): never {
-  // What other people's functions throw is not always an Error.
+  // Custom functions may throw values that are not errors.
   throw value as Error;
 }
 

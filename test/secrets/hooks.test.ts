@@ -5,8 +5,8 @@ import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
-/** Hooks that keep what they are told. */
-function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
+/** Hooks that record their events. */
+function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
   const events = { onRequest: [], onResponse: [], onRetry: [], onWait: [], onDrift: [] } as Record<
     keyof Hooks,
     unknown[]
@@ -22,20 +22,20 @@ function listening(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unkn
   return { hooks, events };
 }
 
-/** What all hooks were told while a client did something, failures included. */
-async function told(
+/** All events of a client during an action, failures included. */
+async function eventsDuring(
   response: () => Response | Promise<Response>,
   act: (payments: PaymentsClient) => PromiseLike<unknown>,
   options: ClientOptions = {},
 ): Promise<Record<keyof Hooks, unknown[]>> {
-  const { hooks, events } = listening();
+  const { hooks, events } = recordHooks();
   const clock = new VirtualClock();
   const { payments } = clientOf(response, { apiKey, jwt, hooks, clock, ...options });
   const done = Promise.resolve(act(payments)).then(
     () => undefined,
     () => undefined,
   );
-  await clock.run(done);
+  await clock.runTimersDuring(done);
   return events;
 }
 
@@ -46,12 +46,12 @@ const echoing = (status: number): Response =>
   );
 
 describe('no credential leaks through', () => {
-  test('no event shows a credential that the answers of a call echo', async () => {
+  test('no event shows a credential echoed by the responses', async () => {
     for (const act of [
       (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
       (payments: PaymentsClient) => payments.instructions.list({ address }),
     ]) {
-      const events = await told(() => echoing(503), act);
+      const events = await eventsDuring(() => echoing(503), act);
       expect(events.onRequest).toHaveLength(3);
       expect(events.onResponse).toHaveLength(3);
       expect(events.onRetry).toHaveLength(2);
@@ -59,9 +59,9 @@ describe('no credential leaks through', () => {
     }
   });
 
-  test('no event shows a credential of a call whose connections break', async () => {
+  test('no event shows a credential when the connections of a call break', async () => {
     const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
-    const events = await told(
+    const events = await eventsDuring(
       () => Promise.reject(error),
       (payments) => payments.transfers.get('txfr_1'),
     );
@@ -69,8 +69,11 @@ describe('no credential leaks through', () => {
     expect(leaksOf(events)).toEqual([]);
   });
 
-  /** Callers who send the secret themselves, where the SDK would not have put it. */
-  const sent: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
+  /** Requests in which the caller sends the secret in another place than the SDK. */
+  const requests: readonly (readonly [
+    string,
+    (payments: PaymentsClient) => PromiseLike<unknown>,
+  ])[] = [
     [
       'a header of the call',
       ({ transfers }) =>
@@ -103,15 +106,18 @@ describe('no credential leaks through', () => {
     ],
   ];
 
-  test.for(sent)('no event shows a secret that the caller puts into %s', async ([name, act]) => {
-    const options: ClientOptions =
-      name === 'an idempotency key'
-        ? { idempotencyHeader: 'x-once', headers: { 'x-key': jwt } }
-        : {};
-    const events = await told(() => echoing(503), act, options);
-    expect(events.onRequest).toHaveLength(3);
-    expect(leaksOf(events)).toEqual([]);
-  });
+  test.for(requests)(
+    'no event shows a secret that the caller puts into %s',
+    async ([name, act]) => {
+      const options: ClientOptions =
+        name === 'an idempotency key'
+          ? { idempotencyHeader: 'x-once', headers: { 'x-key': jwt } }
+          : {};
+      const events = await eventsDuring(() => echoing(503), act, options);
+      expect(events.onRequest).toHaveLength(3);
+      expect(leaksOf(events)).toEqual([]);
+    },
+  );
 
   const quoting: ResponseSchema<unknown> = {
     '~standard': {
@@ -151,9 +157,9 @@ describe('no credential leaks through', () => {
   ];
 
   test.for(drifting)(
-    'no event about drift shows a credential of the answer: %s',
+    'no drift event shows a credential of the response: %s',
     async ([, body, act]) => {
-      const events = await told(
+      const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),
         act,
         { validation: 'report' },

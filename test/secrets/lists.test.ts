@@ -15,7 +15,7 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 const credentials = { apiKey, jwt, maxRetries: 0 };
 const since = '2026-01-01T00:00:00Z';
 
-/** Cursors that a platform has made out of the request it was asked with. */
+/** Cursors that contain the request. */
 const cursors = [
   ['the key', apiKey],
   ['the JWT', jwt],
@@ -24,7 +24,7 @@ const cursors = [
 ] as const;
 
 test.for(cursors)(
-  'the error of a list that goes in a circle shows no secret of its cursor, which holds %s',
+  'the error for a cursor loop shows no secret in a cursor with %s',
   async ([, cursor]) => {
     const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
     const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
@@ -34,7 +34,7 @@ test.for(cursors)(
 );
 
 test.for(cursors)(
-  'the error of a list that loses its way shows no secret of its cursor, which holds %s',
+  'the error for a missing cursor shows no secret in a cursor with %s',
   async ([, cursor]) => {
     const { payments } = clientOf(
       (_, __, count) =>
@@ -48,7 +48,7 @@ test.for(cursors)(
 );
 
 test.for(cursors)(
-  'the error of a list that fails shows no secret of its cursor, which holds %s',
+  'the error of a failed page shows no secret in a cursor with %s',
   async ([, cursor]) => {
     const { payments } = clientOf(
       (_, __, count) =>
@@ -63,7 +63,7 @@ test.for(cursors)(
   },
 );
 
-test('the error of a list that cannot be read after the first page shows no credential', async () => {
+test('the error of an unreadable second page shows no credential', async () => {
   const { payments } = clientOf(
     (_, __, count) =>
       Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
@@ -73,7 +73,7 @@ test('the error of a list that cannot be read after the first page shows no cred
   expect(leaksOf(await failureOf(call, InvalidResponseError))).toEqual([]);
 });
 
-test('the error of a list by position that goes in a circle shows no credential', async () => {
+test('the error for repeated pages by position shows no credential', async () => {
   const record = { ...transactionNumber(1), note: apiKey, [jwt]: jwt };
   const { payments } = clientOf(() => Response.json([record]), credentials);
   const call = payments.transactions.list({ address }).toArray({ max: 99 });
@@ -81,7 +81,7 @@ test('the error of a list by position that goes in a circle shows no credential'
 });
 
 test.for(cursors)(
-  'the error of reconcile shows no secret of a cursor that holds %s',
+  'the error of reconcile shows no secret in a cursor with %s',
   async ([, cursor]) => {
     const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
     const call = payments.transfers.reconcile(newTransfer, { since });
@@ -89,7 +89,7 @@ test.for(cursors)(
   },
 );
 
-test('the error of a reconcile that the platform refuses shows no credential', async () => {
+test('the error of a rejected reconcile shows no credential', async () => {
   const { payments } = clientOf(
     () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
     credentials,
@@ -98,7 +98,7 @@ test('the error of a reconcile that the platform refuses shows no credential', a
   expect(leaksOf(await failureOf(call, ServerError))).toEqual([]);
 });
 
-/** A transfer that the platform has noted the request on. */
+/** A transfer that contains the request. */
 const noted = {
   ...transfer,
   description: `created with Bearer ${apiKey}`,
@@ -119,7 +119,7 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
   ['failed', [{ ...noted, status: 'cancelled' }]],
 ];
 
-test.for(waits)('the error of a wait that ends shows no credential: %s', async ([reason, seen]) => {
+test.for(waits)('the error of an ended wait shows no credential: %s', async ([reason, seen]) => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     (_, __, count) => Response.json(seen[Math.min(count, seen.length) - 1]),
@@ -129,17 +129,19 @@ test.for(waits)('the error of a wait that ends shows no credential: %s', async (
     payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
     WaitError,
   );
-  const error = await clock.run(call);
+  const error = await clock.runTimersDuring(call);
   expect(error).toMatchObject({ reason });
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a wait that the platform refuses shows no credential', async () => {
+test('the error of a rejected wait shows no credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),
     { ...credentials, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.waitFor('txfr_1'), WaitError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.waitFor('txfr_1'), WaitError),
+  );
   expect(leaksOf(error)).toEqual([]);
 });

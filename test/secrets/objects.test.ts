@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { clientOf } from '../support/clients.ts';
-import { observedSandbox } from '../support/platform.ts';
+import { clientOfSandbox } from '../support/platform.ts';
 import { transactionNumber } from '../support/records.ts';
 import { address, page, transfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 
-/** A client that has done its work, with both credentials. */
+/** A client after several calls, with both credentials. */
 function workedWith(options: ClientOptions = {}): PaymentsClient {
   const { payments } = clientOf(
     (request) =>
@@ -53,7 +53,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(payments[name])).toEqual([]);
   });
 
-  test('no view of a list shows a credential, before or after it was read', async () => {
+  test('no view of a list shows a credential before or after it is read', async () => {
     const payments = workedWith();
     for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
       expect(leaksOf(list)).toEqual([]);
@@ -65,7 +65,7 @@ describe('no credential leaks through', () => {
     }
   });
 
-  test('no view of the promise of a call shows a credential: pending, kept or broken', async () => {
+  test('no view of the promise of a call shows a credential: pending, fulfilled or rejected', async () => {
     const payments = workedWith({});
     const call = payments.transfers.get('txfr_1');
     const withResponse = call.withResponse();
@@ -100,7 +100,7 @@ describe('no credential leaks through', () => {
 
   test.for(arrivals)('the log of a Sandbox shows no credential of %s', async ([, path]) => {
     const sandbox = new Sandbox({ apiKey, jwt });
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
     for (const api of ['versioned', 'root'] as const) {
       await payments.request({ method: 'GET', path, api }).catch(() => undefined);
     }
@@ -108,9 +108,9 @@ describe('no credential leaks through', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test('the log of a Sandbox shows no credential of queries and bodies', async () => {
+  test('the log of a Sandbox shows no credential in queries and bodies', async () => {
     const sandbox = new Sandbox({ apiKey, jwt });
-    const { payments } = observedSandbox(sandbox, { maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
     const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
     const query = { [apiKey]: jwt, url: encodeURIComponent(apiKey) };
     const post = { method: 'POST', path: '/transfers', api: 'versioned' } as const;
@@ -124,7 +124,7 @@ describe('no credential leaks through', () => {
     ['no JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
     ['half of a JSON text', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
     ['JSON inside of JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
-  ] as const)('the log of a Sandbox shows no credential of a body that is %s', async ([, body]) => {
+  ] as const)('the log of a Sandbox shows no credential in a body that is %s', async ([, body]) => {
     const sandbox = new Sandbox({ apiKey, jwt });
     const headers = { authorization: `Bearer ${apiKey}` };
     await sandbox.fetch('https://sandbox.invalid/v0/transfers', { method: 'POST', headers, body });
@@ -132,9 +132,9 @@ describe('no credential leaks through', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test('the log of a Sandbox shows no credential that is not its own', async () => {
+  test('the log of a Sandbox shows no credential of others', async () => {
     const sandbox = new Sandbox();
-    const { payments } = observedSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
+    const { payments } = clientOfSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;
     await payments.accounts.create(body).catch(() => undefined);
     await payments.instructions.list({ address }, { body: { jwt } }).catch(() => undefined);

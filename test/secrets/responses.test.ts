@@ -24,13 +24,13 @@ import { spellings } from './spellings.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 
-/** A call for each credential, and the other one: a proxy in front of both may echo either. */
+/** A call for each credential, and the other credential: a proxy may echo either. */
 const apis: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
   ['versioned', (payments) => payments.transfers.get('txfr_1')],
   ['root', (payments) => payments.transactions.list({ address })],
 ];
 
-/** Each place of an answer that an error tells about. */
+/** Each part of a response that an error shows. */
 const places: readonly (readonly [string, (text: string) => Response])[] = [
   ['error', (text) => rejection({ error: `The key ${text} is not known.` })],
   ['code', (text) => rejection({ error: 'No.', code: text })],
@@ -53,9 +53,9 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  'no error shows a secret of this place of an answer, however it is spelled: %s',
+  'no error shows a secret from this part of a response in any spelling: %s',
   async ([, response]) => {
-    const shown = await whichFail(spellings, async (spell) => {
+    const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
         for (const secret of [apiKey, jwt]) {
           const { payments } = clientOf(() => response(spell(secret)), credentials);
@@ -63,22 +63,22 @@ test.for(places)(
         }
       }
     });
-    expect(shown).toEqual([]);
+    expect(failing).toEqual([]);
   },
 );
 
-/** Every visible character but the quote, around the parts that the scanner looks for. */
+/** Every visible character but the quote, around the parts that the scanner searches. */
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
 test.for(places)(
-  'no error shows a key of every visible character of this place of an answer: %s',
+  'no error shows a key of all visible characters from this part of a response: %s',
   async ([, response]) => {
-    const shown = await whichFail(spellings, async (spell) => {
+    const failing = await whichFail(spellings, async (spell) => {
       const respond = (): Response => response(spell(awkward));
       const { payments } = clientOf(respond, { ...credentials, apiKey: awkward });
       expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), ApiError))).toEqual([]);
     });
-    expect(shown).toEqual([]);
+    expect(failing).toEqual([]);
   },
 );
 
@@ -106,7 +106,7 @@ test.for(classes)(
         payments.counterparties.delete('cpty_1'),
         payments.instructions.list({ address }),
       ];
-      // Together, so that the pause after a 429 does not hold them back.
+      // Concurrent calls, so that the pause after a 429 does not hold them back.
       const errors = await Promise.all(calls.map((call) => failureOf(call, kind)));
       expect(requests).toHaveLength(calls.length);
       expect(errors.flatMap((error) => leaksOf(error))).toEqual([]);
@@ -117,18 +117,20 @@ test.for(classes)(
 test('no attempt on an error shows a credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => echo(503, apiKey), { apiKey, jwt, clock, maxRetries: 2 });
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), ServerError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), ServerError),
+  );
   expect(error.attempts).toHaveLength(3);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a secret that arrives in two chunks is found', async () => {
+test('a secret that arrives in two chunks is redacted', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
     const head = `HTTP/1.1 400 ${apiKey}\r\nx-request-id: ${apiKey}\r\nset-cookie: k=${apiKey}`;
     exchange.write(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunk(`{"error":"${first}`)}`);
-    // The other half goes out on its own, once the first has left this process.
+    // The second half is sent separately, after the first.
     setImmediate(() => {
       exchange.reply(`${chunk(`${second}"}`)}0\r\n\r\n`);
     });
@@ -141,7 +143,7 @@ test('a secret that arrives in two chunks is found', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an answer over node:http is redacted as any other', async () => {
+test('a response over node:http is redacted like any other', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
@@ -150,7 +152,7 @@ test('an answer over node:http is redacted as any other', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('no half of a secret stays where the text on an error is cut', async () => {
+test('no half of a secret stays where the body is cut', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -179,7 +181,7 @@ const unusable: readonly (readonly [string, string, () => Response])[] = [
 ];
 
 test.for(unusable)(
-  'a success that cannot be used is an error without the secret in it: %s',
+  'the error for an unusable 2xx shows no secret: %s',
   async ([, reason, response]) => {
     const { payments } = clientOf(response, credentials);
     for (const call of [
@@ -194,13 +196,13 @@ test.for(unusable)(
   },
 );
 
-test('the error of a write that was accepted with a body of no use shows no secret', async () => {
+test('the error for an accepted write with an unusable body shows no secret', async () => {
   const { payments } = clientOf(() => page(201, `created ${apiKey} ${jwt}`), credentials);
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error about a body that is too large shows no secret', async () => {
+test('the error for a body that is too large shows no secret', async () => {
   const block = new TextEncoder().encode(`"${apiKey}",`.repeat(20_000));
   const { payments } = clientOf(
     () =>
@@ -218,7 +220,7 @@ test('the error about a body that is too large shows no secret', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-/** Credentials that a pattern for all spellings of them would be long about. */
+/** Credentials with long patterns for all their spellings. */
 const backslashes = `tok${'\\'.repeat(6)}x`;
 const slashes = `${'\\/'.repeat(9)}x`;
 const percents = `${'%25'.repeat(20)}x`;
@@ -235,20 +237,20 @@ const tedious: readonly (readonly [string, string])[] = [
 ];
 
 test.for(tedious)(
-  'the time of redaction follows the length of the body, not its square: %s',
+  'the time of redaction grows linearly with the body: %s',
   async ([text, otherCredential]) => {
     const { payments } = clientOf(() => page(400, text.repeat(2 ** 17 / text.length)), {
       ...credentials,
       jwt: otherCredential,
     });
-    const begun = performance.now();
+    const startedAt = performance.now();
     await failureOf(payments.transfers.get('txfr_1'), BadRequestError);
-    // Milliseconds when the cost follows the length, and seconds when it follows its square.
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    // Linear time takes milliseconds, quadratic time takes seconds.
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
   },
 );
 
-/** A schema of the caller's own that quotes what it was given, as many do. */
+/** A custom schema that quotes its input, as many do. */
 const quoting: ResponseSchema<unknown> = {
   '~standard': {
     version: 1,
@@ -265,7 +267,7 @@ const quoting: ResponseSchema<unknown> = {
   },
 };
 
-test('issues of a schema that quotes the answer show no secret', async () => {
+test('schema issues that quote the response show no secret', async () => {
   const { payments } = clientOf(() => Response.json({ [apiKey]: jwt, a: apiKey }), credentials);
   const call = payments.request({
     method: 'GET',
@@ -278,7 +280,7 @@ test('issues of a schema that quotes the answer show no secret', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a body that stalls after the secret shows none of it', async () => {
+test('the error of a body that stalls after the secret does not show it', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () =>
@@ -292,7 +294,9 @@ test('the error of a body that stalls after the secret shows none of it', async 
       ),
     { ...credentials, clock },
   );
-  const error = await clock.run(failureOf(payments.transfers.get('txfr_1'), TimeoutError));
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.get('txfr_1'), TimeoutError),
+  );
   expect(error.phase).toBe('body');
   expect(leaksOf(error)).toEqual([]);
 });
@@ -305,7 +309,7 @@ function page(status: number, text: string, headers: Record<string, string> = {}
   return new Response(text, { status, headers });
 }
 
-/** An answer of a platform that is being debugged: it sends everything back. */
+/** A debug response that echoes the whole request. */
 function echo(status: number, secret: string): Response {
   return Response.json(
     {

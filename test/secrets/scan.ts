@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 
-/** Tells whether a text holds a secret or a telling part of one, in whatever spelling. */
+/** Whether a text contains a secret or a recognizable part of it, in any spelling. */
 type Detect = (text: string) => boolean;
 
 /**
- * The two canaries. The key has every character that URLs, JSON and HTML spell in another way; its
- * parts between them are long enough that each, on its own, betrays a leak.
+ * The two canaries. The key has every character that URLs, JSON and HTML encode; each part between
+ * them is long enough to be recognized.
  */
 export const apiKey = 'sk_live_Kq7Zt2Rw/Vn4Xb8Mj+Hd6Ys3Lp=Gf9Cu5Ae&Tk1Wo0Qi';
 export const jwt = `${base64url({ alg: 'ES256', kid: 'canary' })}.${base64url({ sub: 'canary-7f3a', exp: 4_102_444_800 })}.Zx9Yw8Vu7-Ts6Rq5_Po4Nm3`;
 
-/** What must not be found; the awkward key of some tests shares its parts with the first. */
+/** The secrets to search; the awkward key of some tests shares its parts with the first. */
 const parts = [...apiKey.split(/[^A-Za-z0-9]+/), ...jwt.split('.')]
   .filter((part) => part.length >= 8)
   .map((part) => part.toLowerCase());
@@ -24,7 +24,7 @@ const character = (digits: string, radix: number): string => {
   return code > 0 && code < 0x80 ? String.fromCharCode(code) : ' ';
 };
 
-/** Undoes the spellings that hide letters. Repeated, because one may be inside of another. */
+/** Decodes the spellings that hide letters, repeatedly because they may be nested. */
 function spelledOut(text: string): string {
   let before = text;
   for (let round = 0; round < 3; round += 1) {
@@ -39,8 +39,8 @@ function spelledOut(text: string): string {
   return before;
 }
 
-/** Header names arrive in lower case, so case is no difference. */
-export const betrays: Detect = (text) =>
+/** Header names arrive in lower case, so the search ignores case. */
+export const containsSecret: Detect = (text) =>
   [text, spelledOut(text)].some((form) => {
     const lower = form.toLowerCase();
     return parts.some((part) => lower.includes(part));
@@ -55,7 +55,7 @@ const everything = {
   breakLength: Number.POSITIVE_INFINITY,
 };
 
-/** Every way in which a value commonly gets into a log, and what it shows there. */
+/** Every way in which a value commonly appears in a log. */
 const views: Readonly<Record<string, (value: unknown) => string>> = {
   message: (value) => textAt(value, 'message'),
   stack: (value) => textAt(value, 'stack'),
@@ -65,58 +65,58 @@ const views: Readonly<Record<string, (value: unknown) => string>> = {
     inspect(value, { ...everything, customInspect: false }),
   'JSON.stringify': (value) => JSON.stringify(value) ?? '',
   toJSON: (value) => {
-    const method = at(value, 'toJSON');
+    const method = propertyAt(value, 'toJSON');
     return typeof method === 'function' ? inspect(method.call(value), everything) : '';
   },
-  cause: (value) => chain(value),
-  attempts: (value) => inspect(at(value, 'attempts'), everything),
+  cause: (value) => causesOf(value),
+  attempts: (value) => inspect(propertyAt(value, 'attempts'), everything),
   properties: (value) => [...texts(value)].join('\n'),
 };
 export const viewNames = Object.keys(views);
 
-/** Where a value shows a secret: the names of the views, none for a value that is clean. */
+/** The names of the views that show a secret of a value; none for a clean value. */
 export function leaksOf(value: unknown): string[] {
   return Object.entries(views).flatMap(([name, view]) => {
-    let shown: string;
+    let text: string;
     try {
-      shown = view(value);
+      text = view(value);
     } catch (error) {
-      // What a view throws ends up in the same log.
-      shown = inspect(error, everything);
+      // An error of a view appears in the same log.
+      text = inspect(error, everything);
     }
-    return betrays(shown) ? [`${name}: ${around(shown)}`] : [];
+    return containsSecret(text) ? [`${name}: ${excerptAround(text)}`] : [];
   });
 }
 
-/** Enough of the text to see which field it was; the canaries open nothing. */
-function around(shown: string): string {
-  const lower = shown.toLowerCase();
+/** Enough of the text to identify the field; the canaries are no real secrets. */
+function excerptAround(text: string): string {
+  const lower = text.toLowerCase();
   const places = parts.map((part) => lower.indexOf(part)).filter((place) => place !== -1);
   const place = Math.max(0, Math.min(...places) - 60);
-  return shown.slice(place, place + 100).replaceAll(/\s+/g, ' ');
+  return text.slice(place, place + 100).replaceAll(/\s+/g, ' ');
 }
 
-const at = (value: unknown, key: PropertyKey): unknown =>
+const propertyAt = (value: unknown, key: PropertyKey): unknown =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
     ? Reflect.get(value, key)
     : undefined;
 
 const textAt = (value: unknown, key: string): string => {
-  const found = at(value, key);
-  return typeof found === 'string' ? found : inspect(found, everything);
+  const property = propertyAt(value, key);
+  return typeof property === 'string' ? property : inspect(property, everything);
 };
 
-function chain(value: unknown, seen = new Set<unknown>()): string {
-  const cause = at(value, 'cause');
+function causesOf(value: unknown, seen = new Set<unknown>()): string {
+  const cause = propertyAt(value, 'cause');
   if (cause === undefined || seen.has(cause)) return '';
   seen.add(cause);
   const fields = ['name', 'message', 'stack', 'code', 'errors'].map((key) => textAt(cause, key));
-  return [inspect(cause, everything), ...fields, chain(cause, seen)].join('\n');
+  return [inspect(cause, everything), ...fields, causesOf(cause, seen)].join('\n');
 }
 
 /**
- * Every text that can be reached from a value through its own properties and those of its
- * prototypes, hidden ones, symbols and getters included, as a clone or a curious logger would.
+ * Every string that can be reached from a value through its own and inherited properties,
+ * including hidden ones, symbols and getters.
  */
 function* texts(
   value: unknown,
@@ -148,7 +148,7 @@ function* properties(value: object): Generator<[PropertyKey, unknown], void, und
     link = Object.getPrototypeOf(link) as object | null
   ) {
     for (const key of Reflect.ownKeys(link)) {
-      // A constructor leads to every class of the process, and to nothing of this value.
+      // A constructor leads to every class of the process.
       if (key === 'constructor' || key === 'prototype') continue;
       try {
         yield [key, Reflect.get(link, key, value)];

@@ -1,10 +1,10 @@
-/** Writes every character but letters and digits in another way. */
+/** Encodes every character but letters and digits. */
 const marks = (spell: (character: string) => string) => (text: string) =>
   text.replaceAll(/[^A-Za-z0-9]/g, spell);
 
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, '0');
 
-/** The ways in which servers, proxies and their logs write a text down. */
+/** How servers, proxies and their logs encode a text. */
 export const spellings: readonly (readonly [string, (secret: string) => string])[] = [
   ['as it is', (secret) => secret],
   ['as the header that brought it', (secret) => `Bearer ${secret}`],

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 
-/* PostgreSQL and Redis as Debian packages them, started by the tests in folders of their own and ended by them. */
+/*
+ * PostgreSQL and Redis from Debian packages; the tests start them in temporary folders and end
+ * them.
+ */
 
 const versions = '/usr/lib/postgresql';
 const postgresFolder = existsSync(versions)
@@ -13,7 +16,7 @@ const postgresFolder = existsSync(versions)
       .find((folder) => existsSync(join(folder, 'initdb')))
   : undefined;
 
-/** What has to be installed first, by the names of Debian's packages. */
+/** The required Debian packages. */
 export const missing = [
   ...(postgresFolder === undefined ? ['postgresql'] : []),
   ...(existsSync('/usr/bin/redis-server') ? [] : ['redis-server']),
@@ -46,7 +49,7 @@ const ended = (child: ChildProcess): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', () => resolve()));
 
-/** Starts Redis on loopback, with what a journal needs of it. */
+/** Starts Redis on loopback with the settings that a journal needs. */
 export async function startRedis(...settings: readonly string[]): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-redis-'));
   const port = await freePort();
@@ -79,7 +82,7 @@ export async function startRedisCluster(): Promise<readonly Server[]> {
   return nodes;
 }
 
-// PostgreSQL does not start for root.
+// PostgreSQL does not start as root.
 const isRoot = process.getuid?.() === 0;
 
 /**

@@ -7,8 +7,8 @@ import {
 } from 'payments-platform-sdk';
 import { expect } from 'vitest';
 
-/** A request as it left the client. */
-export interface Sent {
+/** A request as the client sent it. */
+export interface SentRequest {
   readonly method: string;
   readonly url: string;
   /** By lower-case name. */
@@ -17,39 +17,41 @@ export interface Sent {
   readonly body: string;
 }
 
-/** Answers a request; the body is handed over as well, because a GET cannot carry it. */
+/** Responds to a request. The body is a parameter because a GET request cannot carry it. */
 export type ReceivedResponse = (request: Request, body: string) => Response | Promise<Response>;
 
-/** Credentials that belong to nobody. */
+/** Credentials of no platform. */
 export const apiKey = 'sk_test_recorder_0001';
 export const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJyZWNvcmRlciJ9.c2lnbmF0dXJl';
 
-/** A fetch and its sibling that note what they are asked and let `answer` reply. */
-export function recorder(response: ReceivedResponse): {
-  readonly sent: Sent[];
+/** A fetch and a getWithBody that record their requests and respond with `handle`. */
+export function recorder(
+  handle: (request: Request, body: string, count: number) => Response | Promise<Response>,
+): {
+  readonly requests: SentRequest[];
   readonly fetch: Fetch;
   readonly getWithBody: GetWithBody;
 } {
-  const sent: Sent[] = [];
+  const requests: SentRequest[] = [];
   const receive = (request: Request, body: string): Promise<Response> => {
     const { method, url } = request;
-    sent.push({ method, url, headers: Object.fromEntries(request.headers), body });
-    return Promise.resolve(response(request, body));
+    requests.push({ method, url, headers: Object.fromEntries(request.headers), body });
+    return Promise.resolve(handle(request, body, requests.length));
   };
   return {
-    sent,
-    // A copy is read, so that `answer` gets a request whose body is still there.
+    requests,
+    // The clone is read, so that `handle` receives a request with an unread body.
     fetch: async (request) => receive(request, await request.clone().text()),
     getWithBody: receive,
   };
 }
 
-/** A client whose every request is noted, and answered by `answer`. */
-export function observed(
-  response: ReceivedResponse = () => Response.json({}),
+/** A client of one function, which receives each request with their number, and the requests. */
+export function clientOf(
+  handle: Parameters<typeof recorder>[0] = () => Response.json({}),
   options: ClientOptions = {},
-): { readonly payments: PaymentsClient; readonly sent: Sent[] } {
-  const { sent, fetch, getWithBody } = recorder(response);
+): { readonly payments: PaymentsClient; readonly requests: SentRequest[] } {
+  const { requests, fetch, getWithBody } = recorder(handle);
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -58,28 +60,16 @@ export function observed(
     getWithBody,
     ...options,
   });
-  return { payments, sent };
+  return { payments, requests };
 }
 
-/** A client of a server of the test. */
+/** A client of a server. */
 export const clientAt = (
   server: { readonly baseUrl: string },
   options: ClientOptions = {},
 ): PaymentsClient => new PaymentsClient({ baseUrl: server.baseUrl, apiKey, jwt, ...options });
 
-/** A client whose requests all end in one function, which is told how many there have been. */
-export function clientOf(
-  handle: (request: Request, body: string, count: number) => Response | Promise<Response>,
-  options: ClientOptions = {},
-): { readonly payments: PaymentsClient; readonly requests: Sent[] } {
-  const { payments, sent } = observed(
-    (request, body) => handle(request, body, sent.length),
-    options,
-  );
-  return { payments, requests: sent };
-}
-
-/** An answer of the platform: a text is sent as it is, anything else as JSON. */
+/** A response of the platform: a string is sent unchanged, any other body as JSON. */
 export const respond = (
   status: number,
   body?: unknown,
@@ -90,7 +80,7 @@ export const respond = (
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-/** The error that a call ends in; another class, or success, fails the test. */
+/** The error of a failed call. Success or another class of error fails the test. */
 export async function failureOf<E extends PaymentsError = PaymentsError>(
   call: PromiseLike<unknown>,
   kind: abstract new (...facts: never[]) => E = PaymentsError as never,

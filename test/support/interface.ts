@@ -19,35 +19,35 @@ import * as z from 'zod/mini';
 import { buildInput, owner } from './platform.ts';
 
 /*
- * The platform's interface document, kept as data: what it says of each endpoint, and an example of
- * each call. The examples name what `furnishedPlatform` of ./platform.ts has put into its sandbox.
+ * The API reference as data: each endpoint, and an example of each call. The examples name records
+ * of `seededSandbox` in ./platform.ts.
  */
 
 /** One example of a call. */
 export interface Example {
-  /** Takes the place of {id}. */
+  /** Replaces {id}. */
   readonly id?: string;
-  /** What the method is given, and the query string that it becomes. */
+  /** The query argument, and the query string that it becomes. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly search?: string;
-  /** What the method is given, and the JSON that it becomes. */
+  /** The body argument, and the JSON that it becomes. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** One endpoint of the document. */
+/** One endpoint of the API reference. */
 export interface Endpoint {
-  /** The noun and verb of the client's method. */
+  /** The resource and method of the client. */
   readonly operation: SandboxOperation;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the base URL (versioned) or the root URL (root). */
   readonly path: string;
   readonly base: 'versioned' | 'root';
   readonly credential: 'apiKey' | 'jwt';
-  /** Every query parameter that the document describes. */
+  /** Every query parameter in the API reference. */
   readonly query: readonly string[];
-  /** Every body field that the document names. */
+  /** Every body field in the API reference. */
   readonly body: readonly string[];
-  /** The shape of a success; undefined where the document shows none. */
+  /** The shape of a success; undefined if the API reference shows none. */
   readonly response: z.core.$ZodType | undefined;
   readonly examples: readonly [Example, ...Example[]];
 }
@@ -56,7 +56,7 @@ const versioned = { base: 'versioned', credential: 'apiKey' } as const;
 const root = { base: 'root', credential: 'jwt' } as const;
 const paging = ['cursor', 'limit'] as const;
 
-/** Characters that mean something else in a query string unless they are encoded. */
+/** Characters with a special meaning in a query string. */
 const cursor = 'b3B/YX+l ZQ=&';
 const cursorSent = 'cursor=b3B%2FYX%2Bl+ZQ%3D%26';
 
@@ -364,16 +364,16 @@ export const endpoints: readonly Endpoint[] = [
   },
 ];
 
-/** What the method of an endpoint is called with: the id if there is one, then the rest. */
+/** The arguments of a method: the id if there is one, then the rest. */
 export const argumentsOf = ({ id, query, body }: Example): unknown[] =>
   [id, body ?? query].filter((argument) => argument !== undefined);
 
-/** What a call gives back, a list or a single answer. */
+/** The return value of a call: a list or a single response. */
 interface Started extends PromiseLike<unknown> {
   withResponse(): Promise<{ data: unknown; response: Response }>;
 }
 
-/** Calls a method by its name, as a user would whom no compiler checks. */
+/** Calls a method by its name, without type checks. */
 export function invoke(
   payments: PaymentsClient,
   operation: string,

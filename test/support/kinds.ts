@@ -1,7 +1,7 @@
 import type { PaymentsClient, RequestOptions } from 'payments-platform-sdk';
 import { built, newInstruction, newTransfer, transfer, transferCreated } from './values.ts';
 
-/** One call of each kind that the retry policy tells apart. */
+/** One call of each kind in the retry policy. */
 export const kinds = ['safe GET', 'safe POST', 'PATCH', 'DELETE', 'once POST'] as const;
 export type KindName = (typeof kinds)[number];
 

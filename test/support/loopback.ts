@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net';
 
 /*
- * A server that knows no HTTP but framing: request n is dealt with by step n, later ones by the
- * last. It belongs to no test runner, so that every runtime can use it.
+ * A server that parses only the framing of HTTP. Step n handles request n, the last step handles
+ * all later requests. It imports no test runner, so that every runtime can use it.
  */
 
-/** One request, byte for byte. */
+/** One request in bytes. */
 interface Arrival {
   readonly head: string;
   readonly method: string;
@@ -14,11 +14,11 @@ interface Arrival {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly bytes: Buffer;
-  /** Which connection it came over, from 0. */
+  /** The number of its connection, from 0. */
   readonly connection: number;
 }
 
-/** A request and the connection that waits for its answer. */
+/** A request and its open connection. */
 export interface Exchange extends Arrival {
   readonly socket: Socket;
   /** Writes and leaves the connection open. */
@@ -29,7 +29,7 @@ export interface Exchange extends Arrival {
   reset(): void;
 }
 
-/** What happens to one request: bytes to answer with, or something worse. */
+/** What happens to one request: bytes are sent, or a function runs. */
 export type Step = string | Uint8Array | ((exchange: Exchange) => void);
 
 export interface RawServer {
@@ -38,33 +38,33 @@ export interface RawServer {
   /** For the option baseUrl. */
   readonly baseUrl: string;
   readonly arrivals: readonly Arrival[];
-  /** Connections that were made, and every byte that came over each. */
+  /** All connections, and every byte received over each. */
   readonly connections: readonly { readonly bytes: Buffer; readonly closed: boolean }[];
-  /** Resolves when that many requests have arrived. */
+  /** Resolves when `count` requests have arrived. */
   arrived(count: number): Promise<void>;
   /** Resolves when the client has closed that connection. */
   closed(connection: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Listens at a port of the loopback address until it is closed. */
+/** Listens on a loopback port until it is closed. */
 export async function listen(...steps: readonly Step[]): Promise<RawServer> {
   const arrivals: Arrival[] = [];
   const connections: { bytes: Buffer; closed: boolean }[] = [];
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
-  const changed = (): void => {
-    for (const look of waiting) look();
+  const notifyWaiting = (): void => {
+    for (const check of waiting) check();
   };
-  const until = (holds: () => boolean): Promise<void> =>
+  const waitUntil = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!holds()) return;
-        waiting.delete(look);
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
 
   const server = createServer((socket) => {
@@ -73,12 +73,12 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
     connections.push(seen);
     sockets.add(socket);
     let rest = Buffer.alloc(0);
-    // A client that leaves is part of many tests.
+    // Many tests close the connection from the client side.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       seen.closed = true;
       sockets.delete(socket);
-      changed();
+      notifyWaiting();
     });
     socket.on('data', (chunk) => {
       seen.bytes = Buffer.concat([seen.bytes, chunk]);
@@ -89,7 +89,7 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
         rest = rest.subarray(request.bytes.length);
         const step = steps[Math.min(arrivals.length, steps.length - 1)];
         arrivals.push(request);
-        changed();
+        notifyWaiting();
         if (typeof step === 'function') step(exchangeOf(request, socket));
         else if (step !== undefined) socket.end(step);
       }
@@ -107,8 +107,8 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
     baseUrl: `http://127.0.0.1:${port}/v0`,
     arrivals,
     connections,
-    arrived: (count) => until(() => arrivals.length >= count),
-    closed: (connection) => until(() => connections[connection]?.closed === true),
+    arrived: (count) => waitUntil(() => arrivals.length >= count),
+    closed: (connection) => waitUntil(() => connections[connection]?.closed === true),
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
@@ -119,7 +119,7 @@ export async function listen(...steps: readonly Step[]): Promise<RawServer> {
   };
 }
 
-/** The bytes of an answer; the connection is closed behind it unless the headers say otherwise. */
+/** The bytes of a response; the connection is closed after it unless the headers keep it alive. */
 export function responseBytes(
   status: number,
   body?: unknown,
@@ -150,7 +150,7 @@ const exchangeOf = (request: Arrival, socket: Socket): Exchange => ({
   reset: () => void socket.resetAndDestroy(),
 });
 
-/** The first whole request among the bytes, if there is one. */
+/** The first complete request in the bytes, if there is one. */
 function takeRequest(bytes: Buffer, connection: number): Arrival | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

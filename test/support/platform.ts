@@ -1,6 +1,6 @@
 import type { ClientOptions, InstructionBuildInput, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { observed, type ReceivedResponse, type Sent } from './clients.ts';
+import { clientOf, type ReceivedResponse, type SentRequest } from './clients.ts';
 
 export const owner = '0x00000000000000000000000000000000000000aa';
 const token = '0x00000000000000000000000000000000000000Bb';
@@ -20,14 +20,14 @@ export const buildInput = {
   },
 } as const satisfies InstructionBuildInput;
 
-/** A client of a sandbox whose every request is noted on its way. */
-export const observedSandbox = (
+/** A client of a sandbox, and the requests that it sent. */
+export const clientOfSandbox = (
   sandbox: Sandbox,
   options: ClientOptions = {},
-): { readonly payments: PaymentsClient; readonly sent: Sent[] } =>
-  observed(through(sandbox), { apiKey: sandbox.apiKey, jwt: sandbox.jwt, ...options });
+): { readonly payments: PaymentsClient; readonly requests: SentRequest[] } =>
+  clientOf(through(sandbox), { apiKey: sandbox.apiKey, jwt: sandbox.jwt, ...options });
 
-/** Lets a sandbox answer. */
+/** Passes each request to a sandbox. */
 const through =
   (sandbox: Sandbox): ReceivedResponse =>
   (request, body) =>
@@ -35,8 +35,8 @@ const through =
       ? sandbox.getWithBody(request, body)
       : sandbox.fetch(request);
 
-/** A sandbox that holds whatever the examples name, two of everything that is listed. */
-export function furnishedPlatform(): Sandbox {
+/** A sandbox with every record that the examples name, and two records in each list. */
+export function seededSandbox(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
   for (const email of ['first@example.com', 'second@example.com']) {
     sandbox.entities.approve(sandbox.entities.create({ email }).id);
@@ -58,8 +58,8 @@ export function furnishedPlatform(): Sandbox {
   return sandbox;
 }
 
-/** That sandbox, and a client of it whose every request is noted. */
-export function observedPlatform() {
-  const sandbox = furnishedPlatform();
-  return { sandbox, ...observedSandbox(sandbox) };
+/** A seeded sandbox with its client and the requests that it sent. */
+export function clientOfSeededSandbox() {
+  const sandbox = seededSandbox();
+  return { sandbox, ...clientOfSandbox(sandbox) };
 }

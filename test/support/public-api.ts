@@ -1,12 +1,12 @@
-// What the package shows to its users, read from the source with the compiler: the documentation
-// that is missing, and the list in docs/api.md.
+// The public interface of the package, read from the source with the compiler: missing documentation,
+// and the list in docs/api.md.
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The entry points, by the name that a user imports. */
+/** The entry points by their import names. */
 const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk': 'src/index.ts',
   'payments-platform-sdk/schemas': 'src/schemas/index.ts',
@@ -16,7 +16,7 @@ const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk/sandbox/msw': 'src/sandbox/msw.ts',
 };
 
-/** Reads some modules; `texts` stands in for files that are not on the disk. */
+/** Reads modules; `texts` replaces files on disk. */
 function read(paths: readonly string[], texts: ReadonlyMap<string, string>) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
     ts.sys.readFile(path),
@@ -56,18 +56,18 @@ const isMember = (
   ts.isGetAccessorDeclaration(node);
 
 /**
- * The members that a user sees in a declaration: down to the fields of objects within it, and those
- * of types it is made of that have no public name of their own.
+ * The members that a user sees in a declaration, including the fields of nested objects and of
+ * types without a public name.
  */
 function membersOf(
   start: ts.Node,
   publicNames: ReadonlySet<ts.Symbol>,
   checker: ts.TypeChecker,
 ): ts.NamedDeclaration[] {
-  const found: ts.NamedDeclaration[] = [];
+  const declarations: ts.NamedDeclaration[] = [];
   const seen = new Set<ts.Node>();
-  const walk = (node: ts.Node): void => {
-    // What is inside a function, its parameters and its initial value is nobody's field.
+  const visit = (node: ts.Node): void => {
+    // A function body, its parameters and initial values have no public fields.
     if (ts.isBlock(node) || ts.isParameter(node) || ts.isConstructorDeclaration(node)) return;
     if (isMember(node)) {
       const hidden =
@@ -75,9 +75,9 @@ function membersOf(
         ts.isComputedPropertyName(node.name) ||
         node.type?.getText() === 'undefined';
       if (hidden) return;
-      found.push(node);
+      declarations.push(node);
       const isField = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node);
-      if (isField && node.type !== undefined) walk(node.type);
+      if (isField && node.type !== undefined) visit(node.type);
       return;
     }
     if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
@@ -86,7 +86,7 @@ function membersOf(
       );
       if (symbol !== undefined) follow(symbol);
     }
-    ts.forEachChild(node, walk);
+    ts.forEachChild(node, visit);
   };
   const follow = (symbol: ts.Symbol): void => {
     const target =
@@ -102,13 +102,13 @@ function membersOf(
       ts.isTypeAliasDeclaration(node);
     if (!ours || !hasMembers || seen.has(node)) return;
     seen.add(node);
-    ts.forEachChild(node, walk);
+    ts.forEachChild(node, visit);
   };
   enter(start);
-  return found;
+  return declarations;
 }
 
-/** What an editor shows of a symbol: its text, and its tags but for examples. */
+/** What an editor shows of a symbol: its text, and its tags except examples. */
 export interface Shown {
   /** `src/resources/transfers.ts Transfers.create`. */
   readonly name: string;
@@ -118,18 +118,18 @@ export interface Shown {
   readonly isMethod: boolean;
 }
 
-/** Public names, and fields of theirs, with their documentation. */
+/** Public names and their fields with documentation. */
 export function documented(
   paths: readonly string[] = Object.values(entryPoints).map((path) => join(root, path)),
   texts: ReadonlyMap<string, string> = new Map(),
 ): Shown[] {
   const { checker, exportsOf } = read(paths, texts);
-  const found = new Map<string, Shown>();
+  const shownByName = new Map<string, Shown>();
   const show = (name: string, symbol: ts.Symbol | undefined): void => {
     const tags = symbol?.getJsDocTags(checker) ?? [];
     const textOf = (tag: ts.JSDocTagInfo) => ts.displayPartsToString(tag.text);
     const node = symbol?.valueDeclaration;
-    found.set(name, {
+    shownByName.set(name, {
       name,
       text: ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim(),
       tags: tags
@@ -155,10 +155,10 @@ export function documented(
       }
     }
   }
-  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return [...shownByName.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Those that have no sentence of documentation. */
+/** Public names without documentation. */
 export const undocumented = (...from: Parameters<typeof documented>): string[] =>
   documented(...from)
     .filter(({ text }) => text === '')
@@ -190,15 +190,15 @@ export function apiList(): string {
     new Map(),
   );
 
-  const said = (symbol: ts.Symbol): string => {
+  const describe = (symbol: ts.Symbol): string => {
     const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
     return firstSentence(text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1'));
   };
-  const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${said(about)}`;
+  const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${describe(about)}`;
   const byChecker = (type: ts.Type): string =>
     checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
 
-  /** A type as the source writes it, unless it speaks of a parameter of a type further down. */
+  /** A type as written in the source, unless it refers to a type parameter of a subclass. */
   const typeOf = (symbol: ts.Symbol, owner?: ts.Symbol): string => {
     const node = symbol.valueDeclaration;
     const written =
@@ -218,7 +218,7 @@ export function apiList(): string {
   };
   const withoutUndefined = (text: string): string => text.replace(/ \| undefined$/, '');
 
-  /** A function as it is called: `(input: TransferCreateInput): ApiCall<TransferCreated>`. */
+  /** A function signature: `(input: TransferCreateInput): ApiCall<TransferCreated>`. */
   const called = (signature: ts.Signature): string => {
     const parameters = signature.getParameters().map((parameter) => {
       const node = parameter.valueDeclaration;
@@ -263,7 +263,7 @@ export function apiList(): string {
     return texts.length === 0 ? '' : ` { ${texts.join('; ')} }`;
   };
 
-  /** What a type alias stands for. */
+  /** The type of an alias. */
   const meaning = (symbol: ts.Symbol): string => {
     const node = symbol.getDeclarations()?.find(ts.isTypeAliasDeclaration)?.type;
     if (node === undefined) return '';
@@ -282,11 +282,11 @@ export function apiList(): string {
   const section = (title: string, lines: readonly string[]): void => {
     if (lines.length > 0) sections.push(`## ${title}\n\n${lines.join('\n')}\n`);
   };
-  // A type that several entry points export is told of once.
-  const told = new Set<ts.Symbol>();
+  // A type of several entry points is listed once.
+  const listedSymbols = new Set<ts.Symbol>();
   for (const [name, path] of all) {
-    const symbols = exportsOf(path).filter((symbol) => !told.has(symbol));
-    for (const symbol of symbols) told.add(symbol);
+    const symbols = exportsOf(path).filter((symbol) => !listedSymbols.has(symbol));
+    for (const symbol of symbols) listedSymbols.add(symbol);
     const isClass = (symbol: ts.Symbol) => (symbol.flags & ts.SymbolFlags.Class) !== 0;
     const isError = (symbol: ts.Symbol) => isClass(symbol) && symbol.getName().endsWith('Error');
     for (const head of symbols) {
@@ -336,10 +336,10 @@ export function apiList(): string {
           declaration !== undefined && ts.isClassDeclaration(declaration)
             ? declaration.heritageClauses?.[0]?.types[0]?.expression.getText()
             : undefined;
-        const own = members(symbol).filter(
+        const ownFields = members(symbol).filter(
           (field) => !isMethod(field) && field.valueDeclaration?.parent === declaration,
         );
-        return line(`${symbol.getName()} extends ${parent}${shape(own, symbol)}`, symbol);
+        return line(`${symbol.getName()} extends ${parent}${shape(ownFields, symbol)}`, symbol);
       }),
     );
     section(

@@ -1,21 +1,21 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ReceivedResponse, Sent } from './clients.ts';
+import type { ReceivedResponse, SentRequest } from './clients.ts';
 
-/** A server on this machine that notes what arrives as bytes, and lets `answer` reply. */
+/** A local server that records its requests and responds with `reply`. */
 export async function recordingServer(reply: ReceivedResponse): Promise<{
   readonly origin: string;
-  readonly sent: Sent[];
+  readonly requests: SentRequest[];
   close(): Promise<void>;
 }> {
-  const sent: Sent[] = [];
+  const requests: SentRequest[] = [];
   const server = createServer((incoming, outgoing) => {
     void textOf(incoming).then(async (body) => {
       const { method = '', url: path = '' } = incoming;
       const url = `http://${incoming.headers.host}${path}`;
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(incoming.headers)) headers[name] = String(value);
-      sent.push({ method, url, headers, body });
+      requests.push({ method, url, headers, body });
       const carriesBody = body !== '' && method !== 'GET';
       const request = new Request(url, { method, headers, ...(carriesBody ? { body } : {}) });
       const response = await reply(request, body);
@@ -27,7 +27,7 @@ export async function recordingServer(reply: ReceivedResponse): Promise<{
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
-    sent,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The tarball: what .ci/run has packed, or the build as it is, packed into a folder of the test's. */
+/** The tarball that .ci/run has packed, or a new one of the current build. */
 export async function tarballIn(folder: string): Promise<string> {
-  const given = process.env['PAYMENTS_SDK_TARBALL'];
-  if (given !== undefined) return given;
+  const prebuilt = process.env['PAYMENTS_SDK_TARBALL'];
+  if (prebuilt !== undefined) return prebuilt;
   const options = ['--silent', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await promisify(execFile)(
     'npm',
@@ -19,7 +19,7 @@ export async function tarballIn(folder: string): Promise<string> {
   return join(folder, stdout.trim());
 }
 
-/** Installs the tarball into a folder, as npm places it, with the peer; answers with what it holds. */
+/** Installs the tarball and its peer dependency into a folder with npm, and returns its files. */
 export async function installTarball(folder: string): Promise<string[]> {
   const tarball = await tarballIn(folder);
   const installed = join(folder, 'node_modules', 'payments-platform-sdk');

@@ -1,5 +1,5 @@
-// Groups the API reference by noun. Where a thing lives says which noun it belongs to, so that no
-// docstring has to: an editor would show the tag on every hover.
+// Groups the API reference by resource. The file of a declaration decides its resource, so that no
+// docstring needs a tag, which editors would show on every hover.
 import {
   Comment,
   CommentTag,
@@ -11,7 +11,7 @@ import {
   type Reflection,
 } from 'typedoc';
 
-/** The first pattern that fits the file of a declaration. */
+/** The first pattern that matches the file of a declaration. */
 const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/(client|options|clock|credential|version)\.ts$|\/wires\//, 'Client'],
   [

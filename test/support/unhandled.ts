@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest';
-import { settle } from './virtual-clock.ts';
+import { flushPromises } from './virtual-clock.ts';
 
-/** Fails each test of the file that calls it in which a rejection was left without a reader. */
-export function forbidUnhandledRejections(): void {
+/** Fails each test of the calling file that leaves an unhandled rejection. */
+export function failOnUnhandledRejections(): void {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -12,7 +12,7 @@ export function forbidUnhandledRejections(): void {
     process.on('unhandledRejection', note);
   });
   afterEach(async () => {
-    await settle();
+    await flushPromises();
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/* What most calls are given, and what the platform says to them. */
+/* Common inputs of calls, and responses to them. */
 
 export const address = '0x52908400098527886e0f7030069857d2e4169ee7';
 export const newTransfer = {

@@ -5,8 +5,8 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Lets everything that is ready run: promises, streams and what they set off. */
-export async function settle(turns = 20): Promise<void> {
+/** Runs all pending promises, streams and their callbacks. */
+export async function flushPromises(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await new Promise((resolve) => {
       setImmediate(resolve);
@@ -15,15 +15,15 @@ export async function settle(turns = 20): Promise<void> {
 }
 
 /**
- * Time that passes only when a test says so. A timer of no length fires by itself, so that a test
- * on real sockets can have waits of zero and deadlines that never come.
+ * A clock that the test advances. A timer of 0 ms fires by itself, so that a test on real sockets
+ * can have waits of zero and deadlines that never fire.
  */
 export class VirtualClock implements Clock {
   readonly #timers = new Map<number, Timer>();
   #passed = 0;
   #wall: number;
   #nextHandle = 1;
-  /** The length of every timer ever set. */
+  /** The length of every timer that was set. */
   readonly lengths: number[] = [];
 
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -34,12 +34,12 @@ export class VirtualClock implements Clock {
     return this.#wall + this.#passed;
   }
 
-  /** A clock of this kind begins anywhere, but never with the call that asks it. */
+  /** The start is arbitrary, as that of a monotonic clock. */
   elapsed(): number {
     return 86_400_000 + this.#passed;
   }
 
-  /** How much time has passed since the test began. */
+  /** The time since the test started. */
   get passed(): number {
     return this.#passed;
   }
@@ -57,37 +57,37 @@ export class VirtualClock implements Clock {
     return handle;
   }
 
-  /** Fails, as many a clock would, for what `setTimeout` has not returned. */
+  /** Throws, like many clocks, for a handle that `setTimeout` did not return. */
   clearTimeout(handle: unknown): void {
     if (typeof handle !== 'number') throw new TypeError('this clock has set no such timer');
     this.#timers.delete(handle);
   }
 
-  /** Timers that have not fired and were not cleared. */
+  /** Timers that were neither fired nor cleared. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Sets the wall clock off; deadlines do not notice. */
+  /** Shifts the wall clock; deadlines are not affected. */
   shiftWall(ms: number): void {
     this.#wall += ms;
   }
 
-  /** Time passes and no timer fires, as on a suspended machine. */
+  /** Advances time without firing timers, as on a suspended machine. */
   jump(ms: number): void {
     this.#passed += ms;
   }
 
-  /** Lets time pass, firing what comes due, each in its turn. */
+  /** Advances time and fires due timers in order. */
   async advance(ms: number): Promise<void> {
     const until = this.#passed + ms;
-    await settle();
-    while (this.#fireNext(until)) await settle();
+    await flushPromises();
+    while (this.#fireNext(until)) await flushPromises();
     this.#passed = Math.max(this.#passed, until);
   }
 
-  /** Lets time pass in small steps for as long as the promise is pending: for tests on real sockets. */
-  async passDuring<T>(promise: Promise<T>): Promise<T> {
+  /** Advances time in small steps while the promise is pending: for tests on real sockets. */
+  async stepTimersDuring<T>(promise: Promise<T>): Promise<T> {
     let isPending = true;
     const done = (): void => {
       isPending = false;
@@ -97,16 +97,16 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Lets time pass from timer to timer until the promise has settled. */
-  async run<T>(promise: Promise<T>): Promise<T> {
-    let settled = false;
+  /** Fires one timer after the other while the promise is pending. */
+  async runTimersDuring<T>(promise: Promise<T>): Promise<T> {
+    let isDone = false;
     const done = (): void => {
-      settled = true;
+      isDone = true;
     };
     promise.then(done, done);
     for (;;) {
-      for (let turn = 0; turn < 20 && !settled; turn += 1) await settle(1);
-      if (settled) return promise;
+      for (let turn = 0; turn < 20 && !isDone; turn += 1) await flushPromises(1);
+      if (isDone) return promise;
       if (!this.#fireNext(Number.POSITIVE_INFINITY)) {
         throw new Error('Nothing is under way, and the promise is pending.');
       }

@@ -1,6 +1,6 @@
 /**
- * Runs a check with each row and tells which rows fail it, by the name that stands first in each. A
- * test that expects none is one red for one cause, and says what the cause concerns.
+ * Runs a check with each row and returns the names of the failed rows with their errors. A test
+ * that expects none fails once and names its cause.
  */
 export async function whichFail<Values extends unknown[]>(
   rows: readonly (readonly [name: string, ...values: Values])[],

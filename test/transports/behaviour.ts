@@ -10,28 +10,28 @@ import {
   type RawServer,
   type Step,
 } from '../support/loopback.ts';
-import { nobody } from '../support/closed-port.ts';
-import { leftBy, type Coding, type Sdk, type Way } from './ways.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { transportOf, type Coding, type Sdk, type ClientTransport } from './client-transports.ts';
 
 /*
- * What every way out of the SDK does alike, on a server that writes bytes. It imports no test
- * runner and takes the package as an argument: vitest runs it on the source, test/runtimes/transports.mjs
+ * The common behaviour of all transports on a server that writes bytes. It imports no test runner
+ * and takes the package as an argument: vitest runs it on the source, test/runtimes/transports.mjs
  * on the installed package, on every runtime.
  */
 
-/** What a behaviour is tried with. */
+/** What a behaviour needs. */
 interface Bench {
   readonly sdk: Sdk;
-  readonly way: Way;
+  readonly transport: ClientTransport;
   serve(...steps: readonly Step[]): Promise<RawServer>;
   client(server: { readonly baseUrl: string }, options?: ClientOptions): PaymentsClient;
-  /** The one read of a client that does not try again. */
+  /** A read by a client without retries. */
   read(server: RawServer, options?: ClientOptions): Promise<unknown>;
 }
 
 interface Behaviour {
   readonly name: string;
-  /** Set for what a way cannot do that carries one read and nothing else. */
+  /** Set for behaviours that need more than one read. */
   readonly writes?: true;
   run(bench: Bench): Promise<void>;
 }
@@ -47,7 +47,7 @@ const newTransfer = {
 
 const lastPart = (target: string): string => target.slice(target.lastIndexOf('/') + 1);
 
-/** Which thing was asked for: by the path, or by the body where the path says nothing. */
+/** The requested record: by the path, or by the body if the path has no id. */
 const nameIn = ({ target, body }: Exchange): string =>
   target.startsWith('/instructions')
     ? (JSON.parse(body) as { note: string }).note
@@ -59,7 +59,7 @@ const bodyFor = (exchange: Exchange): string =>
     'txfr_0',
   );
 
-/** What was answered to a read, by its name. */
+/** The name of the record in the response to a read. */
 const nameOf = (data: unknown): unknown =>
   Array.isArray(data) ? (data as { nickname: string }[])[0]?.nickname : (data as { id: string }).id;
 
@@ -67,14 +67,14 @@ const succeed: Step = (exchange) => {
   exchange.reply(responseBytes(200, Buffer.from(bodyFor(exchange))));
 };
 
-const begun = (headers: string): string =>
+const partialResponse = (headers: string): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${headers}\r\n`;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type ErrorClass<E> = abstract new (...facts: never[]) => E;
 
-async function failure<E extends PaymentsError>(
+async function failureOf<E extends PaymentsError>(
   call: PromiseLike<unknown>,
   kind: ErrorClass<E>,
 ): Promise<E> {
@@ -88,7 +88,7 @@ async function failure<E extends PaymentsError>(
   return error;
 }
 
-/** The named facts of an error, to be compared as one. */
+/** The named facts of an error, to be compared at once. */
 const facts = (error: object, ...names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name) => [name, Reflect.get(error, name) as unknown]));
 
@@ -98,38 +98,38 @@ const compress: Readonly<Record<Coding, (bytes: Uint8Array) => Uint8Array>> = {
   deflate: (bytes) => deflateSync(bytes),
 };
 
-/** Small on its way, and one byte too long once it is unpacked. */
+/** Small when compressed, and one byte too long when decompressed. */
 const bomb = (): Uint8Array => (packedSpaces ??= gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')));
 let packedSpaces: Uint8Array | undefined;
 
 const inCoding = (coding: Coding): Behaviour => ({
   name: `an answer in ${coding}`,
-  async run({ way, sdk, serve, read }) {
+  async run({ transport, sdk, serve, read }) {
     const server = await serve((exchange) => {
       const content = compress[coding](Buffer.from(bodyFor(exchange)));
       exchange.reply(responseBytes(200, content, { 'content-encoding': coding }));
     });
-    if (way.codings.includes(coding)) {
+    if (transport.codings.includes(coding)) {
       assert.equal(nameOf(await read(server)), 'txfr_0');
       return;
     }
-    const error = await failure(read(server), sdk.InvalidResponseError);
+    const error = await failureOf(read(server), sdk.InvalidResponseError);
     assert.deepEqual(facts(error, 'reason', 'status'), { reason: 'not_json', status: 200 });
   },
 });
 
-/** An answer that no way can make sense of. */
+/** A response that no transport can parse. */
 const unusable = (
   name: string,
   step: Step,
-  reason: string | ((way: Way) => string),
+  reason: string | ((transport: ClientTransport) => string),
 ): Behaviour => ({
   name,
-  async run({ sdk, way, serve, read }) {
+  async run({ sdk, transport, serve, read }) {
     const server = await serve(step);
-    const error = await failure(read(server), sdk.InvalidResponseError);
+    const error = await failureOf(read(server), sdk.InvalidResponseError);
     assert.deepEqual(facts(error, 'reason', 'status', 'outcome'), {
-      reason: typeof reason === 'string' ? reason : reason(way),
+      reason: typeof reason === 'string' ? reason : reason(transport),
       status: 200,
       outcome: 'unknown',
     });
@@ -214,7 +214,7 @@ const writes: readonly Behaviour[] = [
         exchange.reset();
       });
       const call = client(server, { maxRetries: 2 }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ConnectionError);
+      const error = await failureOf(call, sdk.ConnectionError);
       assert.deepEqual(facts(error, 'outcome', 'retryable'), {
         outcome: 'unknown',
         retryable: false,
@@ -228,7 +228,7 @@ const writes: readonly Behaviour[] = [
     async run({ sdk, serve, client }) {
       const server = await serve(responseBytes(503, { error: 'Later.' }, { 'retry-after': '0' }));
       const call = client(server, { maxRetries: 2 }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ServerError);
+      const error = await failureOf(call, sdk.ServerError);
       assert.equal(error.outcome, 'unknown');
       assert.equal(server.arrivals.length, 1);
     },
@@ -236,10 +236,10 @@ const writes: readonly Behaviour[] = [
   {
     name: 'a POST to a refused connection is not_sent where that is proven, and never wrong',
     writes: true,
-    async run({ sdk, way, client }) {
-      const call = client({ baseUrl: nobody.baseUrl }).transfers.create(newTransfer);
-      const error = await failure(call, sdk.ConnectionError);
-      assert.equal(error.outcome, way.refused.write);
+    async run({ sdk, transport, client }) {
+      const call = client({ baseUrl: closedPort.baseUrl }).transfers.create(newTransfer);
+      const error = await failureOf(call, sdk.ConnectionError);
+      assert.equal(error.outcome, transport.refused.write);
     },
   },
   {
@@ -252,7 +252,7 @@ const writes: readonly Behaviour[] = [
       void server.arrived(1).then(() => {
         controller.abort();
       });
-      assert.equal((await failure(call, sdk.AbortError)).outcome, 'unknown');
+      assert.equal((await failureOf(call, sdk.AbortError)).outcome, 'unknown');
       await server.closed(0);
     },
   },
@@ -261,12 +261,12 @@ const writes: readonly Behaviour[] = [
 const reads: readonly Behaviour[] = [
   {
     name: 'a GET goes out byte for byte',
-    async run({ way, serve, read }) {
+    async run({ transport, serve, read }) {
       const server = await serve(succeed);
       assert.equal(nameOf(await read(server)), 'txfr_0');
       const [arrival] = server.arrivals;
       assert.ok(arrival !== undefined);
-      const { body, target } = way.read;
+      const { body, target } = transport.read;
       assert.deepEqual([arrival.method, arrival.target, arrival.body], ['GET', target, body]);
       const { headers } = arrival;
       const framed = body === '' ? undefined : String(Buffer.byteLength(body));
@@ -275,22 +275,24 @@ const reads: readonly Behaviour[] = [
         [framed, undefined, 'application/json'],
       );
       assert.equal(headers['content-type'], body === '' ? undefined : 'application/json');
-      // Nothing may follow that a server would read as another request.
+      // No bytes may follow that a server would read as another request.
       assert.equal(server.connections[0]?.bytes.length, arrival.bytes.length);
     },
   },
   {
     name: 'over https nothing goes out in the clear',
-    async run({ sdk, way, serve, client }) {
-      // That function of this suite speaks http alone.
-      if (way.leaves === 'getWithBody') return;
+    async run({ sdk, transport, serve, client }) {
+      // This function supports http only.
+      if (transport.transportName === 'getWithBody') return;
       const server = await serve(() => undefined);
       const caller = new AbortController();
       const secure = client({ baseUrl: server.baseUrl.replace('http:', 'https:') });
       let error: unknown;
-      const call = way.read.send(secure, { signal: caller.signal }).catch((thrown: unknown) => {
-        error = thrown;
-      });
+      const call = transport.read
+        .send(secure, { signal: caller.signal })
+        .catch((thrown: unknown) => {
+          error = thrown;
+        });
       const heard = (): Buffer | undefined => server.connections[0]?.bytes;
       while (error === undefined && !heard()?.length) await pause(5);
       caller.abort();
@@ -302,14 +304,14 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'an answer in chunks, one of which ends within a character',
-    async run({ way, serve, client }) {
+    async run({ transport, serve, client }) {
       const server = await serve((exchange) => {
         const text = bodyFor(exchange).replace(/"(?:nickname|description)":"[^"]*"/, (field) =>
           field.replace(/:".*"/, ':"Grüße"'),
         );
         const bytes = Buffer.from(text);
         const within = bytes.indexOf(Buffer.from('ü')) + 1;
-        exchange.write(begun('transfer-encoding: chunked\r\n'));
+        exchange.write(partialResponse('transfer-encoding: chunked\r\n'));
         const [first, second] = [bytes.subarray(0, within), bytes.subarray(within)];
         exchange.write(`${first.length.toString(16)}\r\n`);
         exchange.write(first);
@@ -319,7 +321,7 @@ const reads: readonly Behaviour[] = [
           exchange.write('\r\n0\r\n\r\n');
         }, 10);
       });
-      const data = await way.read.send(client(server));
+      const data = await transport.read.send(client(server));
       assert.match(JSON.stringify(data), /"(?:nickname|description)":"Grüße"/);
     },
   },
@@ -340,7 +342,7 @@ const reads: readonly Behaviour[] = [
     name: 'a 204 where something was to come',
     async run({ sdk, serve, read }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.deepEqual(facts(error, 'reason', 'status'), { reason: 'empty', status: 204 });
     },
   },
@@ -349,7 +351,7 @@ const reads: readonly Behaviour[] = [
     async run({ sdk, serve, read }) {
       const body = { error: 'Zu wenig Geld.', code: 'too_little', details: { missing: '1.00' } };
       const server = await serve(responseBytes(422, body, { 'x-request-id': 'req_7' }));
-      const error = await failure(read(server), sdk.UnprocessableEntityError);
+      const error = await failureOf(read(server), sdk.UnprocessableEntityError);
       assert.deepEqual(facts(error, 'status', 'code', 'details', 'requestId', 'outcome'), {
         status: 422,
         code: 'too_little',
@@ -369,7 +371,7 @@ const reads: readonly Behaviour[] = [
       for (const status of [302, 307]) {
         const location = `${elsewhere.origin}/v0/here`;
         const server = await serve(responseBytes(status, undefined, { location }));
-        const error = await failure(read(server), sdk.ApiError);
+        const error = await failureOf(read(server), sdk.ApiError);
         assert.deepEqual([error.status, error.headers['location']], [status, location]);
       }
       assert.equal(elsewhere.connections.length, 0);
@@ -390,11 +392,11 @@ const reads: readonly Behaviour[] = [
     responseBytes(200, Buffer.from('{"id":"txfr_0","sta')),
     'truncated',
   ),
-  // What did arrive of these is a whole document: only the framing says that it is not all.
+  // These bodies are complete documents: only the framing shows that they are truncated.
   unusable(
     'a body that is cut off',
     (exchange) => {
-      exchange.reply(begun('content-length: 5000\r\n') + bodyFor(exchange));
+      exchange.reply(partialResponse('content-length: 5000\r\n') + bodyFor(exchange));
     },
     'truncated',
   ),
@@ -403,8 +405,8 @@ const reads: readonly Behaviour[] = [
     (exchange) => {
       const text = bodyFor(exchange);
       const size = text.length.toString(16);
-      exchange.write(`${begun('transfer-encoding: chunked\r\n')}${size}\r\n${text}\r\n`);
-      // What is on its way when a reset comes is lost.
+      exchange.write(`${partialResponse('transfer-encoding: chunked\r\n')}${size}\r\n${text}\r\n`);
+      // A reset discards the bytes in flight.
       setTimeout(exchange.reset, 50);
     },
     'truncated',
@@ -420,17 +422,17 @@ const reads: readonly Behaviour[] = [
   ),
   {
     name: 'gzip without its checksum',
-    async run({ sdk, way, serve, read }) {
+    async run({ sdk, transport, serve, read }) {
       const server = await serve((exchange) => {
         const whole = gzipSync(bodyFor(exchange));
         exchange.reply(responseBytes(200, whole.subarray(0, -4), { 'content-encoding': 'gzip' }));
       });
-      if (way.forgivesGzip) {
+      if (transport.forgivesGzip) {
         assert.equal(nameOf(await read(server)), 'txfr_0');
         return;
       }
-      const error = await failure(read(server), sdk.InvalidResponseError);
-      assert.equal(error.reason, way.codings.includes('gzip') ? 'truncated' : 'not_json');
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
+      assert.equal(error.reason, transport.codings.includes('gzip') ? 'truncated' : 'not_json');
     },
   },
   {
@@ -442,27 +444,27 @@ const reads: readonly Behaviour[] = [
           while (!socket.destroyed && socket.write(chunk));
         };
         socket.on('drain', pour);
-        socket.write(begun('connection: close\r\n'));
+        socket.write(partialResponse('connection: close\r\n'));
         pour();
       });
-      const error = await failure(read(server), sdk.InvalidResponseError);
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
       assert.equal(error.reason, 'too_large');
       await server.closed(0);
     },
   },
   {
     name: 'a body that is small only while it is packed counts unpacked',
-    async run({ sdk, way, serve, read }) {
+    async run({ sdk, transport, serve, read }) {
       const server = await serve(responseBytes(200, bomb(), { 'content-encoding': 'gzip' }));
-      const error = await failure(read(server), sdk.InvalidResponseError);
-      assert.equal(error.reason, way.codings.includes('gzip') ? 'too_large' : 'not_json');
+      const error = await failureOf(read(server), sdk.InvalidResponseError);
+      assert.equal(error.reason, transport.codings.includes('gzip') ? 'too_large' : 'not_json');
     },
   },
   {
     name: 'headers that never come',
     async run({ sdk, serve, read }) {
       const server = await serve(() => undefined);
-      const error = await failure(read(server, { timeout: 250 }), sdk.TimeoutError);
+      const error = await failureOf(read(server, { timeout: 250 }), sdk.TimeoutError);
       assert.deepEqual(facts(error, 'phase', 'outcome'), { phase: 'headers', outcome: 'unknown' });
       await server.closed(0);
     },
@@ -471,9 +473,9 @@ const reads: readonly Behaviour[] = [
     name: 'a body that stalls',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write }) => {
-        write(begun('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
+        write(partialResponse('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
       });
-      const error = await failure(read(server, { timeout: 2_000 }), sdk.TimeoutError);
+      const error = await failureOf(read(server, { timeout: 2_000 }), sdk.TimeoutError);
       assert.deepEqual(facts(error, 'phase', 'outcome'), { phase: 'body', outcome: 'unknown' });
       assert.equal(error.attempts[0]?.requestId, 'req_9');
       await server.closed(0);
@@ -483,7 +485,7 @@ const reads: readonly Behaviour[] = [
     name: 'a deadline that no trickle of bytes puts off',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write, socket }) => {
-        write(begun('content-length: 5000\r\n'));
+        write(partialResponse('content-length: 5000\r\n'));
         const timer = setInterval(() => {
           write(' ');
         }, 20);
@@ -493,7 +495,7 @@ const reads: readonly Behaviour[] = [
       });
       const start = performance.now();
       const call = read(server, { timeout: 60_000, totalTimeout: 250 });
-      const error = await failure(call, sdk.TimeoutError);
+      const error = await failureOf(call, sdk.TimeoutError);
       assert.equal(error.phase, 'total');
       const took = performance.now() - start;
       assert.ok(took >= 240 && took < 2_000, `it took ${took} ms`);
@@ -502,13 +504,13 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'a refused connection is not_sent where that is proven, and never wrong',
-    async run({ sdk, way, client }) {
-      const error = await failure(
-        way.read.send(client({ baseUrl: nobody.baseUrl })),
+    async run({ sdk, transport, client }) {
+      const error = await failureOf(
+        transport.read.send(client({ baseUrl: closedPort.baseUrl })),
         sdk.ConnectionError,
       );
       assert.deepEqual(facts(error, 'outcome', 'retryable'), {
-        outcome: way.refused.read,
+        outcome: transport.refused.read,
         retryable: true,
       });
     },
@@ -519,17 +521,17 @@ const reads: readonly Behaviour[] = [
       const server = await serve((exchange) => {
         exchange.reset();
       });
-      const error = await failure(read(server), sdk.ConnectionError);
+      const error = await failureOf(read(server), sdk.ConnectionError);
       assert.equal(error.outcome, 'unknown');
       assert.equal(server.arrivals.length, 1);
     },
   },
   {
     name: 'a call that is aborted before it begins',
-    async run({ sdk, way, serve, client }) {
+    async run({ sdk, transport, serve, client }) {
       const server = await serve(succeed);
-      const call = way.read.send(client(server), { signal: AbortSignal.abort('gone') });
-      const error = await failure(call, sdk.AbortError);
+      const call = transport.read.send(client(server), { signal: AbortSignal.abort('gone') });
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(facts(error, 'outcome', 'attempts', 'cause'), {
         outcome: 'not_sent',
         attempts: [],
@@ -540,14 +542,14 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'a call that is aborted in flight',
-    async run({ sdk, way, serve, client }) {
+    async run({ sdk, transport, serve, client }) {
       const server = await serve(() => undefined);
       const controller = new AbortController();
-      const call = way.read.send(client(server), { signal: controller.signal });
+      const call = transport.read.send(client(server), { signal: controller.signal });
       void server.arrived(1).then(() => {
         controller.abort();
       });
-      const error = await failure(call, sdk.AbortError);
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(
         error.attempts.map(({ status }) => status),
         [undefined],
@@ -557,19 +559,19 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'a call that is aborted in the body',
-    async run({ sdk, way, serve, client }) {
+    async run({ sdk, transport, serve, client }) {
       const server = await serve(({ write }) => {
-        write(begun('content-length: 500\r\n') + '{"id"');
+        write(partialResponse('content-length: 500\r\n') + '{"id"');
       });
       const controller = new AbortController();
-      const call = way.read.send(client(server), { signal: controller.signal });
+      const call = transport.read.send(client(server), { signal: controller.signal });
       void server
         .arrived(1)
         .then(() => pause(400))
         .then(() => {
           controller.abort();
         });
-      const error = await failure(call, sdk.AbortError);
+      const error = await failureOf(call, sdk.AbortError);
       assert.deepEqual(
         error.attempts.map(({ status }) => status),
         [200],
@@ -579,7 +581,7 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'a read is sent again after a 503, and hooks see all of it',
-    async run({ way, serve, client }) {
+    async run({ transport, serve, client }) {
       const server = await serve(
         responseBytes(503, { error: 'Later.' }, { 'retry-after': '0', 'x-request-id': 'req_1' }),
         (exchange) => {
@@ -589,7 +591,7 @@ const reads: readonly Behaviour[] = [
       );
       const events: unknown[] = [];
       const numbers = new Set<unknown>();
-      // How long things took, and which number the call got, is not the same twice.
+      // Durations and call numbers differ between runs.
       const note = (hook: string) => (event: object) => {
         const {
           durationMs: _,
@@ -606,13 +608,13 @@ const reads: readonly Behaviour[] = [
         onRetry: note('onRetry'),
         onDrift: note('onDrift'),
       };
-      const data = await way.read.send(client(server, { hooks, maxRetries: 2 }));
+      const data = await transport.read.send(client(server, { hooks, maxRetries: 2 }));
       assert.equal(nameOf(data), 'txfr_0');
       assert.equal(server.arrivals.length, 2);
       assert.deepEqual([...numbers].map(Number.isInteger), [true]);
-      const { operation, path, target, body } = way.read;
+      const { operation, path, target, body } = transport.read;
       const call = { operation, method: 'GET', path };
-      const asked = {
+      const requestEvent = {
         ...call,
         hook: 'onRequest',
         url: `${server.origin}${target}`,
@@ -624,7 +626,7 @@ const reads: readonly Behaviour[] = [
       };
       const ended = { ...call, hook: 'onResponse' };
       assert.deepEqual(events, [
-        { ...asked, attempt: 1 },
+        { ...requestEvent, attempt: 1 },
         {
           ...ended,
           attempt: 1,
@@ -634,7 +636,7 @@ const reads: readonly Behaviour[] = [
           reason: 'status 503',
         },
         { ...call, hook: 'onRetry', attempt: 2, reason: 'status 503' },
-        { ...asked, attempt: 2 },
+        { ...requestEvent, attempt: 2 },
         {
           ...ended,
           attempt: 2,
@@ -652,11 +654,15 @@ const reads: readonly Behaviour[] = [
       const echo =
         (status: number): Step =>
         ({ headers, reply }) => {
-          const said = headers['authorization'] ?? '';
-          const token = said.replace('Bearer ', '');
-          const body = { error: `No ${said}`, code: token, details: { [token]: [said] } };
-          const echoed = { 'x-echo': said, 'x-request-id': token };
-          reply(responseBytes(status, status === 200 ? `<p>${said}</p>` : body, echoed));
+          const authorization = headers['authorization'] ?? '';
+          const token = authorization.replace('Bearer ', '');
+          const body = {
+            error: `No ${authorization}`,
+            code: token,
+            details: { [token]: [authorization] },
+          };
+          const echoed = { 'x-echo': authorization, 'x-request-id': token };
+          reply(responseBytes(status, status === 200 ? `<p>${authorization}</p>` : body, echoed));
         };
       const events: unknown[] = [];
       const note = (event: object): void => {
@@ -665,16 +671,16 @@ const reads: readonly Behaviour[] = [
       const hooks = { onRequest: note, onResponse: note };
       for (const status of [200, 404, 500]) {
         const server = await serve(echo(status));
-        const error = await failure(read(server, { hooks }), sdk.PaymentsError);
+        const error = await failureOf(read(server, { hooks }), sdk.PaymentsError);
         assert.match(String(Reflect.get(error, 'body')), /\[redacted\]/);
-        const shown = [
+        const views = [
           String(error),
           String(error.stack),
           JSON.stringify(error),
           inspect(error, { depth: 9, showHidden: true, getters: true }),
           inspect(events, { depth: 9 }),
         ];
-        for (const text of shown) {
+        for (const text of views) {
           for (const secret of secrets) assert.ok(!text.includes(secret), `${secret} in ${text}`);
         }
       }
@@ -683,9 +689,9 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'withResponse() gives a Response that can be read',
-    async run({ way, serve, client }) {
+    async run({ transport, serve, client }) {
       const server = await serve((exchange) => {
-        const packed = way.codings.includes('gzip');
+        const packed = transport.codings.includes('gzip');
         const bytes = Buffer.from(bodyFor(exchange));
         const headers = { 'x-request-id': 'req_3', 'x-more': 'a' };
         exchange.reply(
@@ -695,7 +701,7 @@ const reads: readonly Behaviour[] = [
           }),
         );
       });
-      const { data, response } = await way.read.send(client(server)).withResponse();
+      const { data, response } = await transport.read.send(client(server)).withResponse();
       assert.equal(nameOf(data), 'txfr_0');
       assert.ok(response instanceof Response);
       assert.deepEqual([response.status, response.ok, response.bodyUsed], [200, true, false]);
@@ -709,11 +715,11 @@ const reads: readonly Behaviour[] = [
   },
   {
     name: 'fifty calls at once are kept apart',
-    async run({ way, serve, client }) {
+    async run({ transport, serve, client }) {
       const waiting: Exchange[] = [];
       const server = await serve((exchange) => {
         waiting.push(exchange);
-        // Answered in another order than asked, once all are there.
+        // The responses are sent in another order than the requests, after all have arrived.
         if (waiting.length < 50) return;
         for (const each of waiting.toReversed())
           each.reply(responseBytes(200, Buffer.from(bodyFor(each))));
@@ -721,7 +727,7 @@ const reads: readonly Behaviour[] = [
       const payments = client(server);
       const numbers = Array.from({ length: 50 }, (_, number) => number);
       const seen = await Promise.all(
-        numbers.map(async (number) => nameOf(await way.read.send(payments, {}, number))),
+        numbers.map(async (number) => nameOf(await transport.read.send(payments, {}, number))),
       );
       assert.deepEqual(
         seen,
@@ -732,12 +738,16 @@ const reads: readonly Behaviour[] = [
   },
 ];
 
-/** What a way is asked to do. */
-export const behavioursOf = (way: Way): Behaviour[] =>
-  [...writes, ...reads].filter((behaviour) => behaviour.writes !== true || way.writes);
+/** A behaviour of a transport. */
+export const behavioursOf = (transport: ClientTransport): Behaviour[] =>
+  [...writes, ...reads].filter((behaviour) => behaviour.writes !== true || transport.writes);
 
-/** Tries one behaviour on one way, which has to be installed. */
-export async function tryOut(sdk: Sdk, way: Way, behaviour: Behaviour): Promise<void> {
+/** Runs one behaviour on one installed transport. */
+export async function runBehaviour(
+  sdk: Sdk,
+  transport: ClientTransport,
+  behaviour: Behaviour,
+): Promise<void> {
   const servers: RawServer[] = [];
   const client: Bench['client'] = ({ baseUrl }, options) =>
     new sdk.PaymentsClient({
@@ -746,23 +756,29 @@ export async function tryOut(sdk: Sdk, way: Way, behaviour: Behaviour): Promise<
       jwt,
       maxRetries: 0,
       timeout: 8_000,
-      ...way.options,
+      ...transport.options,
       ...options,
     });
   try {
     await behaviour.run({
       sdk,
-      way,
+      transport,
       client,
-      read: (server, options) => way.read.send(client(server, options)),
+      read: (server, options) => transport.read.send(client(server, options)),
       async serve(...steps) {
         const server = await listen(...steps);
         servers.push(server);
         return server;
       },
     });
-    const left = servers.flatMap(({ arrivals }) => arrivals.map(({ headers }) => leftBy(headers)));
-    assert.deepEqual([...new Set([way.leaves, ...left])], [way.leaves], 'it left another way');
+    const left = servers.flatMap(({ arrivals }) =>
+      arrivals.map(({ headers }) => transportOf(headers)),
+    );
+    assert.deepEqual(
+      [...new Set([transport.transportName, ...left])],
+      [transport.transportName],
+      'it left another way',
+    );
   } finally {
     await Promise.all(servers.map((server) => server.close()));
   }

@@ -7,8 +7,8 @@ import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { newTransfer, transferCreated } from '../support/values.ts';
 
-// A browser sends a POST again whose connection was reset: test/runtimes saw Chromium do it. What a
-// browser is, is told here by the globals that it has; the real one is in test/runtimes.
+// A browser resends a POST after a reset of its connection, as test/runtimes saw in Chromium. These tests
+// emulate a browser with its globals; test/runtimes runs real ones.
 
 const { process } = globalThis;
 const withoutNode = () => vi.stubGlobal('process', { env: {} });
@@ -44,7 +44,7 @@ const browsers: [string, () => void][] = [
 ];
 const writes = kinds.filter((kind) => !kind.startsWith('safe'));
 
-test.each(browsers)('in %s every write is refused, and nothing is sent', async (_, pretend) => {
+test.each(browsers)('every write is rejected before it is sent in %s', async (_, pretend) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const payments = clientAt(server);
   pretend();
@@ -57,7 +57,7 @@ test.each(browsers)('in %s every write is refused, and nothing is sent', async (
   expect(server.connections).toHaveLength(0);
 });
 
-test.each(browsers)('in %s a read is sent', async (_, pretend) => {
+test.each(browsers)('a read is sent in %s', async (_, pretend) => {
   const server = await rawServer(
     responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
   );
@@ -66,7 +66,7 @@ test.each(browsers)('in %s a read is sent', async (_, pretend) => {
   expect((await payments.transfers.list()).data).toEqual([]);
 });
 
-test('the refusal of a write in a browser says why, and names the ways out', async () => {
+test('the error for a write in a browser names the alternatives', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   const messages: string[] = [];
@@ -109,18 +109,18 @@ test.each<[string, () => void]>([
   ],
   ['Bun with happy-dom', () => vi.stubGlobal('Bun', {}).stubGlobal('document', {})],
   ['Deno', () => vi.stubGlobal('Deno', {}).stubGlobal('WorkerNavigator', {})],
-])('%s is no browser', async (_, pretend) => {
+])('%s is not a browser', async (_, pretend) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const payments = clientAt(server);
   pretend();
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
 });
 
-test('over a fetch of the user’s a write is sent in a browser, over the global one by its own name it is not', async () => {
+test('a write in a browser is sent over a custom fetch, and not over the global one under its own name', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
-  const own = clientAt(server, { fetch: (request, init) => fetch(request, init) });
-  expect((await own.transfers.create(newTransfer)).id).toBe(transferCreated.id);
+  const customFetch = clientAt(server, { fetch: (request, init) => fetch(request, init) });
+  expect((await customFetch.transfers.create(newTransfer)).id).toBe(transferCreated.id);
   await failureOf(clientAt(server, { fetch }).transfers.create(newTransfer), ConfigurationError);
   // A framework that wraps the global fetch still sends through the browser.
   const { fetch: original } = globalThis;
@@ -128,12 +128,12 @@ test('over a fetch of the user’s a write is sent in a browser, over the global
   await failureOf(clientAt(server).transfers.create(newTransfer), ConfigurationError);
 });
 
-test('with idempotencyHeader a write is sent in a browser', async () => {
+test('a write with idempotencyHeader is sent in a browser', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
   const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
-  // Only a POST carries the key.
+  // Only a POST has the key.
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 

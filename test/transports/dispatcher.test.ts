@@ -13,11 +13,11 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { apiKey, failureOf } from '../support/clients.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transferCreated } from '../support/values.ts';
 
-// Node's dispatcher says when a request begins; that is what proves that one never did. A dispatcher
-// of somebody's own may say less.
+// The dispatcher of Node reports the start of a request, which proves that an earlier failure was not sent. A
+// foreign dispatcher may not report it.
 
 interface Dispatcher {
   dispatch(options: object, handler: Record<string, unknown>): boolean;
@@ -40,18 +40,18 @@ afterEach(() => {
 type Handler = Record<string, unknown>;
 type Call = () => unknown;
 
-/** A handler whose calls go through `pass`, which may make them, keep them back or put them off. */
+/** A handler that passes its calls to `pass`, which may make, drop or delay them. */
 const between = (handler: Handler, pass: (name: string, call: Call) => unknown): Handler =>
   new Proxy(handler, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
-      return (...given: unknown[]) =>
-        pass(String(name), () => Reflect.apply(value, target, given) as unknown);
+      return (...args: unknown[]) =>
+        pass(String(name), () => Reflect.apply(value, target, args) as unknown);
     },
   });
 
-/** Puts what `make` makes of Node's dispatcher in its place. */
+/** Replaces the dispatcher of Node by the result of `make`. */
 function replace(make: (inner: Dispatcher) => Dispatcher): void {
   for (const [index, symbol] of symbols.entries()) {
     const inner = originals[index];
@@ -62,11 +62,11 @@ function replace(make: (inner: Dispatcher) => Dispatcher): void {
 const isBeginning = (name: string): boolean => name === 'onRequestStart' || name === 'onConnect';
 const isFailure = (name: string): boolean => name === 'onResponseError' || name === 'onError';
 
-/** A handler that never hears of the beginning of its request. */
+/** A handler that never receives the start of its request. */
 const withoutBeginning = (handler: Handler): Handler =>
   between(handler, (name, call) => (isBeginning(name) ? undefined : call()));
 
-/** Puts a dispatcher in the place of Node's that tells of no beginning. */
+/** Replaces the dispatcher of Node by one that reports no start. */
 function silence(): void {
   replace((inner) => ({
     dispatch: (options, handler) => inner.dispatch(options, withoutBeginning(handler)),
@@ -76,7 +76,7 @@ function silence(): void {
 const clientFor = (origin: string) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
 
-test('a dispatcher that hides the beginning of requests proves nothing by it', async () => {
+test('a dispatcher that hides the start of requests proves nothing', async () => {
   silence();
   const server = await rawServer(({ reset }) => {
     reset();
@@ -87,16 +87,16 @@ test('a dispatcher that hides the beginning of requests proves nothing by it', a
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("a dispatcher of a class derived from Node's own proves nothing", async () => {
+test('a dispatcher of a class derived from that of Node proves nothing', async () => {
   replace((inner) => {
     const Own = inner.constructor as new () => Dispatcher;
     return new (class extends Own {})();
   });
-  const call = clientFor(nobody.origin).transfers.create(newTransfer);
+  const call = clientFor(closedPort.origin).transfers.create(newTransfer);
   expect((await failureOf(call, ConnectionError)).outcome).toBe('unknown');
 });
 
-test('a dispatcher that hides the beginning of requests proves nothing after an answer, either', async () => {
+test('a dispatcher that hides the start of requests proves nothing after a response', async () => {
   silence();
   const server = await rawServer(responseBytes(201, transferCreated), ({ reset }) => {
     reset();
@@ -108,7 +108,7 @@ test('a dispatcher that hides the beginning of requests proves nothing after an 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a dispatcher that tells of the beginning with the answer proves nothing', async () => {
+test('a dispatcher that reports the start with the response proves nothing', async () => {
   replace((inner) => ({
     dispatch(options, handler) {
       const held: Call[] = [];
@@ -130,7 +130,7 @@ test('a dispatcher that tells of the beginning with the answer proves nothing', 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test("a dispatcher whose dispatch() reads like Node's proves nothing", async () => {
+test('a dispatcher with a copy of the source of Node’s dispatch() proves nothing', async () => {
   const kDispatch = Symbol('dispatch');
   replace((inner) => {
     class Agent implements Dispatcher {
@@ -150,7 +150,7 @@ test("a dispatcher whose dispatch() reads like Node's proves nothing", async () 
   expect(error.outcome).toBe('unknown');
 });
 
-test("Node's own dispatcher with an interceptor in it proves nothing", async () => {
+test('the dispatcher of Node proves nothing with an interceptor', async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -169,7 +169,7 @@ test("Node's own dispatcher with an interceptor in it proves nothing", async () 
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("Node's own dispatcher whose dispatch() was replaced proves nothing, believed before or not", async () => {
+test('the dispatcher of Node proves nothing when its dispatch() was replaced', async () => {
   const server = await rawServer(responseBytes(201, transferCreated), ({ reset }) => {
     reset();
   });
@@ -188,7 +188,7 @@ test("Node's own dispatcher whose dispatch() was replaced proves nothing, believ
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a dispatcher that turns to another address behind our back proves nothing by its last error', async () => {
+test('a dispatcher that switches to another address proves nothing with its last error', async () => {
   replace((inner) => {
     const composed: unknown = (
       inner as Dispatcher & { compose(interceptor: unknown): unknown }
@@ -199,7 +199,7 @@ test('a dispatcher that turns to another address behind our back proves nothing 
           between(handler, (name, call) => {
             if (isBeginning(name)) return undefined;
             return isFailure(name)
-              ? dispatch({ ...options, origin: nobody.origin }, handler)
+              ? dispatch({ ...options, origin: closedPort.origin }, handler)
               : call();
           }),
         );
@@ -214,35 +214,35 @@ test('a dispatcher that turns to another address behind our back proves nothing 
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('what was reported as failed does not begin afterwards', async () => {
-  const begun: (() => void)[] = [];
+test('a request that was reported as failed does not start afterwards', async () => {
+  const starters: (() => void)[] = [];
   replace((inner) => ({
     dispatch(options, handler) {
       const fail = (handler['onResponseError'] ?? handler['onError']) as (
-        ...given: unknown[]
+        ...args: unknown[]
       ) => void;
       const error = Object.assign(new Error('too slow'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
-      // undici 7 and later give a controller first.
+      // undici 7 and later pass a controller first.
       fail.call(handler, ...('onResponseError' in handler ? [undefined, error] : [error]));
-      begun.push(() => inner.dispatch(options, handler));
+      starters.push(() => inner.dispatch(options, handler));
       return true;
     },
   }));
   const server = await rawServer(responseBytes(201, transferCreated));
   const error = await failureOf(clientFor(server.origin).transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-  for (const begin of begun) begin();
+  for (const start of starters) start();
   await server.closed(0);
-  expect(begun).toHaveLength(1);
+  expect(starters).toHaveLength(1);
   expect(server.arrivals).toHaveLength(0);
 });
 
-test("an installed undici with Node's names proves nothing", async () => {
+test('an installed undici with the names of Node proves nothing', async () => {
   const make = runInThisContext(`(__name, kDispatch, inner, silent) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
     [kDispatch](opts, handler) { return inner.dispatch(opts, silent(handler)); }
-  })()`) as (...given: unknown[]) => Dispatcher;
+  })()`) as (...args: unknown[]) => Dispatcher;
   replace((inner) => make(() => undefined, Symbol('dispatch'), inner, withoutBeginning));
   const server = await rawServer(({ reset }) => {
     reset();
@@ -252,12 +252,12 @@ test("an installed undici with Node's names proves nothing", async () => {
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("a dispatcher that reads like Node's and puts up with anything proves nothing", async () => {
+test('a permissive dispatcher that reads like that of Node proves nothing', async () => {
   const make = runInThisContext(`(__name, kDispatch, send) => new (class Agent {
     static { __name(this, "Agent"); }
     dispatch(opts, handler) { return this[kDispatch](opts, handler); }
     [kDispatch](opts, handler) { return send(handler); }
-  })()`) as (...given: unknown[]) => Dispatcher;
+  })()`) as (...args: unknown[]) => Dispatcher;
   const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const send = (
     handler: { onResponseError(controller: object, error: Error): void } | undefined,
@@ -270,23 +270,23 @@ test("a dispatcher that reads like Node's and puts up with anything proves nothi
   expect(error.outcome).toBe('unknown');
 });
 
-/** What a dispatcher of the test's own does with a request. */
-type Deed = (handler: {
+/** The response of a custom dispatcher to a request. */
+type Action = (handler: {
   onRequestStart(controller: object): void;
   onResponseStart(controller: object, status: number, headers: object, text: string): void;
   onResponseData(controller: object, chunk: Uint8Array): void;
   onResponseEnd(): void;
 }) => void;
-const act = (deed: Deed): void => {
+const act = (action: Action): void => {
   replace(() => ({
     dispatch(_, handler) {
-      deed(handler as unknown as Parameters<Deed>[0]);
+      action(handler as unknown as Parameters<Action>[0]);
       return true;
     },
   }));
 };
 
-test.each<[string, Deed]>([
+test.each<[string, Action]>([
   [
     'throws',
     () => {
@@ -300,8 +300,8 @@ test.each<[string, Deed]>([
       handler.onResponseEnd();
     },
   ],
-])('a dispatcher that %s lets nobody wait', async (_, deed) => {
-  act(deed);
+])('a dispatcher that %s does not make the call hang', async (_, action) => {
+  act(action);
   const payments = clientFor('http://127.0.0.1:9');
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).not.toBeInstanceOf(TimeoutError);
@@ -309,7 +309,7 @@ test.each<[string, Deed]>([
 });
 
 const mebibyte = 2 ** 20;
-/** The head of a gzip file whose name follows, and never ends. */
+/** The head of a gzip file with an endless file name. */
 const endlessName = Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]);
 
 test.each<[string, object, readonly Uint8Array[], end?: true]>([
@@ -320,24 +320,27 @@ test.each<[string, object, readonly Uint8Array[], end?: true]>([
     { 'content-encoding': 'gzip' },
     [endlessName, ...Array.from({ length: 17 }, () => Buffer.alloc(mebibyte, 'a'))],
   ],
-])('more than can be read that %s is too large, and stopped', async (_, headers, chunks, end) => {
-  const abort = vi.fn();
-  act((handler) => {
-    handler.onRequestStart({ abort });
-    handler.onResponseStart({ abort }, 201, headers, 'Created');
-    for (const chunk of chunks) handler.onResponseData({ abort }, chunk);
-    if (end) handler.onResponseEnd();
-  });
-  const call = clientFor('http://127.0.0.1:9').transfers.create(newTransfer);
-  expect(await failureOf(call, InvalidResponseError)).toMatchObject({
-    reason: 'too_large',
-    outcome: 'unknown',
-  });
-  expect(abort).toHaveBeenCalledOnce();
-});
+])(
+  'a response of excessive size that %s is rejected and cancelled',
+  async (_, headers, chunks, end) => {
+    const abort = vi.fn();
+    act((handler) => {
+      handler.onRequestStart({ abort });
+      handler.onResponseStart({ abort }, 201, headers, 'Created');
+      for (const chunk of chunks) handler.onResponseData({ abort }, chunk);
+      if (end) handler.onResponseEnd();
+    });
+    const call = clientFor('http://127.0.0.1:9').transfers.create(newTransfer);
+    expect(await failureOf(call, InvalidResponseError)).toMatchObject({
+      reason: 'too_large',
+      outcome: 'unknown',
+    });
+    expect(abort).toHaveBeenCalledOnce();
+  },
+);
 
-test("Node's fetch over another dispatcher, given as an option, proves nothing", async () => {
-  // What it sends again, and what becomes of that, is all that its caller hears of.
+test('the fetch of Node proves nothing over another dispatcher given as an option', async () => {
+  // The caller sees only the result of the second request.
   replace((inner) => ({
     dispatch: (options, handler) =>
       inner.dispatch(
@@ -345,7 +348,7 @@ test("Node's fetch over another dispatcher, given as an option, proves nothing",
         between(handler, (name, call) => {
           if (isBeginning(name)) return undefined;
           if (!isFailure(name)) return call();
-          const again = { ...options, origin: nobody.origin };
+          const again = { ...options, origin: closedPort.origin };
           return inner.dispatch(again, withoutBeginning(handler));
         }),
       ),
@@ -361,7 +364,7 @@ test("Node's fetch over another dispatcher, given as an option, proves nothing",
   expect(server.arrivals).toHaveLength(1);
 });
 
-test("Node's own dispatcher proves from the first call on that nothing was sent", async () => {
+test('the dispatcher of Node proves from the first call on that nothing was sent', async () => {
   let met = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -398,7 +401,7 @@ test.each<[string, ClientOptions]>([
     },
   });
   await payments.transfers.create(newTransfer);
-  // Time passes, and no timer has had its turn when the connection is ready for the request.
+  // Time passes without a timer firing before the connection is ready.
   replace((inner) => ({
     dispatch(options, handler) {
       frozen = 10_000;
@@ -406,12 +409,12 @@ test.each<[string, ClientOptions]>([
     },
   }));
   const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  // The silence of a dispatcher that is not Node's own proves nothing.
+  // A foreign dispatcher that reports no start proves nothing.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a DELETE does not wait for a body that never ends', async () => {
+test('a DELETE resolves before its endless body ends', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
   });
@@ -419,12 +422,12 @@ test('a DELETE does not wait for a body that never ends', async () => {
   await server.closed(0);
 });
 
-test('a call that was aborted before asks nobody for a credential', async () => {
-  let asked = 0;
+test('an aborted call does not fetch a credential', async () => {
+  let credentialCalls = 0;
   const payments = new PaymentsClient({
     baseUrl: 'http://127.0.0.1:9/v0',
     apiKey: () => {
-      asked += 1;
+      credentialCalls += 1;
       return apiKey;
     },
   });
@@ -432,33 +435,33 @@ test('a call that was aborted before asks nobody for a credential', async () => 
   const error = await failureOf(payments.transfers.create(newTransfer, { signal }));
   expect(error).not.toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent' });
-  expect(asked).toBe(0);
+  expect(credentialCalls).toBe(0);
 });
 
-// Two copies of undici in one application may each write to another of the two places.
+// Two copies of undici in one application may write to either symbol.
 test.each(symbols)(
-  'a dispatcher at %s gets the calls exactly when it gets those of fetch',
+  'a dispatcher at %s receives the calls exactly when it receives those of fetch',
   async (symbol) => {
     const inner = globals[symbol];
     if (inner === undefined) throw new Error('nothing is there');
-    let asked = 0;
+    let credentialCalls = 0;
     const counting: Dispatcher = {
       dispatch: (options, handler) => {
-        asked += 1;
+        credentialCalls += 1;
         return inner.dispatch(options, handler);
       },
     };
     Reflect.set(globalThis, symbol, counting);
     const server = await rawServer(responseBytes(201, transferCreated));
     await fetch(server.origin);
-    const byFetch = asked;
+    const byFetch = credentialCalls;
     await clientFor(server.origin).transfers.create(newTransfer);
-    expect(asked).toBe(byFetch * 2);
+    expect(credentialCalls).toBe(byFetch * 2);
     expect(server.arrivals).toHaveLength(2);
   },
 );
 
-/** Puts a dispatcher in the place of Node's that sends a failed request again by itself, once. */
+/** Replaces the dispatcher of Node by one that resends a failed request once. */
 function installReplaying(): void {
   for (const [index, symbol] of symbols.entries()) {
     const inner = originals[index];
@@ -486,7 +489,7 @@ function installReplaying(): void {
   }
 }
 
-test('a write that is about to be sent again behind our back is held back', async () => {
+test('a write is held back when a dispatcher is about to resend it', async () => {
   installReplaying();
   const writes: ((payments: PaymentsClient) => Promise<unknown>)[] = [
     (payments) => payments.transfers.create(newTransfer),
@@ -495,7 +498,7 @@ test('a write that is about to be sent again behind our back is held back', asyn
   for (const write of writes) {
     const server = await rawServer(
       ({ reset }) => {
-        // Here it would have taken effect.
+        // The second request would have taken effect.
         reset();
       },
       responseBytes(201, transferCreated),
@@ -507,7 +510,7 @@ test('a write that is about to be sent again behind our back is held back', asyn
   }
 });
 
-test('a read that was sent twice behind our back is checkBy by its answer', async () => {
+test('a read that a dispatcher sent twice is classified by its response', async () => {
   installReplaying();
   const server = await rawServer(
     ({ reset }) => {

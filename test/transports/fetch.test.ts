@@ -16,11 +16,11 @@ import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clien
 import { calls, kinds } from '../support/kinds.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { version } from '../../src/version.ts';
 
-const ways = [
+const transports = [
   {
     way: 'the dispatcher',
     options: {},
@@ -58,7 +58,7 @@ const ways = [
   },
 ];
 
-test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
+test.each(transports)('a POST over $way is sent byte for byte', async (way) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const description = 'Grüße, 5 €, 🧾';
   await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
@@ -76,31 +76,28 @@ test.each(ways)('over $way a POST goes out byte for byte', async (way) => {
   ]);
 });
 
-test.each(ways)(
-  'over $way a GET goes out byte for byte, without a word about a body',
-  async (way) => {
-    const server = await rawServer(
-      responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
-    );
-    await clientAt(server, way.options).transfers.list({
-      accountId: 'acc_1',
-      limit: 7,
-      cursor: 'a b&c=d/é',
-    });
-    expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
-      [
-        'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
-        `host: 127.0.0.1:${server.port}`,
-        ...way.post,
-        ...way.afterGet,
-        '',
-        '',
-      ].join('\r\n'),
-    ]);
-  },
-);
+test.each(transports)('a GET over $way is sent byte for byte without body headers', async (way) => {
+  const server = await rawServer(
+    responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
+  );
+  await clientAt(server, way.options).transfers.list({
+    accountId: 'acc_1',
+    limit: 7,
+    cursor: 'a b&c=d/é',
+  });
+  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+    [
+      'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      ...way.post,
+      ...way.afterGet,
+      '',
+      '',
+    ].join('\r\n'),
+  ]);
+});
 
-test('a fetch of one’s own gets every request, ready to go', async () => {
+test('a custom fetch receives every request complete', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -111,7 +108,7 @@ test('a fetch of one’s own gets every request, ready to go', async () => {
       seen.push({ method, url, redirect, body: await request.text() });
       expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`);
       expect(headers.get('content-type')).toBe('application/json');
-      // A signal inside a Request can be lost to the garbage collector; one beside it cannot.
+      // A signal inside a Request can be garbage-collected; a signal next to it cannot.
       expect(init?.signal).toBeInstanceOf(AbortSignal);
       expect(init?.cache).toBe('no-store');
       return respond(201, transferCreated);
@@ -130,7 +127,7 @@ test('a fetch of one’s own gets every request, ready to go', async () => {
   expect(server.connections).toHaveLength(0);
 });
 
-test('a global fetch that is put in place after the client was made is used', async () => {
+test('a global fetch is used when it was installed after the client was created', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   const stub = vi
@@ -150,7 +147,7 @@ const refused = (): Promise<never> => {
   return Promise.reject(new TypeError('fetch failed', { cause }));
 };
 
-test.each(['option', 'global'])('a fetch given as %s proves nothing by failing', async (how) => {
+test.each(['option', 'global'])('a failure of a fetch given as %s proves nothing', async (how) => {
   const send = vi.fn<typeof fetch>().mockImplementation(refused);
   if (how === 'global') vi.stubGlobal('fetch', send);
   const payments = new PaymentsClient({
@@ -159,7 +156,7 @@ test.each(['option', 'global'])('a fetch given as %s proves nothing by failing',
     ...(how === 'option' ? { fetch: send } : {}),
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  // It may be a wrapper that sent the request twice and reports the second.
+  // It may wrap a fetch that sent the request twice and reports the second one.
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
   expect(send).toHaveBeenCalledTimes(1);
 });
@@ -187,44 +184,41 @@ test.each<[string, () => Promise<Response>]>([
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
 });
 
-test.each(ways)(
-  'over $way no redirect is followed: the target hears nothing, the credential stays',
-  async ({ options }) => {
-    const elsewhere = await rawServer(responseBytes(200, transfer));
-    for (const kind of kinds) {
-      for (const status of [301, 302, 303, 307, 308]) {
-        const location = `${elsewhere.origin}/v0/here`;
-        const server = await rawServer(responseBytes(status, undefined, { location }));
-        const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
-        const write = kind !== 'safe GET' && kind !== 'safe POST';
-        const outcome = write ? 'unknown' : 'rejected';
-        expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
-        expect(error.retryable).toBe(false);
-        expect(error.headers['location']).toBe(location);
-        expect(server.arrivals).toHaveLength(1);
-      }
+test.each(transports)('a redirect over $way is not followed', async ({ options }) => {
+  const elsewhere = await rawServer(responseBytes(200, transfer));
+  for (const kind of kinds) {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const location = `${elsewhere.origin}/v0/here`;
+      const server = await rawServer(responseBytes(status, undefined, { location }));
+      const error = await failureOf(calls[kind].send(clientAt(server, options)), ApiError);
+      const write = kind !== 'safe GET' && kind !== 'safe POST';
+      const outcome = write ? 'unknown' : 'rejected';
+      expect([kind, error.status, error.outcome]).toEqual([kind, status, outcome]);
+      expect(error.retryable).toBe(false);
+      expect(error.headers['location']).toBe(location);
+      expect(server.arrivals).toHaveLength(1);
     }
-    expect(elsewhere.connections).toHaveLength(0);
-  },
-);
+  }
+  expect(elsewhere.connections).toHaveLength(0);
+});
 
 test.each([
   ['gzip', gzipSync],
   ['GZip', gzipSync],
   ['deflate', deflateSync],
-] as const)('an answer in %s is read', async (coding, compress) => {
+] as const)('a response in %s is read', async (coding, compress) => {
   const content = compress(JSON.stringify(transfer));
   const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a status beyond all classes is an error, not a crash', async () => {
+test('a status beyond all classes is an error', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
 });
 
-test('an informational answer before the real one is passed over', async () => {
+test('an informational response before the final one is skipped', async () => {
   const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
   const server = await rawServer(
     Buffer.concat([Buffer.from(hint), responseBytes(201, transferCreated)]),
@@ -232,15 +226,15 @@ test('an informational answer before the real one is passed over', async () => {
   expect(await clientAt(server).transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-/** Calls under another runtime's name, over this one's fetch. */
+/** Makes calls under the name of another runtime, over the fetch of this one. */
 const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcome']>> => {
-  const payments = clientAt(nobody, { maxRetries: 0 });
+  const payments = clientAt(closedPort, { maxRetries: 0 });
   const outcomes: Record<string, PaymentsError['outcome']> = {};
   for (const kind of kinds) outcomes[kind] = (await failureOf(calls[kind].send(payments))).outcome;
   return outcomes;
 };
 
-test('Node sends a request once, so a refused connection proves that nothing was sent', async () => {
+test('a refused connection on Node proves that nothing was sent', async () => {
   expect(await refusedEverywhere()).toEqual({
     'safe GET': 'not_sent',
     'safe POST': 'not_sent',
@@ -250,7 +244,7 @@ test('Node sends a request once, so a refused connection proves that nothing was
   });
 });
 
-/** Lets the global fetch look like that of another runtime. */
+/** Makes the global fetch look like that of another runtime. */
 function disguise(source: string): void {
   const toString: (this: unknown) => string = Function.prototype.toString;
   vi.spyOn(Function.prototype, 'toString').mockImplementation(function (this: unknown) {
@@ -261,7 +255,7 @@ function disguise(source: string): void {
 test.each([
   ['Bun', 'function fetch() { [native code] }'],
   ['Deno', 'function fetch(...e){return lazyFetch().fetch(...new n(e))}'],
-])('%s may repeat what is not sealed, so a read proves nothing', async (name, source) => {
+])('a read on %s proves nothing because the runtime may repeat it', async (name, source) => {
   vi.stubGlobal(name, {});
   disguise(source);
   expect(await refusedEverywhere()).toEqual({
@@ -274,7 +268,7 @@ test.each([
 });
 
 test.each(['Bun', 'Deno'])(
-  'on %s a fetch that was replaced before this package was loaded proves nothing',
+  'a fetch that was replaced before the package was loaded proves nothing on %s',
   async (name) => {
     vi.stubGlobal(name, {});
     disguise(
@@ -284,7 +278,7 @@ test.each(['Bun', 'Deno'])(
   },
 );
 
-test('a runtime that is not known proves nothing', async () => {
+test('an unknown runtime proves nothing', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -294,7 +288,7 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])('on %s a write is sent in the form that is not repeated', async (name, runtime, sealed) => {
+])('a write on %s is sent in the form that is not repeated', async (name, runtime, sealed) => {
   const inits: (RequestInit | undefined)[] = [];
   const types: (string | null)[] = [];
   const bodies: string[] = [];
@@ -303,8 +297,8 @@ test.each([
   if (runtime !== undefined) vi.stubGlobal(name, runtime);
   let blobs = 0;
   class CountedBlob extends Blob {
-    constructor(...given: ConstructorParameters<typeof Blob>) {
-      super(...given);
+    constructor(...args: ConstructorParameters<typeof Blob>) {
+      super(...args);
       blobs += 1;
     }
   }
@@ -327,15 +321,15 @@ test.each([
   });
   const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
   expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
-  // Deno gets a Blob, which must not bring a type of its own.
+  // Deno receives a Blob, which must not set a content type.
   expect(blobs).toBe(name === 'Deno' ? 1 : 0);
   expect(types).toEqual(['application/json', null]);
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
 });
 
-test('a runtime that refuses the cache option is not given it', async () => {
+test('a runtime that rejects the cache option does not receive it', async () => {
   const seen: (RequestInit | undefined)[] = [];
-  class Refusing extends Request {
+  class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
       if (init?.cache !== undefined) throw new Error('The cache field is not implemented.');
       super(input, init);
@@ -343,7 +337,7 @@ test('a runtime that refuses the cache option is not given it', async () => {
   }
   vi.resetModules();
   const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-  vi.stubGlobal('Request', Refusing);
+  vi.stubGlobal('Request', RejectingRequest);
   const payments = new Fresh({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -356,7 +350,7 @@ test('a runtime that refuses the cache option is not given it', async () => {
   expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
 });
 
-test('where there is no fetch at all, nothing is sent, and the error says so', async () => {
+test('a call without any fetch fails before it sends', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   vi.stubGlobal('fetch', undefined);
@@ -376,7 +370,7 @@ test('an abort reaches the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE lets go of a body that it does not read', async () => {
+test('a DELETE releases its unread body', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -386,15 +380,15 @@ test('a DELETE lets go of a body that it does not read', async () => {
 test.each<[string, object]>([
   ['of a network error', Response.error()],
   ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a status %s is no success', async (_, given) => {
-  const { payments } = clientOf(() => given as Response);
+])('a status of %s is not a success', async (_, response) => {
+  const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
-    expect(error).toMatchObject({ status: Reflect.get(given, 'status'), outcome: 'unknown' });
+    expect(error).toMatchObject({ status: Reflect.get(response, 'status'), outcome: 'unknown' });
   }
 });
 
-test('the message of a failure without a code tells its words', async () => {
+test('the message of a failure without a code quotes it', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -410,12 +404,12 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('a fetch that %s proves nothing', async (_, given, says) => {
+])('a fetch that %s proves nothing', async (_, response, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {
       calls += 1;
-      return Promise.resolve(given as Response);
+      return Promise.resolve(response as Response);
     },
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
@@ -433,7 +427,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test('an answer of another kind than Response is read all the same', async () => {
+test('a response object of another class is read', async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -457,14 +451,14 @@ test('an answer of another kind than Response is read all the same', async () =>
     requestId: 'req_1',
     body: JSON.stringify(errorBody),
   });
-  // Without its body, a 400 may be a proxy's.
+  // A 400 without its body may come from a proxy.
   expect(await failureOf(payments.transfers.create(newTransfer), BadRequestError)).toMatchObject({
     outcome: 'unknown',
     body: '',
   });
 });
 
-test('a body that nobody wants is not waited for, and headers need no more than get', async () => {
+test('a call does not wait for an unused body', async () => {
   const never = () => new Promise<never>(() => undefined);
   const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
   const held = {
@@ -482,12 +476,12 @@ test('a body that nobody wants is not waited for, and headers need no more than 
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('what fails before fetch is asked was not sent, and is not tried again', async () => {
-  const asked = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
+test('a failure before fetch is called is not_sent and final', async () => {
+  const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
-    fetch: asked,
+    fetch: customFetch,
   });
   vi.stubGlobal('Request', () => {
     throw new TypeError('no request');
@@ -495,5 +489,5 @@ test('what fails before fetch is asked was not sent, and is not tried again', as
   const error = await failureOf(payments.transfers.create(newTransfer));
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
   expect(error.attempts).toHaveLength(1);
-  expect(asked).not.toHaveBeenCalled();
+  expect(customFetch).not.toHaveBeenCalled();
 });

@@ -16,7 +16,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientAt, failureOf, jwt, respond } from '../support/clients.ts';
 import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
-import { nobody } from '../support/closed-port.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { instruction, transactionNumber } from '../support/records.ts';
 import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -72,7 +72,7 @@ const transports = [
   },
   {
     transport: 'node:http',
-    // Somebody's fetch in the place of Node's own: what it does about connections is not known.
+    // A custom fetch replaces that of Node, so its connections are unknown.
     choose: () => vi.stubGlobal('fetch', vi.fn<typeof fetch>()),
     wanted: (port: number, target: string, body: string) =>
       [
@@ -87,24 +87,24 @@ const transports = [
   },
 ] as const;
 
-describe.each(transports)('over $wire', (transport) => {
+describe.each(transports)('over $transport', (transport) => {
   beforeEach(() => {
     transport.choose();
   });
 
-  test.each(both)('$operation sends a GET with its body, byte for byte', async (call) => {
+  test.each(both)('$operation sends a GET with its body byte for byte', async (call) => {
     const server = await rawServer(responseBytes(200, call.good));
     expect(await call.send(clientAt(server))).toEqual(call.good);
     expect(server.connections).toHaveLength(1);
     const [connection] = server.connections;
-    // Every byte of the connection: a body without a length would show up as a second request.
+    // Every byte of the connection: a body without a length would appear as a second request.
     expect(connection?.bytes.toString()).toBe(
       transport.wanted(server.port, call.target, call.sent),
     );
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test.each(both)('$operation is sent again with the same bytes', async (call) => {
+  test.each(both)('$operation is resent with the same bytes', async (call) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const onRetry = vi.fn<(event: object) => void>();
     const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
@@ -122,7 +122,7 @@ describe.each(transports)('over $wire', (transport) => {
     });
   });
 
-  test('each call has a connection of its own, although the server would keep it', async () => {
+  test('each call uses a new connection although the server would keep it', async () => {
     const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
     const server = await rawServer(({ write }) => {
       write(kept);
@@ -138,7 +138,7 @@ describe.each(transports)('over $wire', (transport) => {
     ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ] as const)('an answer in %s is read', async (coding, compress) => {
+  ] as const)('a response in %s is read', async (coding, compress) => {
     const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
     const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
     const [first] = await both[0].send(clientAt(server));
@@ -146,7 +146,7 @@ describe.each(transports)('over $wire', (transport) => {
   });
 
   test.each(['gzip', 'br', 'deflate'])(
-    'garbage instead of %s is an unusable answer',
+    'garbage instead of %s is an unusable response',
     async (coding) => {
       const server = await rawServer(
         responseBytes(200, 'not compressed', { 'content-encoding': coding }),
@@ -159,7 +159,7 @@ describe.each(transports)('over $wire', (transport) => {
     },
   );
 
-  test('an answer in chunks is read', async () => {
+  test('a chunked response is read', async () => {
     const content = JSON.stringify([instruction]);
     const cut = [content.slice(0, 10), content.slice(10)];
     const chunks = cut.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
@@ -187,16 +187,16 @@ describe.each(transports)('over $wire', (transport) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
     });
     const controller = new AbortController();
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const call = both[0].send(clientAt(server), { signal: controller.signal });
-    await begun;
+    await headersArrived;
     controller.abort();
     const error = await failureOf(call, AbortError);
     expect(error.attempts).toMatchObject([{ status: 200, reason: 'aborted by the caller' }]);
     await server.closed(0);
   });
 
-  test('a signal that was aborted before sends nothing', async () => {
+  test('an aborted signal sends nothing', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const error = await failureOf(
       both[0].send(clientAt(server), { signal: AbortSignal.abort() }),
@@ -206,7 +206,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(server.connections).toHaveLength(0);
   });
 
-  test('headers that never come end in a timeout, and the connection is closed', async () => {
+  test('a timeout of the headers closes the connection', async () => {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
     const call = both[0].send(clientAt(server, { clock, maxRetries: 0 }));
@@ -218,17 +218,17 @@ describe.each(transports)('over $wire', (transport) => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a body that stalls ends in a timeout, and the connection is closed', async () => {
+  test('a timeout of the body closes the connection', async () => {
     const clock = new VirtualClock();
     const server = await rawServer(({ write }) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
     });
-    const begun = headersReceived();
+    const headersArrived = headersReceived();
     const failed = failureOf(
       both[0].send(clientAt(server, { clock, maxRetries: 0 })),
       TimeoutError,
     );
-    await begun;
+    await headersArrived;
     await clock.advance(30_000);
     expect(await failed).toMatchObject({ phase: 'body', outcome: 'unknown' });
     await server.closed(0);
@@ -254,7 +254,7 @@ describe.each(transports)('over $wire', (transport) => {
         reply(responseBytes(200, whole.subarray(0, 60), { 'content-encoding': 'gzip' }));
       },
     ],
-  ])('%s is a truncated answer, and asked for again', async (_, step) => {
+  ])('%s is a truncated response and is retried', async (_, step) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const server = await rawServer(step);
     const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
@@ -264,7 +264,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
   });
 
-  test('a status that no Response can have is an error, not a crash', async () => {
+  test('a status outside of 200 to 599 is an error', async () => {
     const server = await rawServer(responseBytes(999, 'What?'));
     const error = await failureOf(both[0].send(clientAt(server), { maxRetries: 0 }), PaymentsError);
     expect(error.outcome).toBe('unknown');
@@ -283,14 +283,14 @@ describe.each(transports)('over $wire', (transport) => {
     expect(error.outcome).toBe('unknown');
   });
 
-  test('a 204 to a GET with a body is an empty answer', async () => {
+  test('a 204 to a GET with a body is an empty response', async () => {
     const server = await rawServer('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
     const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'empty', status: 204 });
     expect(server.arrivals).toHaveLength(1);
   });
 
-  test('a redirect is not followed, so the JWT does not travel', async () => {
+  test('the JWT is not sent to the target of a redirect', async () => {
     const elsewhere = await rawServer(responseBytes(200, [instruction]));
     for (const status of [301, 302, 303, 307, 308]) {
       const location = `${elsewhere.origin}/instructions/all`;
@@ -304,7 +304,7 @@ describe.each(transports)('over $wire', (transport) => {
 
   test('a refused connection proves that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    const error = await failureOf(both[0].send(clientAt(nobody)), ConnectionError);
+    const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
     expect(error.attempts).toHaveLength(3);
   });
@@ -318,7 +318,7 @@ describe.each(transports)('over $wire', (transport) => {
       'a runtime without node:http',
       () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined),
     ],
-  ])('on %s a GET with a body is refused, and nothing is sent', async (_, pretend) => {
+  ])('a GET with a body is rejected before it is sent on %s', async (_, pretend) => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const payments = clientAt(server);
     pretend();
@@ -328,26 +328,31 @@ describe.each(transports)('over $wire', (transport) => {
       expect(error.message).toContain('getWithBody');
     }
     expect(server.connections).toHaveLength(0);
-    // The way out that the message names works there, too.
+    // The alternative in the message works there, too.
     const getWithBody = () => Promise.resolve(respond(200, [instruction]));
     const helped = clientAt(server, { getWithBody });
     expect(await both[0].send(helped)).toEqual([instruction]);
   });
 
-  test('the option getWithBody is asked, and the option fetch never is', async () => {
+  test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const fetch = vi.fn<(request: Request) => Promise<Response>>();
-    const asked: { method: string; url: string; body: string; authorization: string | null }[] = [];
+    const customRequests: {
+      method: string;
+      url: string;
+      body: string;
+      authorization: string | null;
+    }[] = [];
     const payments = clientAt(server, {
       fetch,
       getWithBody: (request, body) => {
         const { method, url, headers } = request;
-        asked.push({ method, url, body, authorization: headers.get('authorization') });
+        customRequests.push({ method, url, body, authorization: headers.get('authorization') });
         return Promise.resolve(respond(200, [instruction]));
       },
     });
     expect(await both[0].send(payments)).toEqual([instruction]);
-    expect(asked).toEqual([
+    expect(customRequests).toEqual([
       {
         method: 'GET',
         url: `${server.origin}/instructions/all`,
@@ -357,7 +362,7 @@ describe.each(transports)('over $wire', (transport) => {
     ]);
     expect(server.connections).toHaveLength(0);
 
-    // With only a fetch of one's own, the call still goes out over node:http.
+    // With only a custom fetch the call is still sent over node:http.
     expect(await both[0].send(clientAt(server, { fetch }))).toEqual([instruction]);
     vi.stubGlobal('fetch', fetch);
     expect(await both[0].send(clientAt(server))).toEqual([instruction]);
@@ -365,7 +370,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a getWithBody that fails proves nothing, whatever it says', async () => {
+  test('a failed getWithBody proves nothing', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',
@@ -379,7 +384,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
   });
 
-  test('hooks see the call as they see every other, without the JWT', async () => {
+  test('hooks report the call like any other without the JWT', async () => {
     const events: unknown[] = [];
     const note = (event: object): void => {
       events.push(event);
@@ -394,7 +399,7 @@ describe.each(transports)('over $wire', (transport) => {
     expect(JSON.stringify(events)).not.toContain(jwt.slice(0, 12));
   });
 
-  test('a JWT that the platform sends back is taken out of the error', async () => {
+  test('a JWT that the platform echoes is redacted in the error', async () => {
     const server = await rawServer(
       responseBytes(
         404,
@@ -405,10 +410,10 @@ describe.each(transports)('over $wire', (transport) => {
     const error = await failureOf(both[0].send(clientAt(server)), NotFoundError);
     expect(error.message).toContain('[redacted]');
     const everything = [inspect(error, { depth: 9 }), JSON.stringify(error), String(error.stack)];
-    for (const shown of everything) expect(shown).not.toContain(jwt);
+    for (const view of everything) expect(view).not.toContain(jwt);
   });
 
-  test('fifty calls at once are kept apart', async () => {
+  test('fifty concurrent calls receive their own responses', async () => {
     const server = await rawServer(({ body, reply }) => {
       const { note } = JSON.parse(body) as { note: string };
       reply(responseBytes(200, [{ ...instruction, nickname: note }]));

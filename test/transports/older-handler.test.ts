@@ -2,34 +2,63 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ConnectionError, PaymentsClient } from 'payments-platform-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Handler } from '../../src/transports/undici.ts';
-import { apiKey, failureOf } from '../support/clients.ts';
+import { apiKey, clientAt, failureOf } from '../support/clients.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { rawServer } from '../support/raw-server.ts';
 import { newTransfer, transferCreated } from '../support/values.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
-// Node 22 calls the older half of the handler. A dispatcher of the test's own does so on every Node;
-// the real ones are in test/runtimes.
+// Node 22 calls the older half of the handler. These tests call it on Node 24; test/runtimes covers Node 22.
 
-/** The half of undici's handler that its version 6 knows. */
+/** The part of the handler that undici 6 calls. */
 type OlderHandler = Pick<Handler, 'onConnect' | 'onHeaders' | 'onData' | 'onComplete' | 'onError'>;
 
-/** A client over a dispatcher that does this with its requests. */
-function clientOver(deed: (handler: OlderHandler) => void): PaymentsClient {
+/** Makes every dispatcher of fetch call `respond` with its handlers. Returns a function that undoes it. */
+function replaceDispatcher(respond: (handler: OlderHandler) => void): () => void {
   void new Headers();
-  for (const generation of [1, 2]) {
-    const symbol = Symbol.for(`undici.globalDispatcher.${generation}`);
-    const original: unknown = Reflect.get(globalThis, symbol);
-    if (original === undefined) continue;
-    const dispatch = (_: object, handler: OlderHandler) => {
-      deed(handler);
-      return true;
-    };
-    Reflect.set(globalThis, symbol, { dispatch });
-    onTestFinished(() => void Reflect.set(globalThis, symbol, original));
-  }
+  const originals = [1, 2]
+    .map((generation) => Symbol.for(`undici.globalDispatcher.${generation}`))
+    .map((symbol) => [symbol, Reflect.get(globalThis, symbol) as unknown] as const)
+    .filter(([, original]) => original !== undefined);
+  const dispatch = (_: object, handler: OlderHandler) => {
+    respond(handler);
+    return true;
+  };
+  for (const [symbol] of originals) Reflect.set(globalThis, symbol, { dispatch });
+  return () => {
+    for (const [symbol, original] of originals) Reflect.set(globalThis, symbol, original);
+  };
+}
+
+/** A client over a dispatcher that calls `respond` with the handler of each request. */
+function clientOver(respond: (handler: OlderHandler) => void): PaymentsClient {
+  onTestFinished(replaceDispatcher(respond));
   return new PaymentsClient({ baseUrl: 'http://127.0.0.1:9/v0', apiKey, maxRetries: 0 });
 }
 
-/** Headers as the older undici tells them: names and values in turn, as bytes. */
+/** Removes the newer half of the handler, so that the dispatcher of Node calls the older half. */
+async function removeNewerHandler(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<OlderHandler>();
+  const restore = replaceDispatcher((handler) => {
+    resolve(handler);
+    handler.onError(new Error('only the handler is needed'));
+  });
+  const payments = new PaymentsClient({ baseUrl: 'http://127.0.0.1:9/v0', apiKey, maxRetries: 0 });
+  await failureOf(payments.transfers.create(newTransfer));
+  restore();
+  const prototype = Object.getPrototypeOf(await promise) as object;
+  const names = Object.getOwnPropertyNames(prototype).filter((name) =>
+    /^on(Request|Response)/.test(name),
+  );
+  expect(names).toHaveLength(5);
+  for (const name of names) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+    Reflect.deleteProperty(prototype, name);
+    onTestFinished(() => void Object.defineProperty(prototype, name, descriptor));
+  }
+}
+
+/** Headers in the form of undici 6: names and values in turn, as bytes. */
 const raw = (headers: Readonly<Record<string, string>>): Uint8Array[] =>
   Object.entries(headers)
     .flat()
@@ -37,7 +66,7 @@ const raw = (headers: Readonly<Record<string, string>>): Uint8Array[] =>
 const nothing = (): void => undefined;
 const created = Buffer.from(JSON.stringify(transferCreated));
 
-test('an answer is read piece by piece, after an early hint', async () => {
+test('a response is read in chunks after an early hint', async () => {
   const taken: boolean[] = [];
   const payments = clientOver((handler) => {
     queueMicrotask(() => {
@@ -63,11 +92,11 @@ test('an answer is read piece by piece, after an early hint', async () => {
     ['content-type', 'application/json'],
     ['x-request-id', 'r\u00e9q_1'],
   ]);
-  // What is not taken, undici holds back.
+  // undici pauses the response when a call returns false.
   expect(taken).toEqual([true, true, true, true]);
 });
 
-test('a packed answer that comes at once is unpacked', async () => {
+test('a compressed response that arrives at once is unpacked', async () => {
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
     handler.onHeaders(201, raw({ Server: 'x', 'Content-Encoding': 'gzip' }), nothing, 'Created');
@@ -77,7 +106,7 @@ test('a packed answer that comes at once is unpacked', async () => {
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('headers that no Headers can hold are left out, and the payment is not lost', async () => {
+test('invalid headers are omitted from the response', async () => {
   const payments = clientOver((handler) => {
     handler.onConnect(nothing);
     handler.onHeaders(201, raw({ '': 'x', 'x y': 'z', 'x-ok': 'yes' }), nothing, 'Created');
@@ -100,35 +129,42 @@ test('two content-encoding headers are one list', async () => {
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a connection that breaks leaves a creation unknown', async () => {
-  const payments = clientOver((handler) => {
-    queueMicrotask(() => {
-      handler.onConnect(nothing);
-      handler.onError(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-    });
+test('a connection that breaks after onConnect leaves a creation unknown', async () => {
+  await removeNewerHandler();
+  const server = await rawServer(({ reset }) => {
+    reset();
   });
+  const payments = clientAt(server, { maxRetries: 0 });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'unknown' });
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test('a refused connection without onConnect is not_sent', async () => {
+  await removeNewerHandler();
+  const payments = clientAt(closedPort, { maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent' });
 });
 
 test.each(['on its way', 'before it begins'])(
-  'a request whose caller leaves %s is aborted',
+  'a request that is aborted %s is cancelled',
   async (when) => {
     const reasons: unknown[] = [];
-    const begin: (() => void)[] = [];
+    const starters: (() => void)[] = [];
     const payments = clientOver((handler) => {
-      begin.push(() => {
+      starters.push(() => {
         handler.onConnect((reason) => reasons.push(reason));
       });
     });
     const controller = new AbortController();
     const call = payments.transfers.create(newTransfer, { signal: controller.signal });
     const failed = failureOf(call);
-    await settle();
-    if (when === 'on its way') begin[0]?.();
+    await flushPromises();
+    if (when === 'on its way') starters[0]?.();
     controller.abort();
     expect((await failed).outcome).toBe('unknown');
-    if (when === 'before it begins') begin[0]?.();
+    if (when === 'before it begins') starters[0]?.();
     expect(reasons).toEqual([expect.any(Error)]);
   },
 );

@@ -1,7 +1,6 @@
 /*
- * Each noun has an interface, which editors show, and a shape, which zod checks. The compiler holds
- * the two together here: a test fails when one of them has a field, a type or a question mark that
- * the other lacks. Nothing is run.
+ * Each resource has an interface, which editors show, and a shape, which zod checks. These tests
+ * fail to compile when a field, a type or a question mark differs. They run no code.
  */
 import { expectTypeOf, test } from 'vitest';
 import type * as z from 'zod/mini';
@@ -71,7 +70,7 @@ import type {
   transferShape,
 } from '../../src/schemas/transfer.ts';
 
-/** What a shape lets through. */
+/** The type that a shape accepts. */
 type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<ReturnType<Shape>>>;
 
 test('entities', () => {
@@ -89,7 +88,7 @@ test('accounts', () => {
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<AccountListQuery>();
 });
 
-/** The members of a union, each with the fields that it does not forbid. */
+/** The members of a union, each with the fields that it allows. */
 type Allowed<T> = T extends unknown
   ? { [Field in keyof T as [T[Field]] extends [undefined] ? never : Field]: T[Field] }
   : never;
@@ -98,7 +97,7 @@ test('transfers', () => {
   expectTypeOf<Of<typeof transferShape>>().toEqualTypeOf<Transfer>();
   expectTypeOf<Of<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
-  // The shape has both destinations as optional fields, the type has exactly one of them.
+  // The shape has two optional destinations, the type has exactly one.
   type Shape = Of<typeof transferCreateInputShape>;
   type Terms = Omit<Shape, 'destinationAccountId' | 'counterpartyId'>;
   type Exactly<One extends keyof Shape> = Terms & { [Field in One]-?: NonNullable<Shape[Field]> };
@@ -137,7 +136,7 @@ test('transactions', () => {
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
   expectTypeOf<Omit<Input, Described>>().toEqualTypeOf<Omit<TransactionListInput, Described>>();
-  // The type promises not to change the caller's list of ids, and suggests the documented order.
+  // The type accepts a readonly list of ids and suggests the documented sort orders.
   expectTypeOf<Readonly<NonNullable<Input['instructionIds']>>>().toEqualTypeOf<
     NonNullable<TransactionListInput['instructionIds']>
   >();

@@ -26,8 +26,8 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 
-// What must not compile is marked line by line; tsc fails when one of them does. The calls are made
-// all the same, so that the run-time check beside each type is seen to agree.
+// Lines that must not compile are marked; tsc fails if one of them compiles. The calls also run, so that
+// the run-time check agrees with the type.
 
 const payments = new PaymentsClient(new Sandbox().clientOptions);
 const transfer = {
@@ -40,7 +40,7 @@ const refused = async (call: PromiseLike<unknown>) => {
   await expect(call).rejects.toBeInstanceOf(ValidationError);
 };
 
-test('an id of another resource does not compile, and is refused', async () => {
+test('an id of another resource does not compile and is rejected', async () => {
   // @ts-expect-error: an Account id is not a Transfer id
   await refused(payments.transfers.get('acc_1'));
   // @ts-expect-error: any text is not an Account id
@@ -49,19 +49,19 @@ test('an id of another resource does not compile, and is refused', async () => {
   await refused(payments.ibans.list({ accountId: 'ent_1' }));
 });
 
-test('an amount that is a number does not compile, and is refused', async () => {
+test('an amount that is a number does not compile and is rejected', async () => {
   // @ts-expect-error: 0.1 + 0.2
   await refused(payments.transfers.create({ ...transfer, amount: 0.3 }));
 });
 
-test('two destinations or none do not compile, and are refused', async () => {
+test('two destinations or none do not compile and are rejected', async () => {
   // @ts-expect-error: both
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
 });
 
-test('a misspelt field does not compile, and is refused', async () => {
+test('a misspelt field does not compile and is rejected', async () => {
   // @ts-expect-error: desciption
   await refused(payments.transfers.create({ ...transfer, desciption: 'rent' }));
   // @ts-expect-error: Name
@@ -72,19 +72,19 @@ test('a misspelt field does not compile, and is refused', async () => {
   await refused(payments.transfers.list().toArray({}));
 });
 
-test('a chain that is not documented does not compile, and is refused', async () => {
+test('an undocumented chain does not compile and is rejected', async () => {
   // @ts-expect-error: solana
   await refused(payments.settings.update({ defaultChain: 'solana' }));
 });
 
-test('a misspelt field of an answer does not compile', () => {
+test('a misspelt field of a response does not compile', () => {
   const read = (one: Transfer) =>
     // @ts-expect-error: ammount; unknown fields are kept at run time, and are not in the type
     one.ammount;
   expect(read({} as Transfer)).toBeUndefined();
 });
 
-test('a status narrows to the documented ones, for a switch that must be complete', () => {
+test('a status narrows to the documented ones in an exhaustive switch', () => {
   const say = (status: TransferStatus): string => {
     if (!isKnownTransferStatus(status)) {
       expectTypeOf(status).toEqualTypeOf<string & {}>();
@@ -112,13 +112,13 @@ test('a status narrows to the documented ones, for a switch that must be complet
   ]);
 });
 
-test('a guard turns text from a database into an id', () => {
+test('a guard narrows a string from a database to an id', () => {
   const stored: string = 'txfr_1';
   if (!isTransferId(stored)) throw new Error('not an id');
   expectTypeOf(stored).toEqualTypeOf<TransferId>();
 });
 
-test('calls, lists and pages have the types that they say', () => {
+test('calls, lists and pages have their documented types', () => {
   expectTypeOf(payments.transfers.create).returns.toEqualTypeOf<ApiCall<TransferCreated>>();
   expectTypeOf(payments.entities.create).returns.toEqualTypeOf<ApiCall<EntityCreated>>();
   expectTypeOf(payments.ibans.delete).returns.toEqualTypeOf<ApiCall<void>>();
@@ -147,12 +147,12 @@ test('an error narrows by its guard and by its class', () => {
   expect(read(new Error('no'))).toBeUndefined();
 });
 
-test('a request has the type of its schema, and none without', async () => {
+test('a request has the type of its schema or unknown', async () => {
   const typed = () =>
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema: TransferSchema });
   const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
   expectTypeOf(typed).returns.toEqualTypeOf<ApiCall<Transfer>>();
   expectTypeOf(untyped).returns.toEqualTypeOf<ApiCall<unknown>>();
-  // @ts-expect-error: which API takes which credential, so it must be said
+  // @ts-expect-error: which API takes which credential, so it is required
   await refused(payments.request({ method: 'GET', path: '/x' }));
 });

@@ -1,17 +1,14 @@
 import { ValidationError, type PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { observed } from '../support/clients.ts';
+import { clientOf } from '../support/clients.ts';
 import { invoke } from '../support/interface.ts';
 import { whichFail } from '../support/which-fail.ts';
 
-/**
- * The error of a call that must be refused. It comes as a rejection and not as an exception, and
- * nothing is sent.
- */
+/** The ValidationError of a call. The call rejects instead of throwing, and nothing is sent. */
 export async function rejection(
   call: (payments: PaymentsClient) => PromiseLike<unknown>,
 ): Promise<ValidationError> {
-  const { payments, sent } = observed(() => Response.json({ id: 'sent' }));
+  const { payments, requests } = clientOf(() => Response.json({ id: 'sent' }));
   let running: PromiseLike<unknown>;
   try {
     running = call(payments);
@@ -20,18 +17,18 @@ export async function rejection(
   }
   const error = await Promise.resolve(running).then(
     () => {
-      throw new Error(`The call was accepted, and sent ${JSON.stringify(sent)}.`);
+      throw new Error(`The call was accepted, and sent ${JSON.stringify(requests)}.`);
     },
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(ValidationError);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   const refused = error as ValidationError;
   expect(refused.outcome).toBe('not_sent');
   expect(refused.attempts).toEqual([]);
   expect(refused.retryable).toBe(false);
   expect(refused.message).toContain('Nothing was sent.');
-  // One mistake is the first line, with its remedy on the second; several are a list.
+  // A single mistake has its hint on the second line; several mistakes are a list.
   const text = refused.message.replaceAll('.\n', '. ');
   for (const { path, message } of refused.issues) {
     expect(text).toContain(message);
@@ -40,10 +37,10 @@ export async function rejection(
   return refused;
 }
 
-/** What is wrong, where it is said to be, and what the message must say. */
+/** An invalid input, the path of its mistake and the expected message. */
 export type Row = readonly [what: string, input: unknown, path: string, says: RegExp];
 
-/** One test: each row is refused for one reason, and the error says where and what to do. */
+/** One test a row: the input has one mistake, and the error has its path and message. */
 export function table(
   title: string,
   rows: readonly Row[],

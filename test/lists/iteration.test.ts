@@ -8,23 +8,26 @@ import { expect, test } from 'vitest';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, page, transferNumber } from '../support/values.ts';
-import { forbidUnhandledRejections } from '../support/unhandled.ts';
-import { settle } from '../support/virtual-clock.ts';
+import { failOnUnhandledRejections } from '../support/unhandled.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
 
-forbidUnhandledRejections();
+failOnUnhandledRejections();
 
-/** A request for a page that waits for the test. */
+/** A request for a page that the test releases. */
 interface Held {
   readonly cursor: string | null;
   readonly signal: AbortSignal;
-  /** Answers with two transfers, and a cursor unless it is the last page. */
+  /** Responds with two transfers, and with a cursor unless it is the last page. */
   give(last?: boolean): Promise<void>;
   fail(status: number): Promise<void>;
 }
 
-/** A platform whose pages c1, c2, … come when the test lets them. */
-function heldPlatform(options: ClientOptions = {}): { payments: PaymentsClient; asked: Held[] } {
-  const asked: Held[] = [];
+/** A platform that holds back its pages c1, c2, … until the test releases them. */
+function heldPlatform(options: ClientOptions = {}): {
+  payments: PaymentsClient;
+  heldRequests: Held[];
+} {
+  const heldRequests: Held[] = [];
   const { payments } = clientOf(
     (request) =>
       new Promise((resolve, reject) => {
@@ -33,89 +36,89 @@ function heldPlatform(options: ClientOptions = {}): { payments: PaymentsClient; 
         request.signal.addEventListener('abort', () => {
           reject(request.signal.reason as Error);
         });
-        asked.push({
+        heldRequests.push({
           cursor,
           signal: request.signal,
           give: (last = false) => {
             const data = [2 * number, 2 * number + 1].map(transferNumber);
             resolve(respond(200, page(data, last ? null : `c${number + 1}`)));
-            return settle();
+            return flushPromises();
           },
           fail: (status) => {
             resolve(respond(status, errorBody));
-            return settle();
+            return flushPromises();
           },
         });
       }),
     { maxRetries: 0, ...options },
   );
-  return { payments, asked };
+  return { payments, heldRequests };
 }
 
-/** A loop over a list that goes on only when the test says so. */
+/** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a page is asked for ahead, but only once a second page was asked for', async () => {
-  const { payments, asked } = heldPlatform();
+test('a page is prefetched only after a second page was requested', async () => {
+  const { payments, heldRequests } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
     const result = await iterator.next();
-    await settle();
+    await flushPromises();
     return result.done === true ? undefined : result.value.id;
   };
   const first = take();
-  await settle();
-  expect(asked).toHaveLength(1);
-  await asked[0]?.give();
+  await flushPromises();
+  expect(heldRequests).toHaveLength(1);
+  await heldRequests[0]?.give();
   expect(await first).toBe('txfr_0');
   expect(await take()).toBe('txfr_1');
-  // Whoever wanted a page only has cost the platform no second one.
-  expect(asked).toHaveLength(1);
+  // Reading one page costs one request only.
+  expect(heldRequests).toHaveLength(1);
 
   const third = take();
-  await settle();
-  expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1']);
-  await asked[1]?.give();
+  await flushPromises();
+  expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1']);
+  await heldRequests[1]?.give();
   expect(await third).toBe('txfr_2');
-  // The third page is on its way while the second is being read.
-  expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2']);
-  await asked[2]?.give();
+  // The third page is in flight during the second one.
+  expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2']);
+  await heldRequests[2]?.give();
   expect(await take()).toBe('txfr_3');
-  // It has arrived and nobody has touched it: nothing further is asked for.
-  expect(asked).toHaveLength(3);
+  // The third page was not read, so the fourth is not requested.
+  expect(heldRequests).toHaveLength(3);
   expect(await take()).toBe('txfr_4');
-  expect(asked).toHaveLength(4);
-  await asked[3]?.give(true);
+  expect(heldRequests).toHaveLength(4);
+  await heldRequests[3]?.give(true);
   expect(await take()).toBe('txfr_5');
   expect(await take()).toBe('txfr_6');
   expect(await take()).toBe('txfr_7');
   expect(await take()).toBeUndefined();
-  expect(asked).toHaveLength(4);
+  expect(heldRequests).toHaveLength(4);
 });
 
-/** Walks into the third page's flight: two pages read, the third asked for. */
+/** Reads two pages, with the third one in flight. */
 async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
-  const { payments, asked } = heldPlatform(options);
+  const { payments, heldRequests } = heldPlatform(options);
   const iterator = stepping(payments.transfers.list({}, { signal }).pages());
   for (const turn of [0, 1]) {
     const next = iterator.next();
-    await settle();
-    await asked[turn]?.give();
+    await flushPromises();
+    await heldRequests[turn]?.give();
     await next;
-    await settle();
+    await flushPromises();
   }
-  expect(asked).toHaveLength(3);
-  expect(asked[2]?.signal.aborted).toBe(false);
-  return { payments, asked, iterator };
+  expect(heldRequests).toHaveLength(3);
+  expect(heldRequests[2]?.signal.aborted).toBe(false);
+  return { payments, heldRequests, iterator };
 }
 
-test('leaving cancels the page in flight', async () => {
-  const { asked, iterator } = await inFlight();
+test('leaving a loop cancels the page in flight', async () => {
+  const { heldRequests, iterator } = await inFlight();
   expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
-  await settle();
-  expect(asked[2]?.signal.aborted).toBe(true);
+  await flushPromises();
+  expect(heldRequests[2]?.signal.aborted).toBe(true);
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  expect(asked).toHaveLength(3);
+  expect(heldRequests).toHaveLength(3);
 });
 
 test.each<[string, () => void]>([
@@ -127,34 +130,34 @@ test.each<[string, () => void]>([
     },
   ],
 ])('%s in the body of a loop cancels the page in flight', async (name, leave) => {
-  const { payments, asked } = heldPlatform();
+  const { payments, heldRequests } = heldPlatform();
   const loop = (async () => {
     for await (const transfer of payments.transfers.list()) {
       if (transfer.id !== 'txfr_3') continue;
-      await settle();
+      await flushPromises();
       leave();
       break;
     }
     return 'left';
   })();
   const ended = loop.catch((error: unknown) => String(error));
-  await settle();
-  await asked[0]?.give();
-  await asked[1]?.give();
-  await settle(60);
-  expect(asked).toHaveLength(3);
+  await flushPromises();
+  await heldRequests[0]?.give();
+  await heldRequests[1]?.give();
+  await flushPromises(60);
+  expect(heldRequests).toHaveLength(3);
   expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
-  await settle();
-  expect(asked[2]?.signal.aborted).toBe(true);
+  await flushPromises();
+  expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test('leaving before the page in flight has arrived ends the waiting call, too', async () => {
-  const { asked, iterator } = await inFlight();
+test('return() ends a pending next() before the page in flight arrives', async () => {
+  const { heldRequests, iterator } = await inFlight();
   const waiting = iterator.next();
-  await settle();
+  await flushPromises();
   await iterator.return?.();
   expect(await waiting).toEqual({ done: true, value: undefined });
-  expect(asked[2]?.signal.aborted).toBe(true);
+  expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
 test('the server sees the connection of a cancelled page close', async () => {
@@ -176,43 +179,43 @@ test('the server sees the connection of a cancelled page close', async () => {
 
 test('an aborted signal cancels the page in flight and ends the loop', async () => {
   const controller = new AbortController();
-  const { asked, iterator } = await inFlight({}, controller.signal);
+  const { heldRequests, iterator } = await inFlight({}, controller.signal);
   controller.abort('enough');
-  await settle();
-  expect(asked[2]?.signal.aborted).toBe(true);
+  await flushPromises();
+  expect(heldRequests[2]?.signal.aborted).toBe(true);
   expect(await failureOf(iterator.next(), AbortError)).toMatchObject({
     cause: 'enough',
     resume: { cursor: 'c2', itemsYielded: 4 },
   });
 });
 
-test('a page ahead that fails is nobody’s business when the consumer leaves', async () => {
-  const { asked, iterator } = await inFlight();
-  await asked[2]?.fail(500);
+test('a failed prefetch is ignored after the consumer leaves the loop', async () => {
+  const { heldRequests, iterator } = await inFlight();
+  await heldRequests[2]?.fail(500);
   await iterator.return?.();
-  expect(asked).toHaveLength(3);
+  expect(heldRequests).toHaveLength(3);
 });
 
-test('a page ahead that fails is told when it is asked for, and ends the loop', async () => {
-  const { asked, iterator } = await inFlight();
-  await asked[2]?.fail(500);
+test('a failed prefetch is reported when its page is requested, and ends the loop', async () => {
+  const { heldRequests, iterator } = await inFlight();
+  await heldRequests[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
   expect(error.resume).toEqual({ cursor: 'c2', limit: undefined, itemsYielded: 4 });
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  expect(asked).toHaveLength(3);
+  expect(heldRequests).toHaveLength(3);
 });
 
-test('calls of next() that overlap fetch no page twice and keep their order', async () => {
+test('overlapping calls of next() fetch no page twice and keep their order', async () => {
   for (const what of ['items', 'pages'] as const) {
-    const { payments, asked } = heldPlatform();
+    const { payments, heldRequests } = heldPlatform();
     const list = payments.transfers.list();
     const iterator: AsyncIterator<unknown> =
       what === 'items' ? stepping(list) : stepping(list.pages());
     const count = what === 'items' ? 9 : 5;
     const results = Array.from({ length: count }, () => iterator.next());
     for (let turn = 0; turn < 4; turn += 1) {
-      await settle();
-      await asked[turn]?.give(turn === 3);
+      await flushPromises();
+      await heldRequests[turn]?.give(turn === 3);
     }
     const got = (await Promise.all(results)).map(({ value }) =>
       value === undefined
@@ -222,22 +225,22 @@ test('calls of next() that overlap fetch no page twice and keep their order', as
           : (value as { data: { id: string }[] }).data[0]?.id,
     );
     const ids = Array.from({ length: 8 }, (_, index) => `txfr_${index}`);
-    const wanted = what === 'items' ? ids : ids.filter((_, index) => index % 2 === 0);
-    expect(got).toEqual([...wanted, undefined]);
-    expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2', 'c3']);
+    const expected = what === 'items' ? ids : ids.filter((_, index) => index % 2 === 0);
+    expect(got).toEqual([...expected, undefined]);
+    expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2', 'c3']);
   }
 });
 
-test('a loop that waits long between items holds one page and no more', async () => {
-  const { asked, iterator } = await inFlight();
-  await asked[2]?.give();
-  await settle(100);
-  expect(asked).toHaveLength(3);
+test('a loop that waits long between items holds one page only', async () => {
+  const { heldRequests, iterator } = await inFlight();
+  await heldRequests[2]?.give();
+  await flushPromises(100);
+  expect(heldRequests).toHaveLength(3);
   await iterator.return?.();
 });
 
-test('an iterator can be used in for await, too', async () => {
-  const { payments, asked } = heldPlatform();
+test('an iterator can be used in for await', async () => {
+  const { payments, heldRequests } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {
     let count = 0;
@@ -245,11 +248,11 @@ test('an iterator can be used in for await, too', async () => {
     return count;
   };
   const items = collect(list[Symbol.asyncIterator]() as AsyncIterableIterator<unknown>);
-  await settle();
-  await asked[0]?.give(true);
+  await flushPromises();
+  await heldRequests[0]?.give(true);
   expect(await items).toBe(2);
   const pages = collect(list.pages()[Symbol.asyncIterator]() as AsyncIterableIterator<unknown>);
-  await settle();
-  await asked[1]?.give(true);
+  await flushPromises();
+  await heldRequests[1]?.give(true);
   expect(await pages).toBe(1);
 });

@@ -3,8 +3,8 @@ import type * as package_ from '../../src/index.ts';
 import type { ClientOptions, PaymentsClient, RequestOptions } from '../../src/index.ts';
 
 /*
- * Every way out of the SDK on the runtime that this is, and what the ways do not have in common. It
- * imports no test runner.
+ * Every transport of the SDK on the current runtime, and the differences between them. It imports
+ * no test runner.
  */
 
 /** The package, or a copy of it. */
@@ -14,13 +14,13 @@ type Outcome = package_.PaymentsError['outcome'];
 type Fetch = NonNullable<ClientOptions['fetch']>;
 type GetWithBody = NonNullable<ClientOptions['getWithBody']>;
 
-/** A call that reads, and what goes out for it. */
+/** A read and the request that it sends. */
 interface Read {
   readonly operation: string;
   readonly path: string;
   readonly target: string;
   readonly body: string;
-  /** Reads one thing; another one for every number. */
+  /** Reads one record; each number is another record. */
   send(
     client: PaymentsClient,
     options?: RequestOptions,
@@ -46,32 +46,32 @@ const readWithBody: Read = {
     client.instructions.list({ address }, { ...options, body: { note: `txfr_${number}` } }),
 };
 
-/** By what a request shows how it left; the functions below mark theirs. */
+/** The header by which a request shows its transport; the functions below set it. */
 const mark = 'x-way';
 
 export type Coding = 'gzip' | 'br' | 'deflate';
 
-/** One way out. */
-export interface Way {
+/** One transport. */
+export interface ClientTransport {
   readonly name: string;
   readonly read: Read;
-  /** Whether it carries anything beside that read. */
+  /** Whether it sends more than that read. */
   readonly writes: boolean;
   readonly options: Pick<ClientOptions, 'fetch' | 'getWithBody'>;
-  /** Makes this way the one that is taken; the function that it gives undoes that. */
+  /** Makes the client use this transport; the returned function undoes that. */
   install(): () => void;
-  /** How its requests left, as `leftBy` tells it. */
-  readonly leaves: string;
-  /** What a connection that was refused proves, for a read and for a creation. */
+  /** The transport of its requests, as `transportOf` returns it. */
+  readonly transportName: string;
+  /** The outcome of a refused connection, for a read and for a creation. */
   readonly refused: { readonly read: Outcome; readonly write: Outcome };
-  /** The codings that it undoes. */
+  /** The content codings that it decodes. */
   readonly codings: readonly Coding[];
-  /** Whether the checksum of gzip may be missing: Node's fetch asks for none. */
+  /** Whether it accepts gzip without a checksum, as the fetch of Node does. */
   readonly forgivesGzip: boolean;
 }
 
-/** How a request left, by its headers. */
-export function leftBy(headers: Readonly<Record<string, string>>): string {
+/** The transport of a request, by its headers. */
+export function transportOf(headers: Readonly<Record<string, string>>): string {
   const marked = headers[mark];
   if (marked !== undefined) return marked;
   switch (headers['accept-encoding']) {
@@ -84,7 +84,7 @@ export function leftBy(headers: Readonly<Record<string, string>>): string {
   }
 }
 
-const marking =
+const markRequests =
   (word: string): Fetch =>
   (request, init) => {
     request.headers.set(mark, word);
@@ -92,7 +92,7 @@ const marking =
   };
 const runtimesFetch = globalThis.fetch;
 
-/** What somebody may write who has no need of compression: it asks for none and undoes none. */
+/** A minimal custom getWithBody without compression. */
 const ownGetWithBody: GetWithBody = (request, body) =>
   new Promise((resolve, reject) => {
     const headers: Record<string, string> = { [mark]: 'getWithBody' };
@@ -114,11 +114,11 @@ const ownGetWithBody: GetWithBody = (request, body) =>
           incoming.destroy();
         },
       });
-      const told = new Headers();
+      const responseHeaders = new Headers();
       for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
-        told.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
+        responseHeaders.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
       }
-      resolve(new Response(status === 204 ? null : stream, { status, headers: told }));
+      resolve(new Response(status === 204 ? null : stream, { status, headers: responseHeaders }));
     });
     request.signal.addEventListener('abort', () => {
       outgoing.destroy(new Error('called off'));
@@ -131,7 +131,7 @@ const asItIs = (): (() => void) => () => undefined;
 
 function replaceFetch(): () => void {
   const before = globalThis.fetch;
-  globalThis.fetch = marking('replaced fetch') as typeof fetch;
+  globalThis.fetch = markRequests('replaced fetch') as typeof fetch;
   return () => {
     globalThis.fetch = before;
   };
@@ -146,25 +146,25 @@ const usual = {
 } as const;
 const bodied = { ...usual, read: readWithBody, writes: false } as const;
 const everyCoding = ['gzip', 'br', 'deflate'] as const;
-/** What a function of somebody's own did before it failed is not known. */
+/** A custom function may have sent the request before it failed. */
 const provesNothing = { read: 'unknown', write: 'unknown' } as const;
 const provesAll = { read: 'not_sent', write: 'not_sent' } as const;
-/** Bun and Deno may have sent a read before, over a connection that was dead. */
+/** Bun and Deno may have sent a read before, over a stale connection. */
 const provesWrites = { read: 'unknown', write: 'not_sent' } as const;
 
-/** The ways that this runtime has. */
-export function waysHere(): Way[] {
+/** The transports of this runtime. */
+export function availableTransports(): ClientTransport[] {
   const global = globalThis as { readonly Bun?: unknown; readonly Deno?: unknown };
   const onDeno = global.Deno !== undefined;
   const onNode = !onDeno && global.Bun === undefined;
-  // Deno asks for gzip and br, and leaves anything else as it is.
+  // Deno decodes gzip and br only.
   const ofFetch = onDeno ? (['gzip', 'br'] as const) : everyCoding;
-  const functions: Way[] = [
+  const functions: ClientTransport[] = [
     {
       ...usual,
       name: 'a fetch that was given',
-      options: { fetch: marking('given fetch') },
-      leaves: 'given fetch',
+      options: { fetch: markRequests('given fetch') },
+      transportName: 'given fetch',
       refused: provesNothing,
       codings: ofFetch,
       forgivesGzip: onNode,
@@ -173,7 +173,7 @@ export function waysHere(): Way[] {
       ...usual,
       name: 'a global fetch that was replaced',
       install: replaceFetch,
-      leaves: 'replaced fetch',
+      transportName: 'replaced fetch',
       refused: provesNothing,
       codings: ofFetch,
       forgivesGzip: onNode,
@@ -182,25 +182,25 @@ export function waysHere(): Way[] {
       ...bodied,
       name: 'GET with a body over a getWithBody that was given',
       options: { getWithBody: ownGetWithBody },
-      leaves: 'getWithBody',
+      transportName: 'getWithBody',
       refused: provesNothing,
       codings: [],
     },
   ];
-  const nodeHttp: Way = {
+  const nodeHttp: ClientTransport = {
     ...bodied,
     name: 'GET with a body over node:http',
-    // On Node it is what is left when somebody has replaced fetch.
+    // On Node it is used when fetch was replaced.
     install: onNode ? replaceFetch : asItIs,
-    leaves: 'node:http',
+    transportName: 'node:http',
     refused: onNode ? provesAll : provesNothing,
     codings: everyCoding,
   };
   if (!onNode) {
-    const own = { ...usual, name: 'the runtime’s fetch', leaves: 'fetch' };
-    return [{ ...own, refused: provesWrites, codings: ofFetch }, nodeHttp, ...functions];
+    const usualFetch = { ...usual, name: 'the runtime’s fetch', transportName: 'fetch' };
+    return [{ ...usualFetch, refused: provesWrites, codings: ofFetch }, nodeHttp, ...functions];
   }
-  const dispatcher = { leaves: 'dispatcher', refused: provesAll, codings: everyCoding };
+  const dispatcher = { transportName: 'dispatcher', refused: provesAll, codings: everyCoding };
   return [
     { ...usual, ...dispatcher, name: 'the dispatcher' },
     { ...bodied, ...dispatcher, name: 'GET with a body over the dispatcher' },
@@ -209,7 +209,7 @@ export function waysHere(): Way[] {
       name: 'Node’s own fetch, given beside one that replaced it',
       options: { fetch: runtimesFetch as Fetch },
       install: replaceFetch,
-      leaves: 'fetch',
+      transportName: 'fetch',
       refused: provesNothing,
       codings: everyCoding,
       forgivesGzip: true,
