@@ -3,8 +3,8 @@ import { defineConfig, type Plugin } from 'vitest/config';
 import { changedFiles } from './mutants/apply.ts';
 import { mutants } from './mutants/mutants.ts';
 
-/** What a machine says of colours, proxies and a real platform is not for the tests and their children. */
-const ofTheMachine = [
+/** Settings of the machine that must not affect the tests and their child processes. */
+const machineVariables = [
   'FORCE_COLOR',
   'NODE_USE_ENV_PROXY',
   'PAYMENTS_BASE_URL',
@@ -12,14 +12,14 @@ const ofTheMachine = [
   'PAYMENTS_API_KEY',
   'PAYMENTS_JWT',
 ];
-for (const name of ofTheMachine) delete process.env[name];
+for (const name of machineVariables) delete process.env[name];
 
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Sockets, processes, compilers and texts: minutes, and a process for each file. */
+/** Slow tests, which take minutes and need one process for each file. */
 const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
 
-// Of `npm run mutants`: the tests are given another text than what is on the disk.
+// `npm run mutants` replaces files of the source in memory.
 const mutant = mutants.find(({ name }) => name === process.env['PAYMENTS_SDK_MUTANT']);
 const mutated = mutant === undefined ? new Map<string, string>() : changedFiles(mutant);
 const plugin: Plugin = {
@@ -27,28 +27,27 @@ const plugin: Plugin = {
   enforce: 'pre',
   load: (id) => mutated.get(id),
   configureVitest({ defineCacheKeyGenerator }) {
-    // Vitest keeps what it has transformed from run to run, by path and text on the disk.
+    // Vitest caches transformed files by path and content on the disk.
     defineCacheKeyGenerator(({ id }) => (mutated.has(id) ? false : undefined));
   },
 };
 
 const shared = {
-  root: file('..'),
+  root: resolvePath('..'),
   resolve: {
-    // Tests read the package by its public names and run its source.
+    // Tests import the package by its public names and run its source.
     alias: {
-      'payments-platform-sdk/schemas': file('../src/schemas/index.ts'),
-      'payments-platform-sdk/journals': file('../src/journals/index.ts'),
-      'payments-platform-sdk/sandbox/server': file('../src/sandbox/server.ts'),
-      'payments-platform-sdk/sandbox/msw': file('../src/sandbox/msw.ts'),
-      'payments-platform-sdk/sandbox': file('../src/sandbox/index.ts'),
-      'payments-platform-sdk': file('../src/index.ts'),
+      'payments-platform-sdk/schemas': resolvePath('../src/schemas/index.ts'),
+      'payments-platform-sdk/journals': resolvePath('../src/journals/index.ts'),
+      'payments-platform-sdk/sandbox/server': resolvePath('../src/sandbox/server.ts'),
+      'payments-platform-sdk/sandbox/msw': resolvePath('../src/sandbox/msw.ts'),
+      'payments-platform-sdk/sandbox': resolvePath('../src/sandbox/index.ts'),
+      'payments-platform-sdk': resolvePath('../src/index.ts'),
     },
   },
 };
 const always = {
-  // A busy machine takes six times as long for some, above all where coverage is counted. A mutant may
-  // wait for what never comes.
+  // A busy machine needs six times as long for some tests, above all with coverage. A mutant may never end.
   testTimeout: mutant === undefined ? 120_000 : 60_000,
   expect: { poll: { timeout: 10_000 } },
   unstubEnvs: true,
@@ -56,13 +55,13 @@ const always = {
   restoreMocks: true,
 };
 
-// `npm test` is the core; `npm run test:full` is both, and counts coverage.
+// `npm test` runs the core; `npm run test:full` runs both projects with coverage.
 export default defineConfig({
   ...shared,
-  // Each project takes it from here.
+  // Every project inherits the plugin.
   plugins: [plugin],
   test: {
-    // By itself Vitest leaves one of two cores idle.
+    // By default Vitest leaves one of two cores idle.
     maxWorkers: 2,
     projects: [
       {
@@ -74,7 +73,7 @@ export default defineConfig({
           exclude: ['test/runtimes/**', 'test/bench/**', ...full],
           pool: 'threads',
           isolate: false,
-          setupFiles: [file('setup.ts')],
+          setupFiles: [resolvePath('setup.ts')],
         },
       },
       {
@@ -85,13 +84,13 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**'],
-      // They run in a browser: test/full/page.test.ts.
+      // Runs in a browser: test/full/page.test.ts.
       exclude: [
         'src/sandbox/page/*.tsx',
         'src/sandbox/page/*.json',
         'src/sandbox/page/live.ts',
       ].concat(
-        // What only another process or a database runs: test/full.
+        // Runs in other processes or databases: test/full.
         ['src/sandbox/bin.ts', 'src/sandbox/command/**', 'src/journals/{postgres,redis}.ts'],
       ),
       thresholds: { lines: 95, branches: 95 },

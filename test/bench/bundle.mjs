@@ -1,13 +1,13 @@
-/* What a program that uses a whole SDK ships: bundled for the web, minified, gzipped. */
+/* The size of a bundle with the whole SDK: for the web, minified and gzipped. */
 import { build } from 'esbuild';
 import { gzipSync } from 'node:zlib';
 
-export async function bundled(program) {
+export async function measureBundle(program) {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'js' },
     bundle: true,
     minify: true,
-    // What is loaded later lands in files of its own; it is shipped all the same, so all count.
+    // Code that is loaded later is in other files, which count, too.
     splitting: true,
     format: 'esm',
     platform: 'browser',
@@ -15,7 +15,7 @@ export async function bundled(program) {
     outdir: 'out',
     write: false,
     logLevel: 'silent',
-    // Some SDKs reach for Node where there is one; a browser's bundler leaves that out.
+    // Some SDKs import Node modules conditionally; a bundler for browsers excludes them.
     external: ['node:*', 'fs', 'path', 'crypto', 'http', 'https', 'stream', 'util', 'os'],
   });
   return outputFiles.reduce((sum, file) => sum + gzipSync(file.contents, { level: 9 }).length, 0);

@@ -1,7 +1,4 @@
-/*
- * The record that every contender reads and writes: one transfer, the same bytes for all of them,
- * so that nobody parses less than the others.
- */
+/* The transfer that every contender reads and writes: the same bytes for all of them. */
 
 export const perPage = 100;
 
@@ -26,7 +23,7 @@ export const one = JSON.stringify(transfer(idOf(7)));
 
 export const items = JSON.stringify(Array.from({ length: perPage }, (_, n) => transfer(idOf(n))));
 
-/** What a POST sends: the same fields for everybody. */
+/** The input of a POST, the same for all contenders. */
 export const input = {
   sourceAccountId: 'acc_7Q2mVb9TzK4xWc8RyN3pLd',
   counterpartyId: 'cpty_5HsJk2LmNp8QrTvWxYz3Bc',

@@ -16,7 +16,7 @@ type Caller = (isWrite: boolean) => Promise<boolean>;
 
 export interface Policy {
   readonly name: string;
-  /** One client, with what it remembers from call to call. */
+  /** Creates a client, which keeps state between calls. */
   readonly client: (world: World, timeline: Timeline, random: () => number) => Caller;
 }
 
@@ -29,7 +29,7 @@ const rejection = refused(
 
 const isOk = ({ status }: Attempted): boolean => status === 200;
 
-/** The loop of transport.ts around the real policy: its rateLimiter, its budget, its delays, its refusals. */
+/** The loop of calls/pipeline.ts around the real rate limiter, budget, delays and checks. */
 const ours: Policy = {
   name: 'this SDK',
   client(world, timeline, random) {
@@ -48,7 +48,7 @@ const ours: Policy = {
           budget.refund(lastCost);
           return true;
         }
-        const failed = {
+        const failure = {
           outcome:
             status === undefined
               ? ('unknown' as const)
@@ -57,14 +57,14 @@ const ours: Policy = {
           transient: status === undefined || isTransientStatus(status),
         };
         const delay = computeDelay(retries + 1, status, retryAfterMs, random);
-        const cost = RetryBudget.computeCost(failed);
-        const refuses =
+        const cost = RetryBudget.computeCost(failure);
+        const shouldStop =
           retries >= 2 ||
-          !mayResend(kind, failed) ||
+          !mayResend(kind, failure) ||
           (retryAfterMs ?? 0) > maxWaitBeforeRetryMs ||
           delay >= total.remaining ||
           !budget.take(cost);
-        if (refuses) return false;
+        if (shouldStop) return false;
         lastCost = cost;
         await total.sleep(delay);
       }
@@ -84,14 +84,14 @@ const ours: Policy = {
 };
 
 /**
- * A loop of at most three attempts; `delayOf` gives undefined when there is to be no other one. `pay`
- * takes tokens out of the client's bucket, and is false when they are not there; those of a call's
- * last retry come back when it helped, and one comes back for a call that needed none.
+ * A loop of at most three attempts; `delayOf` returns undefined after the last one. `pay` removes tokens
+ * from the client's bucket, or returns false if there are too few. A success refunds the tokens of the
+ * last retry, or one token if there was none.
  */
-const loop =
+const createLoop =
   (
     delayOf: (
-      failed: Attempted,
+      failure: Attempted,
       retry: number,
       random: () => number,
       pay: (cost: number) => boolean,
@@ -122,37 +122,37 @@ const loop =
     };
   };
 
-/** Standard mode: a bucket of 500 tokens for each client; the cost comes back when a retry helped. */
-const aws = (name: string, costOf: (failed: Attempted) => number): Policy => ({
+/** Standard mode: a bucket of 500 tokens for each client; a successful retry refunds its cost. */
+const awsPolicy = (name: string, costOf: (failure: Attempted) => number): Policy => ({
   name,
-  client: loop((failed, retry, random, pay) => {
-    if (!pay(costOf(failed))) return undefined;
-    const base = failed.status === 429 ? 1_000 : 50;
+  client: createLoop((failure, retry, random, pay) => {
+    if (!pay(costOf(failure))) return undefined;
+    const base = failure.status === 429 ? 1_000 : 50;
     const backoff = random() * Math.min(20_000, base * 2 ** (retry - 1));
-    return Math.max(backoff, failed.retryAfterMs ?? 0);
+    return Math.max(backoff, failure.retryAfterMs ?? 0);
   }),
 });
 
 export const policies: readonly Policy[] = [
-  { name: 'no retries', client: loop(() => undefined) },
+  { name: 'no retries', client: createLoop(() => undefined) },
   ours,
-  aws('AWS standard mode, costs of November 2026', ({ status }) => (status === 429 ? 5 : 14)),
-  aws('AWS standard mode, costs before', ({ status }) =>
+  awsPolicy('AWS standard mode, costs of November 2026', ({ status }) => (status === 429 ? 5 : 14)),
+  awsPolicy('AWS standard mode, costs before', ({ status }) =>
     status === 429 || status === 'timeout' ? 10 : 5,
   ),
   {
     // Half a second to five, jittered downwards but never below half a second; a 429 is not retried.
     name: 'Stripe',
-    client: loop(({ status }, retry, random) =>
+    client: createLoop(({ status }, retry, random) =>
       status === 429
         ? undefined
         : Math.max(500, Math.min(5_000, 500 * 2 ** (retry - 1)) * (0.5 + random() / 2)),
     ),
   },
   {
-    // Half a second to eight, up to a quarter less; what Retry-After says instead, without a limit.
+    // Half a second to eight, up to a quarter less; or Retry-After, without a limit.
     name: 'Stainless',
-    client: loop(
+    client: createLoop(
       ({ retryAfterMs }, retry, random) =>
         retryAfterMs ?? Math.min(8_000, 500 * 2 ** (retry - 1)) * (1 - random() / 4),
     ),

@@ -3,29 +3,29 @@ import type { Clock } from '../../src/calls/clock.ts';
 /** Seconds since the start. */
 export const brownOut = { from: 10, until: 70 };
 
-/** What is left of the platform's capacity meanwhile. */
-const left = 0.1;
-/** The platform can do this many times what its clients ask for. */
+/** The share of the capacity that remains during the brown-out. */
+const remainingShare = 0.1;
+/** The capacity of the platform as a multiple of the demand. */
 const headroom = 1.2;
-/** How much of a request's work it takes to refuse it. */
-const costOfRefusal = 0.02;
-/** How many seconds of work may wait in line; what comes on top is refused. */
-const line = 0.5;
-const latency = 20;
-/** When a client gives an attempt up. The same for all: it is their retries that are compared. */
-const patience = 10_000;
-const retryAfter = 2_000;
+/** The cost of a rejection as a share of the cost of a request. */
+const costOfRejection = 0.02;
+/** The length of the queue in seconds of work. Further requests are rejected. */
+const queueSeconds = 0.5;
+const latencyMs = 20;
+/** The timeout of an attempt, the same for every policy. */
+const timeoutMs = 10_000;
+const retryAfterMs = 2_000;
 
 export interface Scenario {
   readonly name: string;
-  /** How the platform refuses what it has no room for. */
+  /** The status of a rejection when the queue is full. */
   readonly shed: 429 | 503;
   /** The share of creations. */
   readonly writes: number;
   readonly clients: number;
   /** Calls a second of each client. */
   readonly rate: number;
-  /** The share of requests that is refused at random during the brown-out, in place of the line. */
+  /** The share of requests that is rejected at random during the brown-out, instead of the queue. */
   readonly atRandom?: number;
 }
 
@@ -35,10 +35,10 @@ export interface Attempted {
   readonly retryAfterMs: number | undefined;
 }
 
-export const between = (counts: readonly number[], from: number, until: number): number =>
+export const sumBetween = (counts: readonly number[], from: number, until: number): number =>
   counts.slice(from, until).reduce((sum, each) => sum + each, 0);
 
-/** Virtual time, in steps of a millisecond. */
+/** Virtual time in steps of a millisecond. */
 export class Timeline implements Required<Clock> {
   readonly #due = new Map<number, Set<{ readonly run: () => void }>>();
   #now = 0;
@@ -73,7 +73,7 @@ export class Timeline implements Required<Clock> {
       const together = this.#due.get(this.#now);
       this.#due.delete(this.#now);
       for (const timer of together ?? []) timer.run();
-      // Everything that waits for a promise goes on before time does.
+      // Runs every pending promise before the time advances.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
@@ -86,9 +86,8 @@ interface Waiting {
 }
 
 /**
- * A platform with a line in front of it. It does what it has taken in, also for clients that have
- * given up meanwhile, and refusing costs it something, too: the more it is asked, the less it gets
- * done.
+ * A platform with a queue. It serves queued requests even if their clients have timed out, and rejections
+ * have a cost, so more requests reduce its throughput.
  */
 export class World {
   /** Requests that arrived, for each second. */
@@ -97,7 +96,7 @@ export class World {
   readonly #scenario: Scenario;
   readonly #capacity: number;
   readonly #random: () => number;
-  #line: Waiting[] = [];
+  #queue: Waiting[] = [];
   #served = 0;
   #credit = 0;
 
@@ -120,41 +119,41 @@ export class World {
     return new Promise((resolve) => {
       const timer = this.#timeline.setTimeout(() => {
         resolve({ status: 'timeout', retryAfterMs: undefined });
-      }, patience);
-      const response = (attempted: Attempted): void => {
+      }, timeoutMs);
+      const respond = (attempted: Attempted): void => {
         this.#timeline.setTimeout(
           () => {
             this.#timeline.clearTimeout(timer);
             resolve(attempted);
           },
-          latency * (0.5 + this.#random()),
+          latencyMs * (0.5 + this.#random()),
         );
       };
       const { shed, atRandom } = this.#scenario;
       const isUnlucky = atRandom !== undefined && this.#isBrownedOut && this.#random() < atRandom;
-      if (!isUnlucky && this.#line.length - this.#served < this.#capacity * line) {
-        this.#line.push({ response });
+      if (!isUnlucky && this.#queue.length - this.#served < this.#capacity * queueSeconds) {
+        this.#queue.push({ response: respond });
         return;
       }
-      this.#credit -= costOfRefusal;
-      response({ status: shed, retryAfterMs: shed === 429 ? retryAfter : undefined });
+      this.#credit -= costOfRejection;
+      respond({ status: shed, retryAfterMs: shed === 429 ? retryAfterMs : undefined });
     });
   }
 
   /** A millisecond of work. */
   work(): void {
     const isSlow = this.#isBrownedOut && this.#scenario.atRandom === undefined;
-    const speed = (this.#capacity * (isSlow ? left : 1)) / 1_000;
-    // What refusals have cost is made up for later, to a degree: half a second of work.
+    const speed = (this.#capacity * (isSlow ? remainingShare : 1)) / 1_000;
+    // Rejections delay later work, by at most half a second of work.
     this.#credit = Math.max(this.#credit + speed, -500 * speed);
-    while (this.#credit >= 1 && this.#served < this.#line.length) {
+    while (this.#credit >= 1 && this.#served < this.#queue.length) {
       this.#credit -= 1;
-      this.#line[this.#served]?.response({ status: 200, retryAfterMs: undefined });
+      this.#queue[this.#served]?.response({ status: 200, retryAfterMs: undefined });
       this.#served += 1;
     }
-    if (this.#served === this.#line.length) this.#credit = Math.min(this.#credit, 1 + speed);
+    if (this.#served === this.#queue.length) this.#credit = Math.min(this.#credit, 1 + speed);
     if (this.#served > 50_000) {
-      this.#line = this.#line.slice(this.#served);
+      this.#queue = this.#queue.slice(this.#served);
       this.#served = 0;
     }
   }

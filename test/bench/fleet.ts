@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { policies, type Policy } from './fleet-policies.ts';
-import { between, brownOut, Timeline, World, type Scenario } from './fleet-world.ts';
+import { sumBetween, brownOut, Timeline, World, type Scenario } from './fleet-world.ts';
 
 /*
- * A thousand clients and a platform that browns out for a minute, in virtual time. How much load do
- * the clients add by trying again, and how long does the platform need afterwards?
- * node test/bench/fleet.ts [--write] puts the result into docs/decisions/what-a-storm-costs.md.
+ * A thousand clients and a platform that browns out for a minute, in virtual time: how much load do
+ * retries add, and how long does the recovery take?
+ * node test/bench/fleet.ts [--write] updates docs/decisions/what-a-storm-costs.md.
  */
 
 const seed = 20_260_101;
-const lasts = 105;
+const durationSeconds = 105;
 
 const scenarios: readonly Scenario[] = [
   { name: 'sheds load with 503', shed: 503, writes: 0.2, clients: 1_000, rate: 10 },
@@ -28,68 +28,68 @@ interface Result {
   readonly amplification: number;
   /** Requests a second, for each second. */
   readonly load: readonly number[];
-  /** Seconds after the end until all is well; undefined when it was not within the time looked at. */
+  /** Seconds from the end of the brown-out to normal service; undefined if not observed. */
   readonly recovery: number | undefined;
-  /** The share of the calls begun during the brown-out that came to a good end. */
+  /** The share of the calls started during the brown-out that succeeded. */
   readonly served: number;
   /** The same of reads alone: only they are sent again after a 503. */
   readonly readsServed: number;
 }
 
 async function simulate(policy: Policy, scenario: Scenario): Promise<Result> {
-  const random = mulberry(seed);
+  const random = createRandom(seed);
   const timeline = new Timeline();
   const world = new World(timeline, scenario, random);
-  const begun = Array.from({ length: lasts }, () => 0);
-  const good = Array.from({ length: lasts }, () => 0);
-  const reads = { begun: 0, good: 0 };
+  const startedCounts = Array.from({ length: durationSeconds }, () => 0);
+  const successCounts = Array.from({ length: durationSeconds }, () => 0);
+  const reads = { started: 0, succeeded: 0 };
   for (let index = 0; index < scenario.clients; index += 1) {
     const call = policy.client(world, timeline, random);
     const next = (): void => {
       const second = Math.floor(timeline.elapsed() / 1_000);
-      begun[second] = (begun[second] ?? 0) + 1;
+      startedCounts[second] = (startedCounts[second] ?? 0) + 1;
       const isWrite = random() < scenario.writes;
       const counts = !isWrite && second >= brownOut.from && second < brownOut.until;
-      if (counts) reads.begun += 1;
+      if (counts) reads.started += 1;
       void call(isWrite).then((ok) => {
         if (!ok) return;
-        good[second] = (good[second] ?? 0) + 1;
-        if (counts) reads.good += 1;
+        successCounts[second] = (successCounts[second] ?? 0) + 1;
+        if (counts) reads.succeeded += 1;
       });
-      timeline.setTimeout(next, pauseAt(scenario.rate, random));
+      timeline.setTimeout(next, randomPause(scenario.rate, random));
     };
-    timeline.setTimeout(next, pauseAt(scenario.rate, random));
+    timeline.setTimeout(next, randomPause(scenario.rate, random));
   }
-  await timeline.run(lasts * 1_000, () => {
+  await timeline.run(durationSeconds * 1_000, () => {
     world.work();
   });
   const during = (counts: readonly number[]): number =>
-    between(counts, brownOut.from, brownOut.until);
+    sumBetween(counts, brownOut.from, brownOut.until);
   // Calls of the last seconds cannot have ended.
-  const looked = lasts - 15;
-  let recovered = looked;
+  const observedSeconds = durationSeconds - 15;
+  let recovered = observedSeconds;
   while (
     recovered > brownOut.until &&
-    (good[recovered - 1] ?? 0) >= 0.99 * (begun[recovered - 1] ?? 0)
+    (successCounts[recovered - 1] ?? 0) >= 0.99 * (startedCounts[recovered - 1] ?? 0)
   ) {
     recovered -= 1;
   }
   return {
     policy: policy.name,
-    amplification: during(world.arrivals) / during(begun),
+    amplification: during(world.arrivals) / during(startedCounts),
     load: world.arrivals,
-    recovery: recovered === looked ? undefined : recovered - brownOut.until,
-    served: during(good) / during(begun),
-    readsServed: reads.good / reads.begun,
+    recovery: recovered === observedSeconds ? undefined : recovered - brownOut.until,
+    served: during(successCounts) / during(startedCounts),
+    readsServed: reads.succeeded / reads.started,
   };
 }
 
-/** Calls come at random, so many a second on average. */
-const pauseAt = (rate: number, random: () => number): number =>
+/** The random delay until the next call at an average rate. */
+const randomPause = (rate: number, random: () => number): number =>
   (-Math.log(1 - random()) * 1_000) / rate;
 
 /** The same numbers on every machine. */
-function mulberry(start: number): () => number {
+function createRandom(start: number): () => number {
   let state = start;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -102,7 +102,7 @@ function mulberry(start: number): () => number {
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const cells = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
 
-function table(results: readonly Result[]): string {
+function formatTable(results: readonly Result[]): string {
   return [
     cells(['policy', 'requests for each call', 'calls served', 'well again after']),
     cells(['---', '---:', '---:', '---:']),
@@ -111,7 +111,9 @@ function table(results: readonly Result[]): string {
         policy,
         amplification.toFixed(3),
         percent(served),
-        recovery === undefined ? `not within ${lasts - 15 - brownOut.until} s` : `${recovery} s`,
+        recovery === undefined
+          ? `not within ${durationSeconds - 15 - brownOut.until} s`
+          : `${recovery} s`,
       ]),
     ),
   ].join('\n');
@@ -119,15 +121,15 @@ function table(results: readonly Result[]): string {
 
 const bars = '▁▂▃▄▅▆▇█';
 const step = 5;
-const steps = Math.floor((lasts - 15) / step);
+const steps = Math.floor((durationSeconds - 15) / step);
 
-/** Requests a second over time, beside what they would be without retries. */
-function chart(results: readonly Result[], { clients, rate }: Scenario): string {
+/** Requests a second over time, relative to the rate without retries. */
+function formatChart(results: readonly Result[], { clients, rate }: Scenario): string {
   const width = Math.max(...results.map(({ policy }) => policy.length));
   const line = (name: string, sign: (at: number) => string): string =>
     `${name.padEnd(width)} ${Array.from({ length: steps }, (_, index) => sign(index * step)).join('')}`;
   const height = (load: readonly number[], at: number): number =>
-    Math.round((between(load, at, at + step) / step / clients / rate) * (bars.length / 3)) - 1;
+    Math.round((sumBetween(load, at, at + step) / step / clients / rate) * (bars.length / 3)) - 1;
   return [
     '```text',
     ...results.map(({ policy, load }) => line(policy, (at) => bars[height(load, at)] ?? '█')),
@@ -138,7 +140,7 @@ function chart(results: readonly Result[], { clients, rate }: Scenario): string 
   ].join('\n');
 }
 
-async function sensitivity(): Promise<string> {
+async function measureSensitivity(): Promise<string> {
   const rates = [0.3, 1, 3, 10, 30];
   const rows: string[][] = [];
   for (const policy of policies) {
@@ -156,8 +158,8 @@ async function sensitivity(): Promise<string> {
   ].join('\n');
 }
 
-/** What bounding retries costs the user when most requests would be answered. */
-async function partly(): Promise<string> {
+/** The cost of bounded retries when most requests would succeed. */
+async function measurePartialFailure(): Promise<string> {
   const troubles = ([503, 429] as const).flatMap((shed) =>
     [0.05, 0.3].map((atRandom) => ({ shed, atRandom })),
   );
@@ -182,23 +184,23 @@ const parts: string[] = [];
 for (const scenario of scenarios) {
   const results: Result[] = [];
   for (const policy of policies) results.push(await simulate(policy, scenario));
-  parts.push(`**The platform ${scenario.name}**`, table(results));
-  if (scenario === scenarios[0]) parts.push(chart(results, scenario));
+  parts.push(`**The platform ${scenario.name}**`, formatTable(results));
+  if (scenario === scenarios[0]) parts.push(formatChart(results, scenario));
 }
 parts.push(
   '**Requests for each call during the brown-out (503), by how often each client calls**',
-  await sensitivity(),
-  '**Successful reads while a share of all requests is rejected at random**',
-  await partly(),
+  await measureSensitivity(),
+  '**Reads that succeed while a share of all requests is rejected at random**',
+  await measurePartialFailure(),
 );
 const text = parts.join('\n\n');
 console.log(text);
 if (values.write) {
   const file = new URL('../../docs/decisions/what-a-storm-costs.md', import.meta.url);
   const document = readFileSync(file, 'utf8');
-  const [begin, end] = ['<!-- fleet:start -->', '<!-- fleet:end -->'];
-  const [before, rest] = document.split(begin);
-  const [, after] = rest?.split(end) ?? [];
+  const [startMarker, endMarker] = ['<!-- fleet:start -->', '<!-- fleet:end -->'];
+  const [before, rest] = document.split(startMarker);
+  const [, after] = rest?.split(endMarker) ?? [];
   if (before === undefined || after === undefined) throw new Error('the markers are missing');
-  writeFileSync(file, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+  writeFileSync(file, `${before}${startMarker}\n\n${text}\n\n${endMarker}${after}`);
 }

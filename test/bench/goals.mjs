@@ -1,9 +1,9 @@
 /*
- * The goals, each one a ratio of ours to somebody else's in the same round, or a number that does
- * not depend on the pace of the machine. `far` is where the quick run gives up: half the goal.
+ * The goals: ratios of this SDK to another contender in the same round, or numbers that do not depend on
+ * the machine. The quick run fails at `far`, half the goal.
  */
 
-/** The SDKs that the goals speak of; the bare clients and ky + zod are yardsticks, not peers. */
+/** The SDKs of the goals. Bare clients and ky + zod are baselines, not peers. */
 export const peers = [
   'stripe',
   'increase',
@@ -17,7 +17,7 @@ export const peers = [
 const atLeast = (goal) => ({ goal, sense: '≥', holds: (x) => x >= goal, far: (x) => x < goal / 2 });
 const atMost = (goal) => ({ goal, sense: '≤', holds: (x) => x <= goal, far: (x) => x > goal * 2 });
 
-/** `against` is an adapter, 'best peer', or undefined for a figure of our own. */
+/** `against` is an adapter, 'best peer', or undefined for an absolute figure. */
 export const goals = [
   { what: 'GET, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.7) },
   { what: 'GET, requests/s', metric: 'get', against: 'undici', ...atLeast(0.6) },
@@ -35,7 +35,7 @@ export const goals = [
   { what: 'checking 100 transfers', metric: 'check', ...atMost(15), unit: 'µs', machine: true },
   { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(15 / 80) },
   { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },
-  // ky + zod stands in for the peers where they are not installed; the figures are the issue's.
+  // ky + zod replaces the peers where they are not installed.
   { what: 'GET, requests/s', metric: 'get', against: 'ky-zod', ...atLeast(2.3) },
   { what: 'paging, items/s', metric: 'list', against: 'ky-zod', ...atLeast(1.8) },
 ];

@@ -1,7 +1,7 @@
 /*
- * One contender, one kind of work, in a process of its own: `node --expose-gc measure.mjs <adapter>
- * <work> <origin> <scale>`. Prints one line of JSON. Nothing is imported at the top but what every
- * contender needs, because start-up is one of the things measured.
+ * Measures one contender with one kind of work in a separate process, and prints one line of JSON:
+ * node --expose-gc measure.mjs <adapter> <work> <origin> <scale>
+ * It imports nothing else at the top, because it measures the start, too.
  */
 const [, , name, work, origin, scaleText] = process.argv;
 const scale = Number(scaleText);
@@ -13,7 +13,7 @@ const collectGarbage = () => {
 };
 
 /** Runs a call `count` times, `width` at a time. */
-async function inParallel(call, count, width) {
+async function runInParallel(call, count, width) {
   let left = count;
   const lane = async () => {
     while (left > 0) {
@@ -27,18 +27,17 @@ async function inParallel(call, count, width) {
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
 /**
- * The median of several slices: what else the machine does for a moment spoils one of them. Garbage
- * is collected when V8 wants to, as in life: a collection forced while nothing is going on throws
- * away hidden classes of which no object is alive, and with them the compiled code.
+ * The median of several slices, because other work of the machine may disturb one. Garbage is not
+ * collected explicitly: that would discard hidden classes without objects, and their compiled code.
  */
-async function timed(slices, count, run) {
+async function measure(slices, count, run) {
   const perSecond = [];
   const cpu = [];
   for (let slice = 0; slice < slices; slice += 1) {
     const before = process.cpuUsage();
-    const begun = performance.now();
+    const startedAt = performance.now();
     await run();
-    const seconds = (performance.now() - begun) / 1_000;
+    const seconds = (performance.now() - startedAt) / 1_000;
     const { user, system } = process.cpuUsage(before);
     perSecond.push(count / seconds);
     cpu.push((user + system) / count);
@@ -53,22 +52,19 @@ async function drain(list, expected) {
 }
 
 const works = {
-  /**
-   * GET, POST and paging at full speed, as in a process that has been at work for a while: what the
-   * compiler does during the first ten thousand calls is part of no figure. The cold side is `start`.
-   */
+  /** GET, POST and paging at full speed after a warm-up. `start` measures the cold process. */
   async transport() {
     const face = adapter.open(await adapter.load?.(), origin);
     const response = await face.getOne();
     if (response.amount !== '1250.000000') throw new Error(`${name} did not read the record`);
     const count = Math.round(3_000 * scale);
-    await inParallel(face.getOne, 4 * count, 32);
-    const get = await timed(5, count, () => inParallel(face.getOne, count, 32));
-    await inParallel(face.post, 3 * count, 32);
-    const post = await timed(5, count, () => inParallel(face.post, count, 32));
+    await runInParallel(face.getOne, 4 * count, 32);
+    const get = await measure(5, count, () => runInParallel(face.getOne, count, 32));
+    await runInParallel(face.post, 3 * count, 32);
+    const post = await measure(5, count, () => runInParallel(face.post, count, 32));
     const passes = Math.max(1, Math.round(7 * scale));
     for (let pass = 0; pass < passes; pass += 1) await drain(face.listAll(), 20_000);
-    const list = await timed(passes, 20_000, () => drain(face.listAll(), 20_000));
+    const list = await measure(passes, 20_000, () => drain(face.listAll(), 20_000));
     return { get: get.perSecond, getCpu: get.cpu, postCpu: post.cpu, list: list.perSecond };
   },
 
@@ -85,22 +81,22 @@ const works = {
         marks.push(performance.now());
       }
     }
-    // The steady state: nobody can be ahead before the second page.
+    // The steady state: no contender prefetches before the second page.
     const steps = marks.slice(3).map((mark, index) => mark - marks[index + 2]);
     return { overlap: median(steps) };
   },
 
   /** A fresh process: import, then the client and its first request. */
   async start() {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const loaded = await adapter.load?.();
-    const imported = performance.now() - begun;
+    const imported = performance.now() - startedAt;
     await adapter.open(loaded, origin).getOne();
-    const first = performance.now() - begun;
+    const first = performance.now() - startedAt;
     return { import: adapter.load === undefined ? undefined : imported, first };
   },
 
-  /** What is still held after 100,000 and after a million items of one loop. */
+  /** The heap after 100,000 and after a million items of one loop. */
   async heap() {
     const face = adapter.open(await adapter.load?.(), origin);
     const marks = {};
@@ -123,7 +119,7 @@ const works = {
       { transferSchema },
       { parseJson },
       z,
-      usual,
+      kyZod,
       data,
     ] = await Promise.all([
       import('../../src/calls/response-check.ts'),
@@ -136,7 +132,7 @@ const works = {
     ]);
     const text = `{"data":${data.items},"hasMore":true,"nextCursor":"c1"}`;
     const ours = responseCheck(pageBodySchema(transferSchema()));
-    const classic = usual.schemas(z).page;
+    const classic = kyZod.schemas(z).page;
     const contestants = {
       check: (page) => ours.safeParse(page).success,
       checkClassic: (page) => classic.safeParse(page).success,
@@ -147,13 +143,13 @@ const works = {
     const warmUp = 60;
     for (let batch = 0; batch < warmUp + 150 * scale; batch += 1) {
       for (const [key, run] of Object.entries(contestants)) {
-        // Parsed anew: a page that was checked before sits in every cache.
+        // Parses again, because a checked page is in every cache.
         const pages = Array.from({ length: 30 }, () => JSON.parse(text));
-        const begun = performance.now();
+        const startedAt = performance.now();
         for (const page of pages) {
-          if (run(page) !== true) throw new Error(`${key} refused the page`);
+          if (run(page) !== true) throw new Error(`${key} rejected the page`);
         }
-        if (batch >= warmUp) samples[key].push(((performance.now() - begun) / 30) * 1_000);
+        if (batch >= warmUp) samples[key].push(((performance.now() - startedAt) / 30) * 1_000);
       }
     }
     return Object.fromEntries(Object.entries(samples).map(([key, list]) => [key, median(list)]));

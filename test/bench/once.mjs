@@ -16,12 +16,12 @@ import {
   sqliteJournal,
 } from '../../dist/journals/index.js';
 import { startPostgres, startRedis } from '../stores/servers.ts';
-import { input as recorded } from './data.mjs';
+import { input as baseInput } from './data.mjs';
 import { median } from './report.mjs';
 
 /*
- * What createOnce costs beside create: one payment after the other on one connection, each way in every
- * round in another order, the ratio within a round. `--write` puts the table into docs/performance.md.
+ * The cost of createOnce compared with create: one payment after another on one connection, in a
+ * different order each round, as ratios within a round. `--write` updates docs/performance.md.
  */
 
 const { values } = parseArgs({
@@ -34,7 +34,7 @@ const rounds = Number(values.rounds);
 const folder = mkdtempSync(join(tmpdir(), 'payments-once-'));
 const server = fork(fileURLToPath(new URL('server.mjs', import.meta.url)), { stdio: 'inherit' });
 const [{ port }] = await once(server, 'message');
-// One page of transfers is all that a look has to read.
+// A search has to read one page of transfers only.
 server.send({ total: 0 });
 
 const [redisServer, postgresServer] = await Promise.all([startRedis(), startPostgres()]);
@@ -47,44 +47,46 @@ const payments = new PaymentsClient({
   baseUrl: `http://127.0.0.1:${port}/v0`,
   apiKey: 'sk_bench',
 });
-const through = (journal) => {
+const payOnce = (journal) => {
   const { transfers } = payments.withOptions({ journal });
   return (input) => transfers.createOnce(input);
 };
-/** Each with how it pays, and its payments in a round. */
-const ways = [
+/** How each variant pays, and its number of payments in a round. */
+const variants = [
   { name: '`create`', count: 500, pay: (input) => payments.transfers.create(input) },
-  { name: '`createOnce`, memory', count: 500, pay: through(memoryJournal()) },
-  { name: 'SQLite', count: 60, pay: through(sqlite) },
+  { name: '`createOnce`, memory', count: 500, pay: payOnce(memoryJournal()) },
+  { name: 'SQLite', count: 60, pay: payOnce(sqlite) },
   {
     name: 'PostgreSQL',
     count: 60,
-    pay: through(postgresJournal((text, params) => pool.query(text, params))),
+    pay: payOnce(postgresJournal((text, params) => pool.query(text, params))),
   },
   {
     name: 'Redis (looks first: one page)',
     count: 60,
-    pay: through(redisJournal((name, ...args) => redis.call(name, ...args))),
+    pay: payOnce(redisJournal((name, ...args) => redis.call(name, ...args))),
   },
 ];
 
-let made = 0;
+let paymentCount = 0;
 /** Microseconds for one payment. */
 async function time({ count, pay }) {
-  const begun = performance.now();
+  const startedAt = performance.now();
   for (let at = 0; at < count; at += 1) {
-    made += 1;
-    await pay({ ...recorded, description: `bench-${String(made).padStart(9, '0')}` });
+    paymentCount += 1;
+    await pay({ ...baseInput, description: `bench-${String(paymentCount).padStart(9, '0')}` });
   }
-  return ((performance.now() - begun) * 1_000) / count;
+  return ((performance.now() - startedAt) * 1_000) / count;
 }
 
-for (const way of ways) await time({ ...way, count: 10 * way.count });
-const times = new Map(ways.map((way) => [way, []]));
+for (const variant of variants) await time({ ...variant, count: 10 * variant.count });
+const times = new Map(variants.map((variant) => [variant, []]));
 for (let round = 0; round < rounds; round += 1) {
-  // Five ways, and steps of one to four: each order has every way in it.
-  const order = ways.map((_, at) => ways[(at * (1 + (round % 4)) + round) % ways.length]);
-  for (const way of order) times.get(way).push(await time(way));
+  // Steps of one to four through five variants: each order has every variant.
+  const order = variants.map(
+    (_, at) => variants[(at * (1 + (round % 4)) + round) % variants.length],
+  );
+  for (const variant of order) times.get(variant).push(await time(variant));
 }
 
 const [create] = times.values();
@@ -110,9 +112,9 @@ rmSync(folder, { recursive: true, force: true });
 if (values.write) {
   const file = new URL('../../docs/performance.md', import.meta.url);
   const document = readFileSync(file, 'utf8');
-  const [begin, end] = ['<!-- once:start -->', '<!-- once:end -->'];
-  const [before, rest] = document.split(begin);
-  const [, after] = rest?.split(end) ?? [];
+  const [startMarker, endMarker] = ['<!-- once:start -->', '<!-- once:end -->'];
+  const [before, rest] = document.split(startMarker);
+  const [, after] = rest?.split(endMarker) ?? [];
   if (before === undefined || after === undefined) throw new Error('the markers are missing');
-  writeFileSync(file, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+  writeFileSync(file, `${before}${startMarker}\n\n${text}\n\n${endMarker}${after}`);
 }

@@ -1,7 +1,6 @@
 /*
- * Brings the two contenders that npm cannot install into node_modules, where no other tool of the
- * repository looks: our own package, packed and unpacked as a user gets it, and hey-api's generated
- * client, built as an application builds it.
+ * Installs the two contenders that npm cannot install: this package, packed and unpacked, and the
+ * generated client of hey-api, built as an application builds it.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -15,14 +14,14 @@ const npm = (...args) => execFileSync('npm', args, { cwd: root, encoding: 'utf8'
 
 export function prepareOurs() {
   const built = join(root, 'dist/index.js');
-  const changed = Math.max(
+  const lastChange = Math.max(
     ...globSync('src/**/*.ts', { cwd: root }).map((file) => statSync(join(root, file)).mtimeMs),
   );
-  if (!existsSync(built) || statSync(built).mtimeMs < changed) npm('run', '--silent', 'build');
+  if (!existsSync(built) || statSync(built).mtimeMs < lastChange) npm('run', '--silent', 'build');
   const target = join(modules, 'payments-platform-sdk');
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  // The build has just been looked after; packing would do it again.
+  // The build is current, so its scripts are skipped.
   const packed = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', modules).trim();
   execFileSync('tar', ['-xzf', join(modules, packed), '-C', target, '--strip-components=1']);
   rmSync(join(modules, packed));

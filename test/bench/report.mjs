@@ -25,8 +25,8 @@ function bestPeer(byName, metric) {
 
 const ratios = (ours, theirs) => ours.map((value, round) => value / theirs[round]);
 
-/** Each goal that this run can speak about, with its figure. */
-export function judged(goals, { figures, contenders }) {
+/** The goals that this run measured, with their figures. */
+export function checkGoals(goals, { figures, contenders }) {
   return goals.flatMap((goal) => {
     const byName = figures[goal.metric] ?? {};
     const { ours } = byName;
@@ -94,7 +94,7 @@ const medians = ({ figures, contenders }) =>
     ...columns.map(([metric]) => cell(figures, metric, name)),
   ]);
 
-/** Everybody as a multiple of one yardstick, round by round. */
+/** Every contender as a multiple of one baseline, within each round. */
 const multiples = ({ figures, contenders }) =>
   contenders.map(({ name, title }) => [
     title,
@@ -136,7 +136,7 @@ const beside = ({ figures }) => {
 };
 
 /** For the terminal. */
-export const printed = (verdicts, outcome) =>
+export const formatReport = (verdicts, outcome) =>
   [
     padded(heads, medians(outcome)),
     '',
@@ -147,7 +147,7 @@ export const printed = (verdicts, outcome) =>
   ].join('\n');
 
 /** docs/performance.md for users, and the goals behind it. */
-export async function written(verdicts, outcome, root) {
+export async function writeReport(verdicts, outcome, root) {
   const { about, versions, busiest } = outcome;
   const listed = Object.entries(versions)
     .filter(([name]) => name !== 'payments-platform-sdk')

@@ -1,17 +1,16 @@
 /*
- * Our SDK beside the others, on the same server and the same work.
+ * Compares this SDK with others, on the same server and the same work.
  *
  *   npm ci && npm run bench        every contender, about ten minutes; writes docs/performance.md
  *   npm run bench:quick            under a minute, with what is installed (at least ours, bare
- *                                  fetch, ky + zod); exits with 1 when a ratio is off by half
- *   node run.mjs --only=ours,fetch --rounds=3 --works=wire,start
+ *                                  fetch, ky + zod); exits with 1 if a ratio is off by half
+ *   node run.mjs --only=ours,fetch --rounds=3 --works=transport,start
  *
- * How it measures. The server (server.mjs) is a process of its own and sends precomputed bytes. One
- * contender runs per process (measure.mjs), through an adapter (adapters/) of three functions:
- * getOne(), post(), listAll(limit). Rounds are interleaved: each round runs every contender once, in
- * another order, so that a slow minute of the machine hits all of them. A ratio is taken within a
- * round, then the median over the rounds; beside it stands the span from lowest to highest. An
- * absolute time says more about the machine than about the SDK: compare it within one run only.
+ * The server (server.mjs) is a separate process and sends precomputed bytes. One contender runs per
+ * process (measure.mjs), through an adapter (adapters/) of three functions: getOne(), post(),
+ * listAll(limit). Each round runs every contender once, in a different order, so that a slow minute of
+ * the machine affects all of them. A ratio is taken within a round; the tables show the median over the
+ * rounds and the span. Absolute times depend on the machine: compare them within one run only.
  *
  * Every version is pinned in package.json and its lockfile. `increase` stays at 0.x: 1.0.0 under
  * that name is another, empty package.
@@ -23,10 +22,10 @@ import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { bundled } from './bundle.mjs';
+import { measureBundle } from './bundle.mjs';
 import { goals, peers } from './goals.mjs';
 import { prepareHeyApi, prepareOurs, root } from './prepare.mjs';
-import { judged, printed, written } from './report.mjs';
+import { checkGoals, formatReport, writeReport } from './report.mjs';
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
@@ -40,14 +39,14 @@ const { values: flags } = parseArgs({
   },
 });
 const { quick } = flags;
-const everybody = ['ours', 'undici', 'fetch', 'ky-zod', ...peers];
-const wanted = flags.only?.split(',') ?? (quick ? ['ours', 'fetch', 'ky-zod'] : everybody);
+const allNames = ['ours', 'undici', 'fetch', 'ky-zod', ...peers];
+const selected = flags.only?.split(',') ?? (quick ? ['ours', 'fetch', 'ky-zod'] : allNames);
 const works = flags.works?.split(',') ?? [
   'check',
   'start',
   'overlap',
-  'wire',
-  // Of the bundle's size, size-limit keeps watch (`npm run check`).
+  'transport',
+  // size-limit checks the size of the bundle (`npm run check`).
   ...(quick ? [] : ['heap', 'bundle']),
 ];
 /** Rounds and size of each kind of work. */
@@ -55,9 +54,9 @@ const plan = quick
   ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], transport: [2, 0.5] }
   : { check: [5, 1], start: [15, 1], overlap: [2, 1], transport: [4, 1], heap: [2, 1] };
 
-/** Where a package was found, and its version; undefined when it is not installed. */
+/** The version of a package; undefined if it is not installed. */
 async function versionOf(name) {
-  // Through node_modules by hand: not every package exports its package.json.
+  // Reads the file directly, because not every package exports its package.json.
   for (const folder of createRequire(join(here, 'run.mjs')).resolve.paths(name) ?? []) {
     const file = join(folder, name, 'package.json');
     if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')).version;
@@ -71,7 +70,7 @@ async function startServer() {
   const { port } = await response();
   return {
     origin: `http://127.0.0.1:${port}`,
-    /** Changes what the server does; tells how busy it has been at most since the last change. */
+    /** Changes the settings, and returns the highest utilization since the last change. */
     async set(setting) {
       const received = response();
       server.send(setting);
@@ -89,7 +88,7 @@ const settings = {
   heap: { total: 1_000_000, delay: 0 },
 };
 
-// Whatever the environment says about proxies, keys or debugging must not reach a contender.
+// Settings of proxies, keys and debugging must not affect a contender.
 const env = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 async function measure(name, work, origin, scale) {
@@ -107,15 +106,15 @@ console.error('preparing');
 prepareOurs();
 const contenders = [];
 const versions = {};
-for (const name of wanted) {
+for (const name of selected) {
   const adapter = await import(`./adapters/${name}.mjs`);
-  const found = await Promise.all(adapter.packages.map(versionOf));
-  if (found.includes(undefined)) {
+  const foundVersions = await Promise.all(adapter.packages.map(versionOf));
+  if (foundVersions.includes(undefined)) {
     console.error(`skipped, not installed: ${name}`);
     continue;
   }
   adapter.packages.forEach((each, at) => {
-    versions[each] = found[at];
+    versions[each] = foundVersions[at];
   });
   contenders.push({ name, title: adapter.title, program: adapter.program });
 }
@@ -125,19 +124,20 @@ if (names.includes('hey-api')) await prepareHeyApi();
 const server = await startServer();
 /** metric → contender → one figure a round. */
 const figures = {};
-const note = (metric, name, value) => {
+const recordFigure = (metric, name, value) => {
   if (value === undefined) return;
   figures[metric] ??= {};
   figures[metric][name] ??= [];
   figures[metric][name].push(value);
 };
-const begun = performance.now();
+const startedAt = performance.now();
 let busiest = 0;
 
 for (const work of works) {
   if (work === 'bundle') {
     for (const { name, program } of contenders) {
-      if (program !== undefined) note('bundle', name, (await bundled(program)) / 1_000);
+      if (program !== undefined)
+        recordFigure('bundle', name, (await measureBundle(program)) / 1_000);
     }
     continue;
   }
@@ -150,22 +150,22 @@ for (const work of works) {
     if (round % 2 === 1) order.reverse();
     for (const name of order) {
       const result = await measure(name, work, server.origin, scale);
-      for (const [metric, value] of Object.entries(result)) note(metric, name, value);
+      for (const [metric, value] of Object.entries(result)) recordFigure(metric, name, value);
       if (work === 'check') {
-        note('checkRatio', name, result.check / result.parse);
-        note('parseRatio', name, result.parseOurs / result.parse);
+        recordFigure('checkRatio', name, result.check / result.parse);
+        recordFigure('parseRatio', name, result.parseOurs / result.parse);
       }
-      if (work === 'heap') note('heapRatio', name, result.heapLarge / result.heapSmall);
+      if (work === 'heap') recordFigure('heapRatio', name, result.heapLarge / result.heapSmall);
     }
     console.error(
-      `${work} ${round + 1}/${rounds}, ${Math.round((performance.now() - begun) / 1e3)} s`,
+      `${work} ${round + 1}/${rounds}, ${Math.round((performance.now() - startedAt) / 1e3)} s`,
     );
   }
-  if (work === 'wire') busiest = await server.set({});
+  if (work === 'transport') busiest = await server.set({});
 }
 server.stop();
 
-/** A copy of the files without git's own has none. */
+/** The commit, or `unknown` without a git repository. */
 function commitOf() {
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
@@ -186,10 +186,10 @@ const outcome = {
     rounds: flags.rounds ?? plan.transport[0],
   },
 };
-const verdicts = judged(goals, outcome);
-console.log(printed(verdicts, outcome));
+const verdicts = checkGoals(goals, outcome);
+console.log(formatReport(verdicts, outcome));
 if (!quick && flags.only === undefined && flags.works === undefined) {
-  await written(verdicts, outcome, root);
+  await writeReport(verdicts, outcome, root);
 }
 const off = verdicts.filter(({ far, machine }) => far && machine !== true);
 if (quick && off.length > 0) {

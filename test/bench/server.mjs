@@ -1,8 +1,7 @@
 /*
- * The server, in a process of its own. It answers each SDK at the path and in the envelope which
- * that SDK expects; the records inside are the same bytes for all. Every answer is precomputed, up
- * to one id that tells the pages apart, so that the contender is what limits the pace. It watches
- * its own event loop and tells the parent how busy it was at most: the proof of that claim.
+ * The server, in a separate process. It responds to each SDK at the path and in the envelope of that
+ * SDK, with the same records. Responses are precomputed except for one id, so that the contender limits
+ * the speed. The server reports the highest utilization of its event loop as a proof.
  */
 import { createServer } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -25,7 +24,7 @@ function page(n, before, after) {
   return bytes;
 }
 
-/** How each API names the way to its next page; `n` is the page being sent. */
+/** How each API refers to its next page; `n` is the current page. */
 const envelopes = {
   '/v0/transfers': (n, more) => ({
     body: page(n, '{"data":', `,"hasMore":${more},"nextCursor":${more ? `"c${n}"` : 'null'}}`),
@@ -82,7 +81,7 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   }
   const pageNumber = /(?:^|&)page=(\d+)/.exec(query);
   const after = /(?:^|&)(?:cursor|starting_after|after_cursor|after_id|after)=\D*(\d+)/.exec(query);
-  // A cursor names the page that it was handed out with.
+  // A cursor is the number of its page.
   let n = after === null ? 0 : Number(after[1]) + 1;
   if (pageNumber !== null) n = Number(pageNumber[1]) - 1;
   const { body, headers } = envelope(n, (n + 1) * perPage < setting.total);

@@ -3,12 +3,12 @@ import * as sdk from '../../src/index.ts';
 import { behavioursOf, runBehaviour } from '../transports/behaviour.ts';
 import { availableTransports } from '../transports/client-transports.ts';
 
-// The same list on the other runtimes, with the package as it is installed: test/runtimes/transports.mjs.
+// test/runtimes/transports.mjs runs the same list on the other runtimes, with the installed package.
 
-const ways = availableTransports();
+const transports = availableTransports();
 
 test('Node has seven ways out', () => {
-  expect(ways.map(({ transportName, writes }) => [transportName, writes])).toEqual([
+  expect(transports.map(({ transportName, writes }) => [transportName, writes])).toEqual([
     ['dispatcher', true],
     ['dispatcher', false],
     ['fetch', true],
@@ -19,13 +19,13 @@ test('Node has seven ways out', () => {
   ]);
 });
 
-describe.each(ways)('$name', (way) => {
-  let putBack = (): void => undefined;
+describe.each(transports)('$name', (way) => {
+  let restore = (): void => undefined;
   beforeAll(() => {
-    putBack = way.install();
+    restore = way.install();
   });
   afterAll(() => {
-    putBack();
+    restore();
   });
   const behaviours = behavioursOf(way).map((behaviour) => [behaviour.name, behaviour] as const);
   test.concurrent.each(behaviours)('%s', async (_, behaviour) => {

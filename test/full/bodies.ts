@@ -1,16 +1,16 @@
-/** As much of a request as decides what its answer says. */
-interface Asked {
+/** The parts of a request that determine the response. */
+interface RequestFacts {
   readonly method: string;
   readonly path: string;
   readonly nonce: string;
 }
 
-const when = '2026-01-02T03:04:05.000Z';
+const createdAt = '2026-01-02T03:04:05.000Z';
 const zeros = `0x${'0'.repeat(40)}`;
 
 export const accountId = 'acc_1';
 
-const transfer = { status: 'pending', type: 'book', createdAt: when };
+const transfer = { status: 'pending', type: 'book', createdAt };
 
 const account = {
   id: accountId,
@@ -22,11 +22,11 @@ const account = {
   autoEarn: false,
   availableBalance: '10.00',
   currency: 'USDC',
-  createdAt: when,
+  createdAt,
   pendingBalance: '0.00',
   lockedBalance: '0.00',
   holdingBalance: '0.00',
-  updatedAt: when,
+  updatedAt: createdAt,
 };
 
 const instruction = {
@@ -41,15 +41,15 @@ const instruction = {
   totalInstructedValue: '0',
 };
 
-/** The answer that the document shows for a request: it always names whose answer it is. */
-export function successBody({ method, path, nonce }: Asked, made?: string): string {
+/** The response of the API reference, with the nonce of the request in it. */
+export function successBody({ method, path, nonce }: RequestFacts, effectId?: string): string {
   if (method === 'POST') {
-    return JSON.stringify({ id: made ?? 'txfr_nothing_was_made', ...transfer });
+    return JSON.stringify({ id: effectId ?? 'txfr_nothing_was_made', ...transfer });
   }
   if (method === 'PATCH') return JSON.stringify({ ...account, metadata: { nonce } });
   if (path.startsWith('/instructions'))
     return JSON.stringify([{ ...instruction, nickname: nonce }]);
-  const shown = {
+  const transferFields = {
     ...transfer,
     sourceAccountId: accountId,
     destinationAccountId: 'acc_2',
@@ -59,12 +59,12 @@ export function successBody({ method, path, nonce }: Asked, made?: string): stri
     description: nonce,
   };
   const id = path.slice(path.lastIndexOf('/') + 1);
-  if (!id.startsWith('transfers?')) return JSON.stringify({ id, ...shown });
-  const data = made === undefined ? [] : [{ id: made, ...shown }];
+  if (!id.startsWith('transfers?')) return JSON.stringify({ id, ...transferFields });
+  const data = effectId === undefined ? [] : [{ id: effectId, ...transferFields }];
   return JSON.stringify({ data, hasMore: false, nextCursor: null });
 }
 
-/** The answer of some other call, which must never be taken for one's own. */
+/** The response to another call. No call may return it. */
 export const poison = JSON.stringify({ id: 'txfr_POISON', ...transfer, description: 'poison' });
 
 export const errorBody = JSON.stringify({ error: 'Something is wrong', code: 'some_code' });

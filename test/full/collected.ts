@@ -1,15 +1,16 @@
-// Runs by itself under `node --expose-gc`, started by garbage.test.ts; prints what it saw.
+// A script for garbage.test.ts, run with `node --expose-gc`. Prints the result of each call.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';
 
 const { gc } = globalThis as { gc?: () => void };
 const [, , transport] = process.argv;
 const { fetch } = globalThis;
-const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
+const customFetch = (request: Request, init?: RequestInit): Promise<Response> =>
+  fetch(request, init);
 // Where fetch has been replaced, a GET with a body goes out over node:http.
-if (transport === 'node:http') globalThis.fetch = ownFetch as typeof fetch;
+if (transport === 'node:http') globalThis.fetch = customFetch as typeof fetch;
 
-interface Seen {
+interface CallResult {
   readonly case: string;
   readonly name: string;
   readonly phase: unknown;
@@ -17,8 +18,8 @@ interface Seen {
   readonly closed: boolean;
 }
 
-/** A server that answers with nothing, or with headers and half a body, and then falls silent. */
-async function silentServer(phase: string): Promise<{ baseUrl: string; gone: Promise<void> }> {
+/** A server that sends nothing, or headers and half a body. */
+async function startSilentServer(phase: string): Promise<{ baseUrl: string; gone: Promise<void> }> {
   const gone = Promise.withResolvers<void>();
   const server = createServer((socket: Socket) => {
     socket.on('error', () => undefined);
@@ -37,14 +38,14 @@ async function silentServer(phase: string): Promise<{ baseUrl: string; gone: Pro
   return { baseUrl: `http://127.0.0.1:${port}/v0`, gone: gone.promise };
 }
 
-async function look(stop: string, phase: string): Promise<Seen> {
-  const { baseUrl, gone } = await silentServer(phase);
+async function stopCall(stop: string, phase: string): Promise<CallResult> {
+  const { baseUrl, gone } = await startSilentServer(phase);
   const payments = new PaymentsClient({
     baseUrl,
     apiKey: 'sk_test_1',
     jwt: 'a.b.c',
     maxRetries: 0,
-    ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
+    ...(transport === 'fetch' ? { fetch: customFetch } : {}),
     timeout: stop === 'timeout' ? 400 : 60_000,
   });
   const controller = new AbortController();
@@ -60,19 +61,19 @@ async function look(stop: string, phase: string): Promise<Seen> {
     setTimeout(resolve, 3_000, 'late').unref();
   });
   const closed = (await Promise.race([gone, late])) !== 'late';
-  const told = error as { name: string; phase?: unknown; attempts: { status?: unknown }[] };
+  const facts = error as { name: string; phase?: unknown; attempts: { status?: unknown }[] };
   return {
     case: `${stop} ${phase}`,
-    name: told.name,
-    phase: told.phase,
-    status: told.attempts[0]?.status,
+    name: facts.name,
+    phase: facts.phase,
+    status: facts.attempts[0]?.status,
     closed,
   };
 }
 
 const collecting = setInterval(() => gc?.(), 5);
-const seen = await Promise.all(
-  ['timeout', 'abort'].flatMap((stop) => ['headers', 'body'].map((phase) => look(stop, phase))),
+const results = await Promise.all(
+  ['timeout', 'abort'].flatMap((stop) => ['headers', 'body'].map((phase) => stopCall(stop, phase))),
 );
 clearInterval(collecting);
-console.log(JSON.stringify({ seen, collected: gc !== undefined }));
+console.log(JSON.stringify({ results, collected: gc !== undefined }));

@@ -13,16 +13,16 @@ import { calls, kinds } from '../support/kinds.ts';
 import { newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-// A connection that does not come about in time is a TimeoutError, and also a ConnectionError.
+// A connection that is not established in time is a TimeoutError, which is a ConnectionError.
 
-const timedOut = (facts: object): Error =>
+const createFetchError = (facts: object): Error =>
   new TypeError('fetch failed', {
     cause: Object.assign(new Error('connect timed out'), facts),
   });
 const byUndici = { code: 'UND_ERR_CONNECT_TIMEOUT' };
 const bySystem = { code: 'ETIMEDOUT', syscall: 'connect' };
 
-const failingWith = (error: Error, options: ClientOptions = {}): PaymentsClient =>
+const createClient = (error: Error, options: ClientOptions = {}): PaymentsClient =>
   new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -35,11 +35,14 @@ const failingWith = (error: Error, options: ClientOptions = {}): PaymentsClient 
     ...options,
   });
 
-test.each(kinds)('a %s whose connection timed out says so, whoever counted', async (kind) => {
+test.each(kinds)('a %s fails with a TimeoutError when its connection timed out', async (kind) => {
   for (const facts of [byUndici, bySystem]) {
-    const error = await failureOf(calls[kind].send(failingWith(timedOut(facts))), TimeoutError);
+    const error = await failureOf(
+      calls[kind].send(createClient(createFetchError(facts))),
+      TimeoutError,
+    );
     expect(error).toBeInstanceOf(ConnectionError);
-    // What a fetch of the user's own did before is not known.
+    // A custom fetch may have sent something before.
     expect(error).toMatchObject({
       phase: 'connect',
       code: facts.code,
@@ -51,19 +54,19 @@ test.each(kinds)('a %s whose connection timed out says so, whoever counted', asy
   }
 });
 
-test('of several addresses, every one must have timed out', async () => {
+test('an error is a TimeoutError only when every address timed out', async () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const late = Object.assign(new Error('late'), bySystem);
   const both = (...errors: Error[]): Error =>
     new TypeError('fetch failed', { cause: new AggregateError(errors) });
-  const create = (error: Error) => failingWith(error).transfers.create(newTransfer);
+  const create = (error: Error) => createClient(error).transfers.create(newTransfer);
   expect(await failureOf(create(both(late, late)))).toBeInstanceOf(TimeoutError);
   expect(await failureOf(create(both(late, refused)))).not.toBeInstanceOf(TimeoutError);
 });
 
-test('ETIMEDOUT on a connection that was there is another matter', async () => {
-  const error = timedOut({ code: 'ETIMEDOUT', syscall: 'read' });
-  const failed = await failureOf(failingWith(error).transfers.create(newTransfer));
+test('ETIMEDOUT of an established connection is not a TimeoutError', async () => {
+  const error = createFetchError({ code: 'ETIMEDOUT', syscall: 'read' });
+  const failed = await failureOf(createClient(error).transfers.create(newTransfer));
   expect(failed).toBeInstanceOf(ConnectionError);
   expect(failed).not.toBeInstanceOf(TimeoutError);
 });
@@ -76,8 +79,8 @@ afterEach(() => {
   child = undefined;
 });
 
-/** A port whose owner has stopped, with its line of connections full. */
-async function blackhole(): Promise<number> {
+/** A port of a suspended process with a full backlog. */
+async function openBlackhole(): Promise<number> {
   child = spawn(process.execPath, [
     '-e',
     "const s = require('node:net').createServer(); s.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))",
@@ -96,10 +99,10 @@ async function blackhole(): Promise<number> {
 
 // undici waits ten seconds for a connection.
 test.skipIf(process.platform !== 'linux')(
-  'undici’s own limit for a connection proves that a creation was not sent',
+  'the connect timeout of undici proves that a creation was not sent',
   { timeout: 30_000 },
   async () => {
-    const baseUrl = `http://127.0.0.1:${await blackhole()}/v0`;
+    const baseUrl = `http://127.0.0.1:${await openBlackhole()}/v0`;
     const payments = new PaymentsClient({ baseUrl, apiKey, maxRetries: 0 });
     const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
     expect(error).toMatchObject({

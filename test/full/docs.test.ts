@@ -18,8 +18,8 @@ import ts from 'typescript';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { installTarball } from '../support/tarball.ts';
 
-// Every block of code in README, guides and docstrings is compiled and run, each by itself, in an empty
-// folder with the packed tarball.
+// Compiles and runs every code block of README, guides and docstrings, each in an empty folder with
+// the packed tarball.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -75,14 +75,14 @@ function run(args: readonly string[], env: Record<string, string> = {}, cwd = ro
   });
 }
 
-test('there are blocks to run', () => {
+test('the documentation has more than 50 code blocks', () => {
   expect(blocks.length).toBeGreaterThan(50);
 });
 
 test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
   '$name runs by itself',
   async ({ name, index }) => {
-    // Those of guides and docstrings may name the environment; the first id of each kind exists there.
+    // Blocks of guides and docstrings may read the environment. The first id of each kind exists there.
     const server = await listen(seedDemo(new Sandbox()), { port: 0 });
     const env = {
       PAYMENTS_BASE_URL: server.baseUrl,
@@ -120,7 +120,7 @@ test('every block compiles against the package as strictly as the source', () =>
   expect(wrong).toEqual([]);
 }, 60_000);
 
-/** What each example has to say in the end. */
+/** Lines that each example has to print. */
 const stories: Readonly<Record<string, readonly RegExp[]>> = {
   'error-catalogue.ts': [
     /an option is missing: ConfigurationError, outcome not_sent/,
@@ -145,43 +145,43 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
   'your-own-test.ts': [/pass 2/, /fail 0/],
 };
 
-// Those below it need packages of others; test/runtimes runs them.
+// test/runtimes runs the examples below this folder, which need other packages.
 test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
-  '%s runs with plain node and tells its story',
+  '%s runs with node and prints its story',
   async (path) => {
     const result = await run([path]);
     expect(result.output).not.toMatch(/^\s*at /m);
     expect(result.code).toBe(0);
-    const story = stories[path.slice('examples/'.length)] ?? [/there is no story for this example/];
+    const story = stories[path.slice('examples/'.length)] ?? [/this example has no story/];
     for (const part of story) expect(result.output).toMatch(part);
   },
   60_000,
 );
 
-test('the quickstart tells its whole story, and only reads from a platform that is given', async () => {
-  const told = await run(['examples/quickstart.ts']);
-  expect(told.output).toMatch(/completed: Operating has 874\.50, Payroll 125\.50/);
-  expect(told.output).toMatch(/Paged through 250 transfers/);
-  expect(told.output).toMatch(/NotFoundError 404/);
-  expect(told.output).toMatch(/Rejected: insufficient_funds; outcome rejected/);
-  expect(told.output).toMatch(/outcome unknown, sent 1 time/);
-  expect(told.output).toMatch(/must not be sent again/);
+test('the quickstart prints its story, and only reads from a configured platform', async () => {
+  const sandboxRun = await run(['examples/quickstart.ts']);
+  expect(sandboxRun.output).toMatch(/completed: Operating has 874\.50, Payroll 125\.50/);
+  expect(sandboxRun.output).toMatch(/Paged through 250 transfers/);
+  expect(sandboxRun.output).toMatch(/NotFoundError 404/);
+  expect(sandboxRun.output).toMatch(/Rejected: insufficient_funds; outcome rejected/);
+  expect(sandboxRun.output).toMatch(/outcome unknown, sent 1 time/);
+  expect(sandboxRun.output).toMatch(/must not be sent again/);
 
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {
-    const looked = await run(['examples/quickstart.ts'], {
+    const platformRun = await run(['examples/quickstart.ts'], {
       PAYMENTS_BASE_URL: server.baseUrl,
       PAYMENTS_API_KEY: server.clientOptions.apiKey,
     });
-    expect(looked.code).toBe(0);
+    expect(platformRun.code).toBe(0);
     expect(new Set(sandbox.log.map(({ method }) => method))).toEqual(new Set(['GET']));
   } finally {
     await server.close();
   }
 });
 
-test('with --watch the quickstart leaves its page up until it is interrupted', async () => {
+test('the quickstart with --watch serves its page until it is interrupted', async () => {
   const child = spawn(process.execPath, ['examples/quickstart.ts', '--watch'], { cwd: root });
   onTestFinished(() => {
     child.kill('SIGKILL');

@@ -1,11 +1,11 @@
-// Runs by itself, started by garbage.test.ts: after its calls nothing may keep it alive.
+// A script for garbage.test.ts. After its calls nothing may keep the process alive.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';
 
 const server = createServer((request, response) => {
-  const found = request.url?.endsWith('/txfr_2') !== true;
-  response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
+  const exists = request.url?.endsWith('/txfr_2') !== true;
+  response.writeHead(exists ? 200 : 404, { 'content-type': 'application/json' });
   response.end(
     JSON.stringify(
       request.url === '/instructions/all'
@@ -26,9 +26,9 @@ const payments = new PaymentsClient({
 });
 const { signal } = new AbortController();
 const address = '0x52908400098527886e0f7030069857d2e4169ee7';
-const timers = (): number =>
+const countTimers = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-const before = timers();
+const before = countTimers();
 const results = await Promise.allSettled([
   payments.transfers.get('txfr_1', { signal }),
   payments.transfers.get('txfr_2', { signal }),
@@ -39,8 +39,8 @@ const results = await Promise.allSettled([
     { signal },
   ),
 ]);
-const after = timers();
+const after = countTimers();
 server.close();
 server.closeAllConnections();
-const settled = results.map(({ status }) => status);
-console.log(JSON.stringify({ before, after, settled, doneAt: Date.now() }));
+const statuses = results.map(({ status }) => status);
+console.log(JSON.stringify({ before, after, statuses, doneAt: Date.now() }));

@@ -7,15 +7,15 @@ import { expect, test, vi } from 'vitest';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { Deadline } from '../../src/calls/deadline.ts';
 
-/** Runs a script of this directory in a process of its own, and reads the JSON that it prints. */
+/** Runs a script of this folder in another process, and parses its output. */
 async function run(
   script: string,
   flags: readonly string[] = [],
-  words: readonly string[] = [],
+  args: readonly string[] = [],
 ): Promise<Record<string, unknown>> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path, ...words], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path, ...args], {
     env,
     timeout: 15_000,
   });
@@ -23,9 +23,9 @@ async function run(
 }
 
 test.each(['dispatcher', 'fetch', 'node:http'])(
-  'over %s deadline and abort hold while garbage is collected, and the connection is closed',
+  'a timeout and an abort close the connection over %s while garbage is collected',
   async (transport) => {
-    const { seen, collected } = await run('collected.ts', ['--expose-gc'], [transport]);
+    const { results, collected } = await run('collected.ts', ['--expose-gc'], [transport]);
     expect(collected).toBe(true);
     const expected = ['timeout', 'abort'].flatMap((stop) =>
       ['headers', 'body'].map((phase) => ({
@@ -36,11 +36,11 @@ test.each(['dispatcher', 'fetch', 'node:http'])(
         closed: true,
       })),
     );
-    expect(seen).toEqual(expected);
+    expect(results).toEqual(expected);
   },
 );
 
-test('a promise that never settles keeps nothing of those who no longer wait for it', async () => {
+test('a promise that stays pending does not retain a deadline that no longer waits for it', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const never = new Promise(() => undefined);
@@ -53,17 +53,17 @@ test('a promise that never settles keeps nothing of those who no longer wait for
   const left = await giveUp();
   await vi.waitFor(() => {
     collectGarbage();
-    // Nothing is asserted of the deadline or its error: an assertion holds on to what it is about.
+    // An assertion about the deadline itself would retain it.
     expect(left.deref() === undefined).toBe(true);
   });
   expect(never).toBeInstanceOf(Promise);
 });
 
-test('no timer outlives its call, and the process ends by itself', async () => {
-  const { before, after, settled, doneAt } = await run('finished.ts');
+test('no timer outlives its call and the process ends', async () => {
+  const { before, after, statuses, doneAt } = await run('finished.ts');
   // The deadlines of those calls were 30 s and 120 s.
   expect(Date.now() - Number(doneAt)).toBeLessThan(5_000);
   expect({ before, after }).toEqual({ before: 0, after: 0 });
-  // Otherwise no call got as far as setting a timer.
-  expect(settled).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+  // Proves that the calls started.
+  expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
 });

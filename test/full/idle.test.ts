@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PaymentsClient, type TransferCreated } from '../../src/index.ts';
 import { accountId, poison } from './bodies.ts';
 import { usual } from './faults.ts';
-import { FaultPlatform, nonceHeader, type Door } from './server.ts';
+import { FaultPlatform, nonceHeader, type Endpoint } from './server.ts';
 
-// What a server does to a connection while nobody uses it, and while this process is too busy to
-// see it: the bytes lie in the kernel when the next request is about to be written.
+// What a server does to an idle connection while this process is busy: the bytes wait in the kernel
+// when the next request is written.
 
 let platform: FaultPlatform;
 let payments: PaymentsClient;
@@ -26,24 +26,24 @@ const create = (nonce: string): Promise<TransferCreated> =>
     { headers: { [nonceHeader]: nonce } },
   );
 
-const response = (status: string, body: string): string =>
+const formatResponse = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-const happenings: Readonly<Record<string, (door: Door) => number>> = {
-  'is reset': (door) => door.toAll((socket) => socket.resetAndDestroy()),
-  'is closed': (door) => door.toAll((socket) => socket.end()),
-  'holds an answer that nobody asked for': (door) =>
-    door.toAll((socket) => socket.write(response('200 OK', poison))),
-  'holds a 408 that nobody caused': (door) =>
-    door.toAll((socket) => socket.end(response('408 Request Timeout', '{}'))),
+const events: Readonly<Record<string, (endpoint: Endpoint) => number>> = {
+  'is reset': (endpoint) => endpoint.forEachSocket((socket) => socket.resetAndDestroy()),
+  'is closed': (endpoint) => endpoint.forEachSocket((socket) => socket.end()),
+  'holds an unrequested response': (endpoint) =>
+    endpoint.forEachSocket((socket) => socket.write(formatResponse('200 OK', poison))),
+  'holds an unrequested 408': (endpoint) =>
+    endpoint.forEachSocket((socket) => socket.end(formatResponse('408 Request Timeout', '{}'))),
 };
 
-test.each(Object.entries(happenings))(
-  'a creation on a connection that %s gets its own answer',
-  async (_, happen) => {
+test.each(Object.entries(events))(
+  'a creation on a connection that %s gets the right response',
+  async (_, apply) => {
     await create('first');
     // No turn of the event loop lies between the two.
-    expect(happen(platform.shared)).toBe(1);
+    expect(apply(platform.shared)).toBe(1);
     const transfer = await create('second');
     expect([transfer.id]).toEqual(platform.idsOf('second'));
     expect(platform.arrivalsOf('second')).toBe(1);

@@ -2,18 +2,18 @@ import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { mockedByMsw, proxied, stubbedFetch } from './interception.ts';
+import { checkEnvironmentProxy, checkMsw, checkStubbedFetch } from './interception.ts';
 
-// The same on the other Nodes, and with MockAgents of undici: test/runtimes/interception.mjs.
+// test/runtimes/interception.mjs does the same on other versions of Node, and with MockAgents of undici.
 
-test('a fetch that is replaced after the client was made gets its calls', async () => {
-  await stubbedFetch(sdk);
+test('a fetch that is stubbed after the client was created receives its calls', async () => {
+  await checkStubbedFetch(sdk);
 });
 
-test('msw gets every call', async () => {
-  await mockedByMsw(sdk, { http, HttpResponse, setupServer });
+test('msw receives every call', async () => {
+  await checkMsw(sdk, { http, HttpResponse, setupServer });
 });
 
-test('a proxy that the environment names gets every call', async () => {
-  await proxied(new URL('../../src/index.ts', import.meta.url).href);
+test('a proxy of the environment receives every call', async () => {
+  await checkEnvironmentProxy(new URL('../../src/index.ts', import.meta.url).href);
 });

@@ -12,11 +12,11 @@ import { closedPort } from '../support/closed-port.ts';
 import type { Sdk } from '../transports/client-transports.ts';
 
 /*
- * What applications put in the way of requests, on Node: the wire that goes below fetch must run
- * into it as fetch does. It imports no test runner; vitest runs it on the source, and
- * test/runtimes/interception.mjs on the installed package on every Node.
+ * Stubs, mocks and proxies that intercept requests on Node. The transport below fetch must respect them
+ * as fetch does. This file imports no test runner: vitest runs it on the source, and
+ * test/runtimes/interception.mjs runs it on the installed package on every Node.
  *
- * A server stands where the requests would go. It must hear nothing.
+ * A server listens at the real address. It must receive nothing.
  */
 
 const body = (method: string, path: string): string =>
@@ -24,11 +24,11 @@ const body = (method: string, path: string): string =>
 const address = '0x52908400098527886e0f7030069857d2e4169ee7';
 const instructions = '/instructions/all';
 
-/** Makes the calls of a client, and answers with the names of what they brought. */
+/** Makes the calls of a client, and returns the names in their responses. */
 type Calls = () => Promise<string[]>;
-const all = ['txfr_0', 'txfr_intercepted', 'intercepted'];
+const expectedNames = ['txfr_0', 'txfr_intercepted', 'intercepted'];
 
-const callsOf = (sdk: Sdk, baseUrl: string): Calls => {
+const createCalls = (sdk: Sdk, baseUrl: string): Calls => {
   const payments = new sdk.PaymentsClient({
     baseUrl,
     apiKey: 'sk_intercepted',
@@ -48,36 +48,36 @@ const callsOf = (sdk: Sdk, baseUrl: string): Calls => {
   };
 };
 
-/** Lets every wire do its work once: what it keeps from then on is no way around either. */
+/** Uses every transport once, so that state which a transport keeps cannot bypass an interception. */
 async function warmUp(sdk: Sdk): Promise<void> {
   const server = await listen(({ method, target, reply }) => {
     reply(responseBytes(200, Buffer.from(body(method, target))));
   });
-  await callsOf(sdk, server.baseUrl)();
+  await createCalls(sdk, server.baseUrl)();
   await server.close();
 }
 
-/** Runs something beside a server that must not hear of it. */
-async function unheard(run: (server: RawServer) => Promise<void>): Promise<void> {
-  const server = await listen(responseBytes(500, { error: 'It went around.' }));
+/** Runs a check with a server that must not receive a request. */
+async function expectNoRequest(run: (server: RawServer) => Promise<void>): Promise<void> {
+  const server = await listen(responseBytes(500, { error: 'not intercepted' }));
   try {
     await run(server);
-    assert.deepEqual(server.arrivals, [], 'it went around');
+    assert.deepEqual(server.arrivals, [], 'a request was not intercepted');
   } finally {
     await server.close();
   }
 }
 
-/** A fetch that is replaced after the client was made. GET with a body never was fetch's. */
-export const stubbedFetch = (sdk: Sdk): Promise<void> =>
-  unheard(async ({ baseUrl }) => {
+/** Stubs fetch after the client was created. GET with a body does not use fetch. */
+export const checkStubbedFetch = (sdk: Sdk): Promise<void> =>
+  expectNoRequest(async ({ baseUrl }) => {
     await warmUp(sdk);
     const payments = new sdk.PaymentsClient({ baseUrl, apiKey: 'sk_stubbed', maxRetries: 0 });
     const original = globalThis.fetch;
-    const asked: string[] = [];
+    const requests: string[] = [];
     globalThis.fetch = (input) => {
       const { method, url } = input as Request;
-      asked.push(`${method} ${url}`);
+      requests.push(`${method} ${url}`);
       return Promise.resolve(new Response(body(method, url)));
     };
     try {
@@ -87,34 +87,37 @@ export const stubbedFetch = (sdk: Sdk): Promise<void> =>
     } finally {
       globalThis.fetch = original;
     }
-    assert.deepEqual(asked, [`GET ${baseUrl}/transfers/txfr_0`, `PATCH ${baseUrl}/accounts/acc_1`]);
+    assert.deepEqual(requests, [
+      `GET ${baseUrl}/transfers/txfr_0`,
+      `PATCH ${baseUrl}/accounts/acc_1`,
+    ]);
   });
 
-/** As much of msw as is used. */
+/** The parts of msw that are used. */
 interface Msw {
   readonly http: typeof msw_.http;
   readonly HttpResponse: typeof msw_.HttpResponse;
   readonly setupServer: typeof mswNode.setupServer;
 }
 
-export const mockedByMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw): Promise<void> =>
-  unheard(async ({ baseUrl, origin }) => {
-    const asked: string[] = [];
+export const checkMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw): Promise<void> =>
+  expectNoRequest(async ({ baseUrl, origin }) => {
+    const requests: string[] = [];
     const mocked = setupServer(
       http.all(`${origin}/*`, ({ request: { method, url } }) => {
-        asked.push(`${method} ${new URL(url).pathname}`);
+        requests.push(`${method} ${new URL(url).pathname}`);
         return HttpResponse.text(body(method, new URL(url).pathname));
       }),
     );
-    const calls = callsOf(sdk, baseUrl);
+    const calls = createCalls(sdk, baseUrl);
     await warmUp(sdk);
     mocked.listen({ onUnhandledFrame: 'error' });
     try {
-      assert.deepEqual(await calls(), all);
+      assert.deepEqual(await calls(), expectedNames);
     } finally {
       mocked.close();
     }
-    assert.deepEqual(asked, [
+    assert.deepEqual(requests, [
       'GET /v0/transfers/txfr_0',
       'POST /v0/transfers',
       `GET ${instructions}`,
@@ -127,7 +130,7 @@ interface MockPool {
   };
 }
 
-/** As much of undici as is used. */
+/** The parts of undici that are used. */
 interface Undici {
   readonly MockAgent: new () => {
     get(origin: string): MockPool;
@@ -138,21 +141,21 @@ interface Undici {
   setGlobalDispatcher(dispatcher: object): void;
 }
 
-/** Where undici keeps its dispatcher. */
-const places = [1, 2].map((number) => Symbol.for(`undici.globalDispatcher.${number}`));
+/** The properties of the global object that hold the dispatcher of undici. */
+const dispatcherKeys = [1, 2].map((number) => Symbol.for(`undici.globalDispatcher.${number}`));
 
-/** A MockAgent of a copy of undici whose setGlobalDispatcher reaches this Node's fetch. */
-export async function mockedByUndici(sdk: Sdk, undici: Undici): Promise<void> {
+/** Checks a MockAgent of a copy of undici, which sets the dispatcher of this Node's fetch. */
+export async function checkUndiciMock(sdk: Sdk, undici: Undici): Promise<void> {
   await warmUp(sdk);
-  const before = places.map((place): unknown => Reflect.get(globalThis, place));
+  const before = dispatcherKeys.map((key): unknown => Reflect.get(globalThis, key));
   const agent = new undici.MockAgent();
   agent.disableNetConnect();
   undici.setGlobalDispatcher(agent);
   try {
-    await unheard(async ({ baseUrl, origin }) => {
+    await expectNoRequest(async ({ baseUrl, origin }) => {
       const pool = agent.get(origin);
       const reply = (method: string, path: string, sent = ''): void => {
-        const match = { path, method, ...(sent === '' ? {} : { body: includes(sent) }) };
+        const match = { path, method, ...(sent === '' ? {} : { body: matchPart(sent) }) };
         pool.intercept(match).reply(200, body(method, path));
       };
       reply('GET', '/fetch');
@@ -160,51 +163,52 @@ export async function mockedByUndici(sdk: Sdk, undici: Undici): Promise<void> {
       reply('GET', '/v0/transfers/txfr_0');
       reply('POST', '/v0/transfers', '"1.00"');
       reply('GET', instructions, address);
-      assert.deepEqual(await callsOf(sdk, baseUrl)(), all);
+      assert.deepEqual(await createCalls(sdk, baseUrl)(), expectedNames);
       agent.assertNoPendingInterceptors();
     });
   } finally {
-    for (const [index, place] of places.entries()) Reflect.set(globalThis, place, before[index]);
+    for (const [index, key] of dispatcherKeys.entries())
+      Reflect.set(globalThis, key, before[index]);
     await agent.close();
   }
 }
 
-const includes =
+const matchPart =
   (part: string) =>
   (text: string): boolean =>
     text.includes(part);
 
 /**
- * A proxy that the environment names. Nobody listens where the requests are sent; it passes them on
- * to a server of its own.
+ * Checks a proxy of the environment. The address of the requests is a closed port; the proxy forwards
+ * them to another server.
  */
-export async function proxied(sdkUrl: string): Promise<void> {
-  const behind = await listen(({ method, target, reply }) => {
+export async function checkEnvironmentProxy(sdkUrl: string): Promise<void> {
+  const upstreamServer = await listen(({ method, target, reply }) => {
     reply(responseBytes(200, Buffer.from(body(method, target))));
   });
   const forwarded: string[] = [];
   const proxy = createServer((incoming, outgoing) => {
     forwarded.push(incoming.method ?? '');
     const { pathname } = new URL(incoming.url ?? '');
-    const options = { port: behind.port, method: incoming.method, path: pathname };
-    const onward = ask({ ...options, headers: incoming.headers }, (got) => {
-      outgoing.writeHead(got.statusCode ?? 0, got.headers);
-      got.pipe(outgoing);
+    const options = { port: upstreamServer.port, method: incoming.method, path: pathname };
+    const upstream = ask({ ...options, headers: incoming.headers }, (received) => {
+      outgoing.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(outgoing);
     });
-    incoming.pipe(onward);
+    incoming.pipe(upstream);
   });
   proxy.on('connect', (incoming, socket) => {
-    const target = incoming.url ?? '';
-    forwarded.push(`CONNECT ${target}`);
-    if (!target.startsWith('127.0.0.1:')) {
+    const authority = incoming.url ?? '';
+    forwarded.push(`CONNECT ${authority}`);
+    if (!authority.startsWith('127.0.0.1:')) {
       socket.end('HTTP/1.1 502 No such place\r\n\r\n');
       return;
     }
-    const onward = connect(behind.port, '127.0.0.1', () => {
+    const upstream = connect(upstreamServer.port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connected\r\n\r\n');
-      socket.pipe(onward).pipe(socket);
+      socket.pipe(upstream).pipe(socket);
     });
-    for (const end of [socket, onward]) end.on('error', () => undefined);
+    for (const end of [socket, upstream]) end.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => {
     proxy.listen(0, '127.0.0.1', resolve);
@@ -232,7 +236,7 @@ export async function proxied(sdkUrl: string): Promise<void> {
       https: 'ConnectionError',
     });
     assert.deepEqual(
-      behind.arrivals.map(({ method, target }) => `${method} ${target}`),
+      upstreamServer.arrivals.map(({ method, target }) => `${method} ${target}`),
       [
         'GET /v0/transfers/txfr_0',
         'POST /v0/transfers',
@@ -244,6 +248,6 @@ export async function proxied(sdkUrl: string): Promise<void> {
   } finally {
     proxy.closeAllConnections();
     proxy.close();
-    await behind.close();
+    await upstreamServer.close();
   }
 }

@@ -3,8 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { PaymentsClient } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 
-// A list holds two pages at most, however long it is. With ITEMS=1000000 this prints the figures that
-// docs/paging.md quotes.
+// A list retains two pages at most. With ITEMS=1000000 this prints the figures of docs/paging.md.
 
 const items = Number(process.env['ITEMS'] ?? 200_000);
 const pageSize = 100;
@@ -14,8 +13,8 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-async function heap(): Promise<number> {
-  // What is finalised in one round is free in the next, but only after a turn of the event loop.
+async function measureHeap(): Promise<number> {
+  // Memory that is finalised in one round is free in the next, after a turn of the event loop.
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
     await turn();
@@ -23,8 +22,8 @@ async function heap(): Promise<number> {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** A page of the list, made as it is asked for: the platform's side must not hold it either. */
-function page(start: number): Response {
+/** Creates a page on request, because the platform's side must not retain it either. */
+function createPage(start: number): Response {
   const data = Array.from({ length: pageSize }, (_, index) => ({
     id: `txfr_${start + index}`,
     sourceAccountId: 'acc_000001',
@@ -42,32 +41,31 @@ function page(start: number): Response {
   return Response.json({ data, hasMore, nextCursor: hasMore ? String(next) : null });
 }
 
-test('a long list takes no more memory than a short one', async () => {
+test('a long list uses no more memory than a short one', async () => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey: 'sk_example',
     async fetch(request) {
       await turn();
-      return page(Number(new URL(request.url).searchParams.get('cursor') ?? 0));
+      return createPage(Number(new URL(request.url).searchParams.get('cursor') ?? 0));
     },
   });
-  let seen = 0;
+  let itemCount = 0;
   let early = 0;
   let late = 0;
-  let right = 0;
+  let matchCount = 0;
   for await (const transfer of payments.transfers.list({ limit: pageSize })) {
-    if (transfer.id === `txfr_${seen}`) right += 1;
-    seen += 1;
-    if (seen === items / 10) early = await heap();
-    if (seen === items) late = await heap();
+    if (transfer.id === `txfr_${itemCount}`) matchCount += 1;
+    itemCount += 1;
+    if (itemCount === items / 10) early = await measureHeap();
+    if (itemCount === items) late = await measureHeap();
   }
-  expect([seen, right]).toEqual([items, items]);
+  expect([itemCount, matchCount]).toEqual([items, items]);
   if (process.env['ITEMS'] !== undefined) {
     console.log(
       `${items / 10} items: ${early.toFixed(1)} MB; ${items} items: ${late.toFixed(1)} MB`,
     );
   }
-  // What is kept of each page is its cursor, so that a circle is noticed. Keeping the items would
-  // take 40 MB more here.
+  // The pager retains the cursor of each page to detect a loop. The items would take 40 MB more.
   expect(late - early).toBeLessThan(8);
 }, 240_000);

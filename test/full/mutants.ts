@@ -6,19 +6,19 @@ import { changedFiles, source, type Change, type Mutant } from '../mutants/apply
 import { mutants } from '../mutants/mutants.ts';
 
 /*
- * Copies of the source that are wrong, for what runs on every runtime. What Node can see is in
- * ../mutants and dies by the core; the rest is here.
+ * Copies of the source with mistakes, for scripts that run on every runtime. ../mutants has the
+ * mistakes that the core finds on Node; this file has the others.
  */
 
 export interface Variant extends Omit<Mutant, 'tests'> {
-  /** Whether the run may put a replaying dispatcher in the place of Node's own. @default true */
+  /** Whether the run may use a dispatcher that repeats requests. @default true */
   readonly replays?: boolean;
 }
 
 const change = (file: string, from: string, to: string): Change => ({ file, from, to });
 
-/** Wrong only in how Bun or Deno is spoken to, which nobody can see on Node. */
-export const elsewhere: readonly (Variant & { readonly on: readonly ('bun' | 'deno')[] })[] = [
+/** Mistakes that only Bun or Deno shows. */
+export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' | 'deno')[] })[] = [
   {
     name: 'nothing is sealed',
     on: ['bun', 'deno'],
@@ -40,7 +40,7 @@ export const elsewhere: readonly (Variant & { readonly on: readonly ('bun' | 'de
   },
 ];
 
-/** Another right way, which has to pass. */
+/** A correct variant, which has to pass. */
 export const control: Variant = {
   name: 'control: Node’s fetch instead of its dispatcher',
   changes: [
@@ -50,15 +50,15 @@ export const control: Variant = {
       'export function dispatcherTransport(): Transport | undefined {\n  if (runtime() === "node") return undefined;',
     ),
   ],
-  // fetch cannot tell that somebody replayed its request.
+  // fetch cannot detect a repeated request.
   replays: false,
 };
 
-export const variants: readonly Variant[] = [...mutants, ...elsewhere, control];
+export const variants: readonly Variant[] = [...mutants, ...runtimeMutants, control];
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Makes a copy of the source with the changes, for this process; returns what to import. */
+/** Copies the source with the changes, for this process, and returns the URL of its entry point. */
 export function applyVariant(variant: Variant): string {
   const texts = changedFiles(variant);
   const copy = mkdtempSync(join(tmpdir(), 'payments-mutant-'));
@@ -66,7 +66,7 @@ export function applyVariant(variant: Variant): string {
     rmSync(copy, { recursive: true, force: true });
   });
   cpSync(source, join(copy, 'src'), { recursive: true });
-  // Node strips no types below node_modules, so the copy lies elsewhere and borrows them.
+  // Node strips no types below node_modules, so the copy is elsewhere and links to them.
   symlinkSync(modules, join(copy, 'node_modules'));
   writeFileSync(
     join(copy, 'package.json'),

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
-// Where code must not be made from text (Workers, strict content security policies, hardened
-// servers) everything works as elsewhere. `npm run test:no-eval` runs all tests like this; here are
-// those that use each part once.
+// The SDK works where code cannot be generated from strings: in Workers, and under strict content
+// security policies. `npm run test:no-eval` runs all tests like this; this file runs one for each part.
 
 const forbidden = '--disallow-code-generation-from-strings';
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,11 +28,11 @@ const run = (...args: string[]): Promise<{ stdout: string }> => {
   return promisify(execFile)(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 });
 };
 
-test('the flag forbids what it says', async () => {
+test('the flag forbids generated code', async () => {
   await expect(run('-e', 'new Function("return 1")()')).rejects.toThrow('EvalError');
 });
 
-test('schemas, resources, transport, pages, sandbox and wires do without generated code', async () => {
+test('every part of the SDK works without generated code', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-no-eval-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -43,7 +42,7 @@ test('schemas, resources, transport, pages, sandbox and wires do without generat
   await run(vitest, 'run', '--config', 'test/vitest.config.ts', ...reporters, ...parts);
   const report = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   expect(report).toMatchObject({ success: true, numFailedTests: 0 });
-  // One file for each part at least, or a name above no longer finds anything.
+  // A name above that matches no file would go unnoticed.
   expect(report['testResults']).toHaveLength(parts.length);
   expect(report['numPassedTests']).toBeGreaterThan(300);
 }, 240_000);

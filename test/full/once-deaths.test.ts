@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { missing } from '../stores/servers.ts';
-import { deaths, stores } from './once-deaths.ts';
+import { killWorkers, stores } from './once-deaths.ts';
 
 test('PostgreSQL and Redis are installed', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
 test.each(stores)(
-  'workers that are killed and frozen pay each of 100 once, over %s',
+  'killed and suspended workers pay each of 100 payouts once over %s',
   { timeout: 320_000 },
   async (store) => {
-    const report = await deaths(store, { payouts: 100, killEvery: 500 });
+    const report = await killWorkers(store, { payouts: 100, killEvery: 500 });
     console.log(JSON.stringify(report));
     expect(report.wrong).toEqual([]);
     expect(report.kills).toBeGreaterThan(3);

@@ -9,11 +9,11 @@ import { postgresJournalTable } from '../../src/journals/index.ts';
 import { Sandbox, type SandboxFault } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import { missing, startPostgres, startRedis } from '../stores/servers.ts';
-import { payoutOf, type Told, type WorkerOrder } from './once-payouts.ts';
+import { payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
- * Workers that pay the same payouts by createOnce, killed at random, one of them frozen until its claims
- * are over, against a platform that fails at every tenth creation:
+ * Workers make the same payouts by createOnce against a platform that fails every tenth creation. They
+ * are killed at random, and one of them is suspended until its claims have expired:
  * node test/full/once-deaths.ts --payouts 500 [--store redis] [--kill 200] [--on path/to/bun]
  */
 
@@ -28,9 +28,9 @@ export interface Deaths {
   readonly requests: number;
   readonly faults: number;
   readonly seconds: number;
-  /** How often workers were told what. */
-  readonly told: Readonly<Record<string, number>>;
-  /** What is wrong; empty when each payout was made once. */
+  /** How many reports of each kind the workers sent. */
+  readonly reports: Readonly<Record<string, number>>;
+  /** The violations; empty when each payout was made once. */
   readonly wrong: readonly string[];
 }
 
@@ -81,11 +81,11 @@ async function withStore<T>(name: StoreName, use: (store: string) => Promise<T>)
   }
 }
 
-export async function deaths(
+export async function killWorkers(
   store: StoreName,
-  { payouts, killEvery, on = process.execPath }: DeathsOptions,
+  { payouts, killEvery, on: runtime = process.execPath }: DeathsOptions,
 ): Promise<Deaths> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
   for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
@@ -94,41 +94,41 @@ export async function deaths(
     const fault = faults[Math.floor(after / 10) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });
   }
-  // Time in which to be killed.
+  // Slows creations down, so that workers are killed during them.
   const slow = { kind: 'delay', ms: 20 } as const;
   sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
   const server = await listen(sandbox, { port: 0 });
-  const known = new Map<number, string>();
-  const told: Record<string, number> = {};
+  const paidIds = new Map<number, string>();
+  const reportCounts: Record<string, number> = {};
   const wrong: string[] = [];
   let [kills, freezes] = [0, 0];
   const workers = new Set<ChildProcess>();
   const frozen = new Set<ChildProcess>();
-  /** Those that have said something: a busy machine takes longer to start one than to kill it. */
+  /** Workers that have sent a report: a busy machine takes longer to start one than to kill it. */
   const working = new Set<ChildProcess>();
 
-  const hear = (said: Told): void => {
-    if (said === 'done') return;
-    const what = 'id' in said ? 'paid' : said.reason;
-    told[what] = (told[what] ?? 0) + 1;
-    if (!('id' in said)) return;
-    const before = known.get(said.number) ?? said.id;
-    if (before !== said.id) wrong.push(`${said.number} is ${before} and ${said.id}`);
-    known.set(said.number, said.id);
+  const countReport = (report: WorkerReport): void => {
+    if (report === 'done') return;
+    const kind = 'id' in report ? 'paid' : report.reason;
+    reportCounts[kind] = (reportCounts[kind] ?? 0) + 1;
+    if (!('id' in report)) return;
+    const before = paidIds.get(report.number) ?? report.id;
+    if (before !== report.id) wrong.push(`${report.number} is ${before} and ${report.id}`);
+    paidIds.set(report.number, report.id);
   };
   const numbers = Array.from({ length: payouts }, (_, at) => at + 1);
   const start = (place: string): void => {
     const worker = fork(fileURLToPath(new URL('once-worker.ts', import.meta.url)), {
-      execPath: on,
-      execArgv: on === process.execPath ? ['--disable-warning=ExperimentalWarning'] : [],
+      execPath: runtime,
+      execArgv: runtime === process.execPath ? ['--disable-warning=ExperimentalWarning'] : [],
     });
     const { baseUrl } = server;
-    const todo = numbers.filter((number) => !known.has(number));
+    const todo = numbers.filter((number) => !paidIds.has(number));
     const order: WorkerOrder = { store: place, baseUrl, apiKey: sandbox.apiKey, ...limits, todo };
     workers.add(worker);
-    worker.on('message', (said: Told) => {
+    worker.on('message', (report: WorkerReport) => {
       working.add(worker);
-      hear(said);
+      countReport(report);
     });
     worker.on('exit', (_, signal) => {
       workers.delete(worker);
@@ -143,13 +143,13 @@ export async function deaths(
     let nextKill = performance.now() + killEvery * 3;
     let nextFreeze = performance.now() + 500;
     const deadline = performance.now() + Math.max(300_000, payouts * 2_000);
-    while (known.size < payouts && performance.now() < deadline) {
+    while (paidIds.size < payouts && performance.now() < deadline) {
       while (workers.size - frozen.size < crew) start(place);
       await pause(20);
       const awake = [...working].filter((each) => !frozen.has(each));
       const victim = awake[Math.floor(Math.random() * awake.length)];
       if (performance.now() >= nextFreeze && victim !== undefined) {
-        // Until whatever it has claimed has been taken over.
+        // Long enough for other workers to take its claims over.
         nextFreeze = performance.now() + 8_000;
         freezes += 1;
         victim.kill('SIGSTOP');
@@ -164,7 +164,7 @@ export async function deaths(
         victim.kill('SIGKILL');
       }
     }
-    // Whoever is still frozen thaws, and may try what it can.
+    // Suspended workers resume and may go on.
     while (frozen.size > 0) await pause(50);
     for (const worker of workers) {
       worker.removeAllListeners('exit');
@@ -174,16 +174,16 @@ export async function deaths(
   await server.close();
 
   const ledger = Map.groupBy(sandbox.transfers.list(), ({ description }) => description);
-  // A busy machine kills workers faster than it starts them.
-  if (known.size < payouts) wrong.push(`time is up: ${known.size} of ${payouts} were told`);
+  // A busy machine may kill workers faster than it starts them.
+  if (paidIds.size < payouts) wrong.push(`timeout: ${paidIds.size} of ${payouts} were reported`);
   for (const number of numbers) {
     const { description } = payoutOf(number);
     const made = ledger.get(description) ?? [];
-    const id = known.get(number);
+    const id = paidIds.get(number);
     if (made.length > 1 || (id !== undefined && made.length === 0)) {
       wrong.push(`${description} was paid ${made.length} times`);
     } else if (id !== undefined && made[0]?.id !== id)
-      wrong.push(`${description} is not what was told`);
+      wrong.push(`${description} is not the reported payment`);
   }
   const created = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
   return {
@@ -193,8 +193,8 @@ export async function deaths(
     freezes,
     requests: created.length,
     faults: created.filter(({ fault }) => fault !== undefined && fault !== 'delay').length,
-    seconds: Math.round((performance.now() - begun) / 100) / 10,
-    told,
+    seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+    reports: reportCounts,
     wrong,
   };
 }
@@ -209,9 +209,9 @@ if (import.meta.main) {
     },
   });
   for (const store of stores.filter((each) => values.store.includes(each))) {
-    const { payouts, kill, on } = values;
-    const options = { payouts: Number(payouts), killEvery: Number(kill), on };
-    const report = await deaths(store, options);
+    const { payouts, kill, on: runtime } = values;
+    const options = { payouts: Number(payouts), killEvery: Number(kill), on: runtime };
+    const report = await killWorkers(store, options);
     console.log(JSON.stringify(report));
     if (report.wrong.length > 0) process.exitCode = 1;
   }

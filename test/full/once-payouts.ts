@@ -1,6 +1,6 @@
 import type { OnceInput } from '../../src/index.ts';
 
-/** What a worker is started with. */
+/** The job of a worker. */
 export interface WorkerOrder {
   /** A file, or the URL of a server. */
   readonly store: string;
@@ -11,13 +11,13 @@ export interface WorkerOrder {
   readonly todo: readonly number[];
 }
 
-/** What a worker says of one payout, or of all. */
-export type Told =
+/** The report of a worker about one payout, or about its end. */
+export type WorkerReport =
   | { readonly number: number; readonly id: string }
   | { readonly number: number; readonly reason: string }
   | 'done';
 
-/** All the same amount, so that only the reference tells them apart, and none begins like another. */
+/** Payouts differ in the reference only, and no reference is a prefix of another. */
 export const payoutOf = (number: number): OnceInput => ({
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',

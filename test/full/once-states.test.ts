@@ -18,7 +18,7 @@ test.each<Bounds & { atLeast: number }>([
     forgets: true,
     atLeast: 1_000,
   },
-])('whatever happens to them, callers make one payment: %o', async ({ atLeast, ...bounds }) => {
+])('callers make one payment in every order of their steps: %o', async ({ atLeast, ...bounds }) => {
   const { states, violation } = await explore(bounds);
   expect(violation).toBeUndefined();
   expect(states).toBeGreaterThan(atLeast);

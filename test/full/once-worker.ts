@@ -7,10 +7,10 @@ import {
   sqliteJournal,
   type Journal,
 } from '../../src/journals/index.ts';
-import { payoutOf, type Told, type WorkerOrder } from './once-payouts.ts';
+import { payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
- * A process that pays what it is told to, in its own order, until it is killed: started by once-deaths.ts.
+ * A process that makes the payouts of its order at random until it is killed. once-deaths.ts starts it.
  */
 
 function journalAt(store: string): Journal {
@@ -23,8 +23,8 @@ function journalAt(store: string): Journal {
   return postgresJournal((text, values) => pool.query(text, values));
 }
 
-const tell = (told: Told): void => {
-  process.send?.(told);
+const sendReport = (report: WorkerReport): void => {
+  process.send?.(report);
 };
 
 async function work({ store, baseUrl, apiKey, gracePeriod, totalTimeout, todo }: WorkerOrder) {
@@ -40,7 +40,7 @@ async function work({ store, baseUrl, apiKey, gracePeriod, totalTimeout, todo }:
   waiting.sort((one, other) => one.order - other.order);
   const lane = async (): Promise<void> => {
     for (;;) {
-      const at = waiting.findIndex(({ from }) => from <= Date.now());
+      const at = waiting.findIndex(({ from: startsAt }) => startsAt <= Date.now());
       const [next] = at < 0 ? [] : waiting.splice(at, 1);
       if (next === undefined) {
         if (waiting.length === 0) return;
@@ -50,22 +50,22 @@ async function work({ store, baseUrl, apiKey, gracePeriod, totalTimeout, todo }:
       const { number } = next;
       try {
         const { id } = await payments.transfers.createOnce(payoutOf(number));
-        tell({ number, id });
+        sendReport({ number, id });
       } catch (error) {
         if (!isPaymentsError(error)) throw error;
         const reason = error instanceof PaymentInDoubtError ? error.reason : error.outcome;
-        tell({ number, reason });
+        sendReport({ number, reason });
         const ms = error instanceof PaymentInDoubtError ? (error.retryAfterMs ?? 200) : 50;
         waiting.push({ ...next, from: Date.now() + ms });
       }
     }
   };
   await Promise.all(Array.from({ length: 3 }, lane));
-  tell('done');
+  sendReport('done');
 }
 
 process.on('message', (order: WorkerOrder) => {
   void work(order);
 });
-// Nobody is left of a run that was interrupted.
+// Ends the workers of an interrupted run.
 process.on('disconnect', () => process.exit());

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installTarball } from '../support/tarball.ts';
 
-// The packed tarball, installed into a folder of its own, as a user gets it.
+// The packed tarball, installed into an empty folder, as a user gets it.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ let files: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
   files = await installTarball(folder);
-  // The package alone, as npm places it; a folder inside has what an application may have besides.
+  // `folder` has the package alone; the folder of an application has other packages, too.
   await mkdir(join(folder, 'application', 'node_modules'), { recursive: true });
   for (const name of ['zod', '@types']) {
     await symlink(
@@ -35,7 +35,7 @@ const node = (...args: string[]) => run(process.execPath, args, { cwd: folder })
 const inApplication = (...args: string[]) =>
   run(process.execPath, args, { cwd: join(folder, 'application') });
 
-test('the tarball holds the build, the licences, the texts and the examples, and nothing else', () => {
+test('the tarball holds the build, the licences, the documentation and the examples only', () => {
   const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png)$/.test(path));
   expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
@@ -43,12 +43,12 @@ test('the tarball holds the build, the licences, the texts and the examples, and
   expect(files.filter((path) => /decisions|contributing|\.map$/.test(path))).toEqual([]);
 });
 
-test('it brings no other package along', async () => {
+test('the package has no dependencies', async () => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
   expect(Reflect.get(manifest, 'dependencies')).toBeUndefined();
 });
 
-test('what its declarations say needs nobody else', async () => {
+test('the declarations import no other package but msw', async () => {
   for (const path of files.filter((each) => /\.d\.c?ts$/.test(each))) {
     const text = await readFile(join(folder, 'node_modules/payments-platform-sdk', path), 'utf8');
     const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
@@ -75,7 +75,7 @@ const story = (load: string) => `
   })();
 `;
 
-test('require() works, also where require() of ES modules is switched off', async () => {
+test('require() works when require() of ES modules is switched off', async () => {
   const plain = await node('-e', story('require'));
   expect(plain.stdout.trim()).toBe('ent_000001 true 0 function');
   const lambda = await node('--no-experimental-require-module', '-e', story('require'));
@@ -87,7 +87,7 @@ test('import() works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test.each(['import', 'require'])('the classes of %s() go by the name they have', async (load) => {
+test.each(['import', 'require'])('every class of %s() has the name of its export', async (load) => {
   const loaded = load === 'import' ? 'await import' : 'require';
   const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
   await writeFile(
@@ -102,7 +102,7 @@ test.each(['import', 'require'])('the classes of %s() go by the name they have',
 });
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
-  'what %s declares as a value is there when it runs, in both formats',
+  '%s exports at run time what it declares as a value, in both formats',
   async (entry) => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, Record<'import' | 'require', { types: string }>>;
@@ -126,18 +126,19 @@ test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './s
   },
 );
 
-test('every link of the texts leads somewhere in the tarball', async () => {
-  const texts = files.filter((path) => path.endsWith('.md'));
+test('every link of a document leads to a file of the tarball', async () => {
+  const documents = files.filter((path) => path.endsWith('.md'));
   const links: string[] = [];
-  for (const text of texts) {
-    const found = (await readFile(join(root, text), 'utf8')).matchAll(/\]\(([\w./-]+)[)#]/g);
-    links.push(...[...found].map(([, path = '']) => join(dirname(text), path)));
+  for (const document of documents) {
+    const text = await readFile(join(root, document), 'utf8');
+    const targets = text.matchAll(/\]\(([\w./-]+)[)#]/g);
+    links.push(...[...targets].map(([, path = '']) => join(dirname(document), path)));
   }
   expect(links.length).toBeGreaterThan(30);
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test.each(['import', 'require'])('%s(): a Node that is too old is said once', async (load) => {
+test.each(['import', 'require'])('%s() warns once when Node is too old', async (load) => {
   const { stdout, stderr } = await node(
     '-e',
     `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
@@ -156,7 +157,7 @@ test.each(['import', 'require'])('%s(): a Node that is too old is said once', as
   ]);
 });
 
-test('ky is built in without the signal that nobody uses', async () => {
+test('ky is built in without its combined AbortSignal', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -164,17 +165,15 @@ test('ky is built in without the signal that nobody uses', async () => {
   }
 });
 
-test.each(['require', 'import'])(
-  '%s(): a Request is made for a fetch that takes one, and for nothing else',
-  async (load) => {
-    const { stdout } = await node(
-      '-e',
-      `(async () => {
+test.each(['require', 'import'])('%s() creates a Request only for a custom fetch', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
          const { PaymentsClient } = await ${load}('payments-platform-sdk');
          let made = 0;
          const Original = Request;
          globalThis.Request = class extends Original {
-           constructor(...given) { super(...given); made += 1; }
+           constructor(...args) { super(...args); made += 1; }
          };
          const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
          const input = { sourceAccountId: 'acc_1', amount: '1.00', counterpartyId: 'cpty_1' };
@@ -188,20 +187,21 @@ test.each(['require', 'import'])(
          const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
          console.log(id, made > 0, JSON.stringify(seen));
        })();`,
-    );
-    const [direct, own] = stdout.trim().split('\n');
-    expect(direct).toBe('ConnectionError not_sent 0');
-    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
-    expect(own).toBe(
-      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
-    );
-  },
-);
+  );
+  const [direct, custom] = stdout.trim().split('\n');
+  expect(direct).toBe('ConnectionError not_sent 0');
+  const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+  expect(custom).toBe(
+    `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+  );
+});
 
-test.each(['require', 'import'])('%s() loads nothing for the network', async (load) => {
-  const { stdout } = await node(
-    '-e',
-    `(async () => {
+test.each(['require', 'import'])(
+  '%s() loads no network module before the first call',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
        const before = loaded().length;
@@ -211,11 +211,12 @@ test.each(['require', 'import'])('%s() loads nothing for the network', async (lo
          console.log(error.name, loaded().length > 0);
        });
      })();`,
-  );
-  expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
-});
+    );
+    expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError true']);
+  },
+);
 
-test("a schema goes into a schema of the application's own zod", async () => {
+test("a schema composes with schemas of the application's zod", async () => {
   const { stdout } = await inApplication(
     '--input-type=module',
     '-e',
@@ -233,7 +234,7 @@ test("a schema goes into a schema of the application's own zod", async () => {
   expect(stdout.trim()).toBe('true true last string');
 });
 
-test('the notices name what is built in, in its exact version', async () => {
+test('the licence notices name the exact versions of ky and zod', async () => {
   const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -289,7 +290,7 @@ test('the bill of materials lists exactly the bundled packages in their installe
   expect(listed.map(({ name }) => name).toSorted()).toEqual(notices.toSorted());
 });
 
-test('both copies in one program agree on what an error is', async () => {
+test('the ESM and the CommonJS copy recognise the errors of each other', async () => {
   const { stdout } = await node(
     '--input-type=module',
     '-e',
@@ -309,7 +310,7 @@ test('both copies in one program agree on what an error is', async () => {
   expect(stdout.trim()).toBe('false true true false true');
 });
 
-test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJS', async () => {
+test('a TypeScript program compiles under nodenext as ES module and as CommonJS', async () => {
   const consumer = `
     import { PaymentsClient, isOutcomeUnknown, type Transfer } from 'payments-platform-sdk';
     import * as z from 'zod';
@@ -331,9 +332,9 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
     // @ts-expect-error: an amount is not a number
     void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
     void listen;
-    // In a library of declarations every type has to have a name.
+    // Declarations of a library have to name every type.
     export const sandbox = new Sandbox();
-    export const parse = (given: unknown) => TransferSchema.parse(given);
+    export const parse = (input: unknown) => TransferSchema.parse(input);
     export const page = pageSchema(TransferSchema);
     export const both = z.array(AccountSchema);
     export const served = () => listen(sandbox, { port: 0 });
@@ -374,9 +375,27 @@ test('a TypeScript consumer under nodenext compiles, as ES module and as CommonJ
   expect(compiled.stdout).toBe('');
 }, 60_000);
 
-test('what the front door exports mentions no type of zod, ky or the DOM library', async () => {
+test('the main entry point mentions no type of zod, ky or the DOM library', async () => {
   const types = await readFile(join(root, 'dist', 'index.d.ts'), 'utf8');
   const code = types.replace(/\/\*[\s\S]*?\*\//g, '');
   expect(code).not.toMatch(/\b(zod|ky)\b/i);
   expect(code).not.toMatch(/\b(HeadersInit|BodyInit|RequestInfo|ReadableStream)\b/);
+});
+
+/** Declarations without the endings and content hashes of the files that they import. */
+const withoutFileNames = (text: string): string =>
+  text.replaceAll(/(?:-[\w-]{8})?\.c?js'/g, "'").replaceAll(/-[\w-]{8}(?=')/g, '');
+
+test.each([
+  'index',
+  'schemas/index',
+  'journals/index',
+  'sandbox/index',
+  'sandbox/server',
+  'sandbox/msw',
+])('require() of %s has the declarations of import', async (entry) => {
+  const [esm, cjs] = await Promise.all(
+    ['ts', 'cts'].map((ending) => readFile(join(root, 'dist', `${entry}.d.${ending}`), 'utf8')),
+  );
+  expect(withoutFileNames(cjs ?? '')).toBe(withoutFileNames(esm ?? ''));
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
 import { usual, type Fault } from './faults.ts';
-import { judge } from './judge.ts';
+import { findViolations } from './violations.ts';
 import { play, type Played } from './play.ts';
 import type { Operation } from './plans.ts';
 import { FaultPlatform } from './server.ts';
 import { faults } from './status-faults.ts';
 
-// The plan of faults, row by row, on Node: what a creation and a read make of each.
+// Every fault on Node, with a creation and with a read.
 
 const { random } = Math;
 
@@ -18,26 +18,26 @@ afterAll(() => {
   Math.random = random;
 });
 
-/** A busy machine must not turn an answer into a timeout. */
+/** Long enough for a busy machine. */
 const limits = { timeout: 2_000, totalTimeout: 20_000, maxRetries: 2 };
 
-/** One call that meets the fault first and is answered well after it, on a platform of its own. */
-async function meets(operation: Operation, fault: Fault): Promise<Played> {
+/** Makes one call with one fault, on a new platform. */
+async function playFault(operation: Operation, fault: Fault): Promise<Played> {
   const platform = new FaultPlatform(usual);
   await platform.start();
   try {
     const call = {
       operation,
       faults: [fault.name],
-      begins: 0,
-      leave: null,
+      startsAt: 0,
+      abort: null,
       asksForResponse: false,
     };
     const plan = { calls: [call], key: 'text', keyed: false } as const;
     const [played] = await play(plan, sdk, platform, false, limits);
-    if (played === undefined) throw new Error('nothing was played');
-    await platform.settled();
-    expect(judge(played, sdk, platform)).toEqual([]);
+    if (played === undefined) throw new Error('no call was made');
+    await platform.waitForEffects();
+    expect(findViolations(played, sdk, platform)).toEqual([]);
     expect(platform.trespasses).toEqual([]);
     return played;
   } finally {
@@ -50,41 +50,41 @@ const outcomeOf = ({ ending }: Played): string =>
     ? ending.error.outcome
     : ending.result;
 
-test('the plan has more than a hundred faults, each with its own name', () => {
+test('the plan has more than a hundred faults with unique names', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThan(100);
 });
 
 const rows = faults.map((fault) => [fault.name, fault] as const);
-// What keeps the machine busy would make the others late.
-const light = rows.filter(([, { heavy }]) => heavy !== true);
+// Expensive faults would delay the others.
+const cheap = rows.filter(([, { heavy }]) => heavy !== true);
 const costly = rows.filter(([, { heavy }]) => heavy === true);
 
-async function creation(fault: Fault): Promise<void> {
-  const played = await meets('create', fault);
-  // A connection that is reset this early may never have taken a byte, and then Node knows.
-  const once = fault.door === 'rst' && played.sent.length === 2 ? 'resent' : fault.once;
+async function checkCreation(fault: Fault): Promise<void> {
+  const played = await playFault('create', fault);
+  // Node may know that a connection that is reset this early accepted no byte.
+  const once = fault.endpoint === 'rst' && played.sent.length === 2 ? 'resent' : fault.once;
   expect(outcomeOf(played)).toBe(once === 'resent' ? 'ok' : once);
   expect(played.sent).toHaveLength(once === 'resent' ? 2 : 1);
 }
 
-async function read(fault: Fault): Promise<void> {
-  const played = await meets('get', fault);
+async function checkRead(fault: Fault): Promise<void> {
+  const played = await playFault('get', fault);
   expect(played.ending.result).toBe(fault.read === 'fails' ? 'error' : 'ok');
   expect(played.sent).toHaveLength(fault.read === 'resent' ? 2 : 1);
 }
 
-test.concurrent.each(light)('a creation that meets: %s', (_, fault) => creation(fault));
-test.concurrent.each(light)('a read that meets: %s', (_, fault) => read(fault));
-test.each(costly)('a creation that meets: %s', (_, fault) => creation(fault));
-test.each(costly)('a read that meets: %s', (_, fault) => read(fault));
+test.concurrent.each(cheap)('a creation that meets: %s', (_, fault) => checkCreation(fault));
+test.concurrent.each(cheap)('a read that meets: %s', (_, fault) => checkRead(fault));
+test.each(costly)('a creation that meets: %s', (_, fault) => checkCreation(fault));
+test.each(costly)('a read that meets: %s', (_, fault) => checkRead(fault));
 
-const endless = faults.filter(({ holds }) => holds === 60_000);
+const longThrottles = faults.filter(({ holds }) => holds === 60_000);
 
-test.each(endless.map((fault) => [fault.name, fault] as const))(
-  '%s is told at once, with how long to wait',
+test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
+  '%s fails at once with the time to wait',
   async (_, fault) => {
-    const { ending, elapsed } = await meets('create', fault);
+    const { ending, elapsed } = await playFault('create', fault);
     const error = ending.result === 'error' ? ending.error : undefined;
     expect(error).toBeInstanceOf(sdk.RateLimitError);
     expect(error).toHaveProperty('retryAfterMs', expect.any(Number));
@@ -92,17 +92,17 @@ test.each(endless.map((fault) => [fault.name, fault] as const))(
   },
 );
 
-test('a refused creation waits for the time that it was told', async () => {
-  const patient = faults.filter(({ holds = 0 }) => holds > 0 && holds < 1_000);
-  expect(patient.length).toBeGreaterThan(0);
-  for (const fault of patient) {
-    const [first = 0, second = 0] = (await meets('create', fault)).sent;
+test('a throttled creation waits for the time of Retry-After', async () => {
+  const shortThrottles = faults.filter(({ holds = 0 }) => holds > 0 && holds < 1_000);
+  expect(shortThrottles.length).toBeGreaterThan(0);
+  for (const fault of shortThrottles) {
+    const [first = 0, second = 0] = (await playFault('create', fault)).sent;
     expect(second - first).toBeGreaterThanOrEqual(fault.holds ?? 0);
   }
 });
 
-test('a bomb and a stream without end cost no more memory than the limit of an answer', async () => {
+test('highly compressed and endless responses use no more memory than the limit', async () => {
   const before = process.memoryUsage().rss;
-  for (const [, fault] of costly) await meets('get', fault);
+  for (const [, fault] of costly) await playFault('get', fault);
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(200);
 });

@@ -3,30 +3,30 @@ import type { Fault } from './faults.ts';
 import { faults } from './status-faults.ts';
 
 /*
- * What a run of the chaos suite draws. Faults are drawn by name, so that a counterexample can be
- * read, and pasted back.
+ * Random plans of the chaos suite. A plan names its faults, so that a counterexample is readable and
+ * can be passed back by `--plan`.
  */
 
-/** What is called: three writes, a creation by createOnce, and two reads, one of them a GET with a body. */
+/** Three writes, a creation by createOnce, and two reads, one of them a GET with a body. */
 export type Operation = 'create' | 'once' | 'update' | 'remove' | 'get' | 'search';
 
-/** When the caller leaves. */
-type Leave =
+/** When the caller aborts. */
+type Abort =
   | { readonly when: 'before' }
   | { readonly when: 'after'; readonly ms: number }
   | { readonly when: 'onRequest' | 'onResponse' | 'onRetry'; readonly attempt: number };
 
 export interface CallPlan {
   readonly operation: Operation;
-  /** What its requests meet, in order. */
+  /** The faults of its requests, in order. */
   readonly faults: readonly string[];
   /** Milliseconds after the start of the plan. */
-  readonly begins: number;
-  readonly leave: Leave | null;
+  readonly startsAt: number;
+  readonly abort: Abort | null;
   readonly asksForResponse: boolean;
 }
 
-/** How the client comes by its API key. */
+/** The source of the API key. */
 export type KeySource = 'text' | 'function' | 'fails when renewed' | 'hangs when renewed' | 'fails';
 
 /** Calls that run side by side on one client. */
@@ -39,44 +39,50 @@ export interface Plan {
 
 const byName = new Map(faults.map((fault) => [fault.name, fault]));
 
-/** A fault of the list. Throws for a name that is not on it. */
-export function faultNamed(name: string): Fault {
-  const found = byName.get(name);
-  if (found === undefined) throw new Error(`There is no fault called ${name}.`);
-  return found;
+/** Finds a fault by its name, and throws if there is none. */
+export function findFault(name: string): Fault {
+  const fault = byName.get(name);
+  if (fault === undefined) throw new Error(`There is no fault called ${name}.`);
+  return fault;
 }
 
-const namesOf = (wanted: (fault: Fault) => boolean): string[] =>
-  faults.filter(wanted).map(({ name }) => name);
+const findNames = (isWanted: (fault: Fault) => boolean): string[] =>
+  faults.filter(isWanted).map(({ name }) => name);
 
-const drawnFrom = (allowed: (fault: Fault) => boolean): fc.Arbitrary<string> =>
+const drawFault = (isAllowed: (fault: Fault) => boolean): fc.Arbitrary<string> =>
   fc.oneof(
-    // What leads to a second request, so that plans of several faults are played to their end.
+    // Faults that cause a second request, so that the later faults of a plan are used.
     {
       weight: 4,
-      arbitrary: fc.constantFrom(...namesOf((fault) => allowed(fault) && fault.once === 'resent')),
+      arbitrary: fc.constantFrom(
+        ...findNames((fault) => isAllowed(fault) && fault.once === 'resent'),
+      ),
     },
     {
       weight: 4,
-      arbitrary: fc.constantFrom(...namesOf((fault) => allowed(fault) && fault.door !== undefined)),
+      arbitrary: fc.constantFrom(
+        ...findNames((fault) => isAllowed(fault) && fault.endpoint !== undefined),
+      ),
     },
     {
       weight: 30,
       arbitrary: fc.constantFrom(
-        ...namesOf((fault) => allowed(fault) && fault.heavy !== true && (fault.holds ?? 0) < 1_000),
+        ...findNames(
+          (fault) => isAllowed(fault) && fault.heavy !== true && (fault.holds ?? 0) < 1_000,
+        ),
       ),
     },
     {
       weight: 1,
       arbitrary: fc.constantFrom(
-        ...namesOf((fault) => fault.heavy === true || fault.holds === 60_000),
+        ...findNames((fault) => fault.heavy === true || fault.holds === 60_000),
       ),
     },
   );
 
-const leaves: fc.Arbitrary<Leave | null> = fc.oneof(
+const aborts: fc.Arbitrary<Abort | null> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: fc.constant<Leave>({ when: 'before' }) },
+  { weight: 1, arbitrary: fc.constant<Abort>({ when: 'before' }) },
   { weight: 3, arbitrary: fc.record({ when: fc.constant('after' as const), ms: fc.nat(250) }) },
   {
     weight: 3,
@@ -101,13 +107,13 @@ const calls: fc.Arbitrary<CallPlan> = fc
   .chain((operation) =>
     fc.record({
       operation: fc.constant(operation),
-      // A DELETE takes any 2xx for done, as it must: whoever says so and does not do it deceives it.
+      // A DELETE cannot detect a 2xx without an effect.
       faults: fc.array(
-        drawnFrom(({ lies }) => operation !== 'remove' || lies !== true),
+        drawFault(({ lies }) => operation !== 'remove' || lies !== true),
         { maxLength: 4 },
       ),
-      begins: fc.nat(60),
-      leave: leaves,
+      startsAt: fc.nat(60),
+      abort: aborts,
       asksForResponse: fc.boolean(),
     }),
   );
@@ -129,7 +135,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
 
 const operations: readonly Operation[] = ['create', 'update', 'remove', 'get', 'search'];
 
-/** Every fault on every operation, in small groups: what a random run may happen to leave out. */
+/** Every fault with every operation, because a random run may miss some. */
 export const sweep: readonly Plan[] = faults.flatMap(({ name, lies }): Plan[] => [
   {
     calls: operations
@@ -137,8 +143,8 @@ export const sweep: readonly Plan[] = faults.flatMap(({ name, lies }): Plan[] =>
       .map((operation) => ({
         operation,
         faults: [name],
-        begins: 0,
-        leave: null,
+        startsAt: 0,
+        abort: null,
         asksForResponse: false,
       })),
     key: 'text',

@@ -9,11 +9,11 @@ import type {
 import { memoryJournal } from '../../src/journals/index.ts';
 import { accountId } from './bodies.ts';
 import type { Fault } from './faults.ts';
-import { faultNamed, type CallPlan, type KeySource, type Operation, type Plan } from './plans.ts';
+import { findFault, type CallPlan, type KeySource, type Operation, type Plan } from './plans.ts';
 import { replayTo } from './replaying.ts';
 import { nonceHeader, type FaultPlatform } from './server.ts';
 
-/** The package, or a copy of it with something broken on purpose. */
+/** The package, or a copy with a mistake. */
 export type Sdk = typeof package_;
 
 export interface Limits {
@@ -21,45 +21,45 @@ export interface Limits {
   readonly totalTimeout: number;
   readonly maxRetries: number;
 }
-/** Short, so that thousands of lost answers can be waited for. */
+/** Short, because thousands of calls wait for a lost response. */
 export const impatient: Limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
-/** What calls of createOnce take until one of them knows. */
+/** Long enough for createOnce to resolve an unknown outcome. */
 const patient: Limits = { timeout: 150, totalTimeout: 15_000, maxRetries: 60 };
-/** A machine that is busy may be late; a call that is not bounded is later than this. */
+/** How late a call may end on a busy machine. */
 export const slack = 2_000;
 
 export const canary = 'CANARYq7Zx';
 const jwt = `eyJhbGciOiJub25lIn0.eyJzdWIiOiJ${canary}.c2ln`;
 
-/** How a call ended, as the caller saw it. */
+/** How a call ended for its caller. */
 type Ending =
   | { readonly result: 'ok'; readonly data: unknown }
   | { readonly result: 'error'; readonly error: unknown }
   | { readonly result: 'never' };
 
-/** What happened to one call. */
+/** The facts of one call. */
 export interface Played {
   readonly plan: CallPlan;
   readonly limits: Limits;
   readonly nonce: string;
   readonly ending: Ending;
   readonly elapsed: number;
-  /** The moments at which its requests went out, since it began. */
+  /** When its requests were sent, in milliseconds since its start. */
   readonly sent: readonly number[];
-  /** Listeners that are still on the caller's signal. */
+  /** The number of listeners that remain on the caller's signal. */
   readonly listeners: number;
-  /** What was noticed while it ran. */
+  /** Violations that were found during the call. */
   readonly remarks: readonly string[];
 }
 
-/** What calls are made with, and on. */
+/** The client and the platform of a call. */
 interface Setting {
   readonly client: PaymentsClient;
   readonly platform: FaultPlatform;
   readonly limits: Limits;
 }
 
-/** Until when the clients of one address may send nothing, and since when they know it. */
+/** A time in which a client may send nothing, and when the client received it. */
 interface Hold {
   readonly knownAt: number;
   readonly until: number;
@@ -67,7 +67,7 @@ interface Hold {
 
 let calls = 0;
 
-/** Plays one plan on a platform, all calls at once, and returns what became of each. */
+/** Makes all calls of a plan at once, and returns the facts of each. */
 export async function play(
   plan: Plan,
   sdk: Sdk,
@@ -77,23 +77,23 @@ export async function play(
 ): Promise<Played[]> {
   const client = new sdk.PaymentsClient({
     baseUrl: platform.shared.baseUrl,
-    apiKey: keyFrom(plan.key),
+    apiKey: createKey(plan.key),
     jwt,
     ...limits,
     ...(plan.keyed ? { idempotencyHeader: 'Idempotency-Key' } : {}),
   });
-  // The two APIs of the platform throttle apart from each other.
+  // The two APIs of the platform throttle separately.
   const holds: { versioned: Hold[]; root: Hold[] } = { versioned: [], root: [] };
   return Promise.all(
     plan.calls.map(async (call) => {
       calls += 1;
       const nonce = `n${calls}`;
-      await pause(call.begins);
+      await pause(call.startsAt);
       const setting = { client, platform, limits };
-      const planned = call.faults.map(faultNamed);
-      return planned.some((fault) => fault.door !== undefined)
-        ? atOwnDoor(call, planned, nonce, setting, replays)
-        : one(
+      const planned = call.faults.map(findFault);
+      return planned.some((fault) => fault.endpoint !== undefined)
+        ? playOnEndpoint(call, planned, nonce, setting, replays)
+        : makeCall(
             call,
             planned,
             nonce,
@@ -104,9 +104,9 @@ export async function play(
   );
 }
 
-/** For what two readings of one clock may differ by. */
+/** The difference in milliseconds that two readings of one clock may have. */
 const tolerance = 25;
-/** When this process last had a turn. */
+/** When this process last ran. */
 let beat = performance.now();
 setInterval(() => {
   beat = performance.now();
@@ -117,22 +117,22 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-function keyFrom(source: KeySource): NonNullable<ClientOptions['apiKey']> {
+function createKey(source: KeySource): NonNullable<ClientOptions['apiKey']> {
   if (source === 'text') return `sk_${canary}`;
-  let asked = 0;
+  let keyCount = 0;
   return () => {
-    asked += 1;
-    if (source === 'fails' || (source === 'fails when renewed' && asked > 1)) {
-      throw new Error(`the vault does not give out sk_${canary}${asked}`);
+    keyCount += 1;
+    if (source === 'fails' || (source === 'fails when renewed' && keyCount > 1)) {
+      throw new Error(`the vault does not return sk_${canary}${keyCount}`);
     }
-    return source === 'hangs when renewed' && asked > 1
+    return source === 'hangs when renewed' && keyCount > 1
       ? new Promise(() => undefined)
-      : Promise.resolve(`sk_${canary}${asked}`);
+      : Promise.resolve(`sk_${canary}${keyCount}`);
   };
 }
 
-/** For faults of the connection itself: a port that nobody else calls, opened and shut on the way. */
-async function atOwnDoor(
+/** Makes one call on a separate endpoint, which opens and closes for faults of the connection. */
+async function playOnEndpoint(
   call: CallPlan,
   planned: readonly Fault[],
   nonce: string,
@@ -140,108 +140,110 @@ async function atOwnDoor(
   replays: boolean,
 ): Promise<Played> {
   const { client, platform } = setting;
-  const door = await platform.ownDoor();
-  const stopReplay = replays ? replayTo(door) : () => undefined;
-  const meet = (attempt: number): void => {
-    const wanted = planned[attempt - 1]?.door;
-    door.mode = wanted === 'fin' || wanted === 'rst' ? wanted : 'serve';
-    if (wanted === 'refused') door.shut();
+  const endpoint = await platform.openEndpoint();
+  const stopReplay = replays ? replayTo(endpoint) : () => undefined;
+  const applyMode = (attempt: number): void => {
+    const mode = planned[attempt - 1]?.endpoint;
+    endpoint.mode = mode === 'fin' || mode === 'rst' ? mode : 'serve';
+    if (mode === 'closed') endpoint.close();
   };
-  meet(1);
+  applyMode(1);
   try {
-    const own = client.withOptions({ baseUrl: door.baseUrl });
-    return await one(call, planned, nonce, { ...setting, client: own }, [], {
-      onRequest: meet,
+    const endpointClient = client.withOptions({ baseUrl: endpoint.baseUrl });
+    return await makeCall(call, planned, nonce, { ...setting, client: endpointClient }, [], {
+      onRequest: applyMode,
       onRetry: (attempt) => {
-        if (planned[attempt - 1]?.door !== 'refused') void door.open();
+        if (planned[attempt - 1]?.endpoint !== 'closed') void endpoint.open();
       },
     });
   } finally {
     stopReplay();
-    door.shut();
+    endpoint.close();
   }
 }
 
 type AtAttempt = (attempt: number) => void;
 
-async function one(
+async function makeCall(
   plan: CallPlan,
   planned: readonly Fault[],
   nonce: string,
-  { client: shared, platform, limits: given }: Setting,
+  { client: shared, platform, limits: planLimits }: Setting,
   holds: Hold[],
-  also: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
+  callbacks: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
 ): Promise<Played> {
-  const limits = plan.operation === 'once' ? patient : given;
-  const served = planned.filter(({ door }) => door === undefined || door === 'own');
-  platform.expect(nonce, served);
+  const limits = plan.operation === 'once' ? patient : planLimits;
+  const served = planned.filter(
+    ({ endpoint }) => endpoint === undefined || endpoint === 'separate',
+  );
+  platform.plan(nonce, served);
   const remarks: string[] = [];
   const sent: number[] = [];
-  let begun = 0;
+  let startedAt = 0;
   const caller = new AbortController();
-  const listeners = counted(caller.signal);
-  const { leave } = plan;
-  const leaveAt = (when: string, attempt: number): void => {
-    if (leave?.when === when && 'attempt' in leave && leave.attempt === attempt)
-      caller.abort('left');
+  const listeners = countListeners(caller.signal);
+  const { abort } = plan;
+  const abortAt = (when: string, attempt: number): void => {
+    if (abort?.when === when && 'attempt' in abort && abort.attempt === attempt)
+      caller.abort('aborted');
   };
-  const seen = (event: unknown): void => {
-    if (JSON.stringify(event).includes(canary)) remarks.push('a hook was shown a credential');
+  const checkEvent = (event: unknown): void => {
+    if (JSON.stringify(event).includes(canary)) remarks.push('a hook received a credential');
   };
   const client = shared.withOptions({
     hooks: {
       onRequest: (event) => {
-        seen(event);
+        checkEvent(event);
         const now = performance.now();
-        sent.push(now - begun);
-        // Between its look at the time and this one, the whole process may have stood still.
-        if (now - begun > limits.totalTimeout + tolerance + (now - beat)) {
-          remarks.push(`sent ${Math.round(now - begun)} ms after it began`);
+        sent.push(now - startedAt);
+        // The process may have been suspended since the SDK read the clock.
+        if (now - startedAt > limits.totalTimeout + tolerance + (now - beat)) {
+          remarks.push(`sent ${Math.round(now - startedAt)} ms after its start`);
         }
-        const early = holds.find(
+        const hold = holds.find(
           ({ knownAt, until }) => now > knownAt + tolerance && now < until - tolerance,
         );
-        if (early !== undefined) {
-          remarks.push(`sent ${Math.round(early.until - now)} ms before a 429 allows it`);
+        if (hold !== undefined) {
+          remarks.push(`sent ${Math.round(hold.until - now)} ms before a 429 allowed it`);
         }
-        also.onRequest?.(plan.operation === 'once' ? sent.length : event.attempt);
-        leaveAt('onRequest', event.attempt);
+        callbacks.onRequest?.(plan.operation === 'once' ? sent.length : event.attempt);
+        abortAt('onRequest', event.attempt);
       },
       onResponse: (event) => {
-        seen(event);
-        const met = served[platform.arrivalsOf(nonce) - 1];
-        if (event.status === 429 && met?.holds !== undefined && met.holds > 0) {
+        checkEvent(event);
+        const fault = served[platform.arrivalsOf(nonce) - 1];
+        if (event.status === 429 && fault?.holds !== undefined && fault.holds > 0) {
           const knownAt = performance.now();
-          holds.push({ knownAt, until: knownAt + met.holds });
+          holds.push({ knownAt, until: knownAt + fault.holds });
         }
-        leaveAt('onResponse', event.attempt);
+        abortAt('onResponse', event.attempt);
       },
       onRetry: (event) => {
-        seen(event);
-        also.onRetry?.(plan.operation === 'once' ? sent.length + 1 : event.attempt);
-        leaveAt('onRetry', event.attempt);
+        checkEvent(event);
+        callbacks.onRetry?.(plan.operation === 'once' ? sent.length + 1 : event.attempt);
+        abortAt('onRetry', event.attempt);
       },
     },
   });
-  if (leave?.when === 'before') caller.abort('left');
+  if (abort?.when === 'before') caller.abort('aborted');
   const timer =
-    leave?.when === 'after'
+    abort?.when === 'after'
       ? setTimeout(() => {
-          caller.abort('left');
-        }, leave.ms)
+          caller.abort('aborted');
+        }, abort.ms)
       : undefined;
-  begun = performance.now();
-  const ending = await endOf(
+  startedAt = performance.now();
+  const ending = await awaitEnding(
     start(plan, client, nonce, { signal: caller.signal, headers: { [nonceHeader]: nonce } }),
     limits.totalTimeout + slack,
   );
   clearTimeout(timer);
-  const elapsed = performance.now() - begun;
+  const elapsed = performance.now() - startedAt;
   return { plan, limits, nonce, ending, elapsed, sent, listeners: listeners(), remarks };
 }
 
-/** Counts the listeners that are on a signal. */
-function counted(signal: AbortSignal): () => number {
+/** Counts the listeners on a signal. */
+function countListeners(signal: AbortSignal): () => number {
   let count = 0;
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
@@ -264,41 +266,41 @@ function start(
   nonce: string,
   options: RequestOptions,
 ): Promise<unknown> {
-  if (operation === 'once') return settled(client, nonce, options);
-  const call = callOf(operation, client, nonce, options);
+  if (operation === 'once') return payOnce(client, nonce, options);
+  const call = startCall(operation, client, nonce, options);
   return asksForResponse ? call.withResponse().then(({ data }) => data) : call;
 }
 
-const paymentOf = (nonce: string): OnceInput => ({
+const paymentInput = (nonce: string): OnceInput => ({
   sourceAccountId: accountId,
   destinationAccountId: 'acc_2',
   amount: '1.00',
   description: nonce,
 });
 
-/** Calls createOnce, also after its caller has left, until the payment is made or is refused for certain. */
-async function settled(
+/** Repeats createOnce, also after an abort, until the payment is made or rejected. */
+async function payOnce(
   client: PaymentsClient,
   nonce: string,
   { signal, headers }: RequestOptions,
 ): Promise<unknown> {
-  // What a request does late, it does in `gracePeriod`.
+  // Late effects happen within `gracePeriod`.
   const limits = { totalTimeout: 400, gracePeriod: 800 };
   const payments = client.withOptions({ ...limits, journal: memoryJournal() });
   let caller = signal;
   for (let calls = 1; ; calls += 1) {
     try {
-      return await payments.transfers.createOnce(paymentOf(nonce), { headers, signal: caller });
+      return await payments.transfers.createOnce(paymentInput(nonce), { headers, signal: caller });
     } catch (error) {
-      const told = error as Partial<PaymentInDoubtError>;
-      if (told.outcome !== 'unknown' || told.retryable !== true || calls === 8) throw error;
+      const doubt = error as Partial<PaymentInDoubtError>;
+      if (doubt.outcome !== 'unknown' || doubt.retryable !== true || calls === 8) throw error;
       caller = undefined;
-      await pause(Math.min(told.retryAfterMs ?? 50, 1_000));
+      await pause(Math.min(doubt.retryAfterMs ?? 50, 1_000));
     }
   }
 }
 
-function callOf(
+function startCall(
   operation: Exclude<Operation, 'once'>,
   client: PaymentsClient,
   nonce: string,
@@ -306,7 +308,7 @@ function callOf(
 ): Promise<unknown> & { withResponse(): Promise<{ readonly data: unknown }> } {
   switch (operation) {
     case 'create':
-      return client.transfers.create(paymentOf(nonce), options);
+      return client.transfers.create(paymentInput(nonce), options);
     case 'update':
       return client.accounts.update(accountId, { metadata: { nonce } }, options);
     case 'remove':
@@ -318,12 +320,12 @@ function callOf(
   }
 }
 
-async function endOf(call: Promise<unknown>, patience: number): Promise<Ending> {
+async function awaitEnding(call: Promise<unknown>, maxWaitMs: number): Promise<Ending> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const never = new Promise<Ending>((resolve) => {
     timer = setTimeout(() => {
       resolve({ result: 'never' });
-    }, patience);
+    }, maxWaitMs);
   });
   const ended = call.then(
     (data): Ending => ({ result: 'ok', data }),

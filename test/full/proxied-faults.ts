@@ -3,9 +3,9 @@ import { accountId } from './bodies.ts';
 import { nonceHeader } from './server.ts';
 
 /*
- * A process that reaches its platform through the proxy that its environment names, and says how
- * one creation ended. node proxied-faults.ts <timeout> <baseUrl> [<another>]: reads something from the other first,
- * so that the dispatcher has shown that it tells of the beginning of a request.
+ * Makes one creation through the proxy of its environment, and prints how it ended:
+ * node proxied-faults.ts <timeout> <baseUrl> [<another>]
+ * Reads from the other platform first, so that the dispatcher has reported the start of a request.
  */
 
 const [, , timeout, baseUrl = '', warmUrl] = process.argv;
@@ -20,13 +20,15 @@ const clientAt = (url: string): PaymentsClient =>
     headers: { [nonceHeader]: 'proxied' },
   });
 if (warmUrl !== undefined) await clientAt(warmUrl).accounts.get(accountId);
-const ended: unknown = await clientAt(baseUrl)
+const result: unknown = await clientAt(baseUrl)
   .transfers.create({ sourceAccountId: accountId, destinationAccountId: 'acc_2', amount: '1.00' })
   .catch((error: unknown) => error);
 console.log(
-  JSON.stringify(isPaymentsError(ended) ? ended : { outcome: 'ok', attempts: [], transfer: ended }),
+  JSON.stringify(
+    isPaymentsError(result) ? result : { outcome: 'ok', attempts: [], transfer: result },
+  ),
 );
-// What goes on behind our backs afterwards shows at the proxy.
+// The proxy would record a later request.
 setTimeout(() => {
   process.exit(0);
 }, 300);

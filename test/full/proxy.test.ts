@@ -7,8 +7,8 @@ import { closedPort } from '../support/closed-port.ts';
 import { usual } from './faults.ts';
 import { FaultPlatform } from './server.ts';
 
-// A proxy on the way, as Node itself uses one: NODE_USE_ENV_PROXY is read when a process starts, so
-// each call has a process of its own.
+// A proxy as Node uses one. NODE_USE_ENV_PROXY is read when a process starts, so each call has a new
+// process.
 
 const script = fileURLToPath(new URL('proxied-faults.ts', import.meta.url));
 
@@ -26,64 +26,66 @@ afterEach(() => {
   sockets.clear();
 });
 
-/** What a proxy does when it is asked for a way to the platform. */
-type Meets = (socket: Socket, host: string, port: number) => void;
+/** How a proxy treats a CONNECT request. */
+type Treatment = (socket: Socket, host: string, port: number) => void;
 
-const letThrough: Meets = (socket, host, port) => {
-  const onward = connect(port, host, () => {
+const forward: Treatment = (socket, host, port) => {
+  const upstream = connect(port, host, () => {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    socket.pipe(onward).pipe(socket);
+    socket.pipe(upstream).pipe(socket);
   });
-  sockets.add(onward);
-  onward.on('error', () => socket.destroy());
+  sockets.add(upstream);
+  upstream.on('error', () => socket.destroy());
 };
 
-const says =
-  (status: string): Meets =>
+const respondWith =
+  (status: string): Treatment =>
   (socket) =>
     socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`);
 
-/** A proxy that treats the way to the platform's own port so, and lets everything else through. */
-async function proxy(meets: Meets): Promise<{ port: number; asked: () => number }> {
-  let asked = 0;
+/** Starts a proxy that treats connections to the platform in one way, and forwards all others. */
+async function startProxy(
+  treat: Treatment,
+): Promise<{ port: number; countRequests: () => number }> {
+  let requestCount = 0;
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('data', (head) => {
       const [, host = '', port = ''] = /^CONNECT ([^ :]+):(\d+) /.exec(head.toString()) ?? [];
-      const isMeant = Number(port) === platform.shared.port;
-      if (isMeant) asked += 1;
-      (isMeant ? meets : letThrough)(socket, host, Number(port));
+      const isForPlatform = Number(port) === platform.shared.port;
+      if (isForPlatform) requestCount += 1;
+      (isForPlatform ? treat : forward)(socket, host, Number(port));
     });
   }).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, asked: () => asked };
+  return { port: (server.address() as AddressInfo).port, countRequests: () => requestCount };
 }
 
-interface Told {
+interface Ending {
   readonly name?: string;
   readonly outcome: string;
   readonly code?: string;
   readonly attempts: readonly { readonly outcome: string; readonly durationMs: number }[];
 }
 
-/** How a creation ends in a process that has to go through this proxy. */
-async function proxied(
+/** Makes a creation in a process that uses this proxy. */
+async function createThrough(
   proxyPort: number,
   options: {
     readonly isWarm: boolean;
     /** Milliseconds for one attempt. */
     readonly timeout?: number;
-    readonly onTold?: () => void;
+    readonly onOutput?: () => void;
   },
-): Promise<Told> {
+): Promise<Ending> {
   const proxyUrl = `http://127.0.0.1:${proxyPort}`;
   const args = [
     script,
     String(options.timeout ?? 500),
     platform.shared.baseUrl,
-    ...(options.isWarm ? [platform.beside.baseUrl] : []),
+    ...(options.isWarm ? [platform.otherOrigin.baseUrl] : []),
   ];
   const child = spawn(process.execPath, args, {
     env: { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxyUrl, NO_PROXY: '' },
@@ -92,24 +94,24 @@ async function proxied(
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       output += String(chunk);
-      options.onTold?.();
+      options.onOutput?.();
     });
   }
   await once(child, 'close');
-  return JSON.parse(output) as Told;
+  return JSON.parse(output) as Ending;
 }
 
-test('through a proxy that works, a creation arrives once', async () => {
-  const { port, asked } = await proxy(letThrough);
-  // A busy machine takes its time, and this one must not become a second attempt.
-  const told = await proxied(port, { isWarm: false, timeout: 10_000 });
-  expect(told).toMatchObject({ outcome: 'ok' });
+test('a creation arrives once through a working proxy', async () => {
+  const { port, countRequests } = await startProxy(forward);
+  // Long enough for a busy machine, because a timeout would cause a second attempt.
+  const ending = await createThrough(port, { isWarm: false, timeout: 10_000 });
+  expect(ending).toMatchObject({ outcome: 'ok' });
   expect(platform.idsOf('proxied')).toHaveLength(1);
-  expect(asked()).toBe(1);
+  expect(countRequests()).toBe(1);
 });
 
 test('a proxy that refuses connections proves that nothing was sent', async () => {
-  expect(await proxied(closedPort.port, { isWarm: false })).toMatchObject({
+  expect(await createThrough(closedPort.port, { isWarm: false })).toMatchObject({
     name: 'ConnectionError',
     code: 'ECONNREFUSED',
     outcome: 'not_sent',
@@ -117,67 +119,67 @@ test('a proxy that refuses connections proves that nothing was sent', async () =
   });
 });
 
-const rejections: Readonly<Record<string, Meets>> = {
-  'answers 407': says('407 Proxy Authentication Required'),
-  'answers 502': says('502 Bad Gateway'),
+const rejections: Readonly<Record<string, Treatment>> = {
+  'responds with 407': respondWith('407 Proxy Authentication Required'),
+  'responds with 502': respondWith('502 Bad Gateway'),
   'closes the connection': (socket) => socket.end(),
   'resets the connection': (socket) => socket.resetAndDestroy(),
-  'says nothing': () => undefined,
+  'sends nothing': () => undefined,
 };
 
 test.each(
-  Object.entries(rejections).flatMap(([name, meets]) => [
-    { name, meets, isWarm: true },
-    { name, meets, isWarm: false },
+  Object.entries(rejections).flatMap(([name, treat]) => [
+    { name, treat, isWarm: true },
+    { name, treat, isWarm: false },
   ]),
 )(
-  'a proxy that $name when asked for the way, warm $isWarm: nothing was sent, and the wire knows',
-  async ({ meets, isWarm }) => {
-    const { port, asked } = await proxy(meets);
-    const told = await proxied(port, { isWarm });
+  'a proxy that $name after CONNECT proves that nothing was sent, warm $isWarm',
+  async ({ treat, isWarm }) => {
+    const { port, countRequests } = await startProxy(treat);
+    const ending = await createThrough(port, { isWarm });
     const once = { outcome: 'not_sent' };
-    // What a proxy refuses with a 4xx, it refuses again.
-    const attempts = meets === rejections['answers 407'] ? [once] : [once, once];
-    expect(told).toMatchObject({ outcome: 'not_sent', attempts });
-    // undici asks a proxy that hangs up again and again; only our timeout ends the call.
-    for (const { durationMs } of told.attempts) expect(durationMs).toBeLessThan(1_500);
-    expect(asked()).toBeGreaterThanOrEqual(1);
+    // A rejection with a 4xx is not retried.
+    const attempts = treat === rejections['responds with 407'] ? [once] : [once, once];
+    expect(ending).toMatchObject({ outcome: 'not_sent', attempts });
+    // undici repeats CONNECT after a closed connection; only the timeout of the SDK ends the call.
+    for (const { durationMs } of ending.attempts) expect(durationMs).toBeLessThan(1_500);
+    expect(countRequests()).toBeGreaterThanOrEqual(1);
     expect(platform.arrivalsOf('proxied')).toBe(isWarm ? 1 : 0);
     expect(platform.idsOf('proxied')).toEqual([]);
   },
 );
 
 test.each([true, false])(
-  'a proxy that takes the request and hangs up proves nothing, warm %s',
+  'a proxy that receives the request and hangs up proves nothing, warm %s',
   async (isWarm) => {
-    const { port } = await proxy((socket) => {
+    const { port } = await startProxy((socket) => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       socket.once('data', () => socket.resetAndDestroy());
     });
-    expect(await proxied(port, { isWarm })).toMatchObject({
+    expect(await createThrough(port, { isWarm })).toMatchObject({
       outcome: 'unknown',
       attempts: [{ outcome: 'unknown' }],
     });
   },
 );
 
-// undici goes on asking such a proxy, as it does for Node's own fetch: a request that has no
-// connection yet cannot be taken back from it, only kept back when its turn comes.
-test('what was given up before there was a way is not sent when there is one', async () => {
+// undici keeps repeating CONNECT, as it does for Node's fetch. A request without a connection cannot be
+// withdrawn, so it has to be stopped when it starts.
+test('a request that timed out before CONNECT succeeded is not sent afterwards', async () => {
   let isOver = false;
-  let ways = 0;
-  const { port } = await proxy((socket, host, target) => {
-    if (isOver) ways += 1;
-    (isOver ? letThrough : (each: Socket) => each.end())(socket, host, target);
+  let connectionCount = 0;
+  const { port } = await startProxy((socket, host, target) => {
+    if (isOver) connectionCount += 1;
+    (isOver ? forward : (each: Socket) => each.end())(socket, host, target);
   });
-  const told = await proxied(port, {
+  const ending = await createThrough(port, {
     isWarm: true,
-    onTold: () => {
+    onOutput: () => {
       isOver = true;
     },
   });
-  expect(told.outcome).toBe('not_sent');
-  expect(ways).toBeGreaterThan(0);
+  expect(ending.outcome).toBe('not_sent');
+  expect(connectionCount).toBeGreaterThan(0);
   expect(platform.arrivalsOf('proxied')).toBe(1);
   expect(platform.idsOf('proxied')).toEqual([]);
 });

@@ -7,17 +7,16 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { apiList, undocumented } from '../support/public-api.ts';
 
-// What the documentation says about itself and about the code: nothing undocumented, nothing stale,
-// no link into the void.
+// Every public name is documented, and the documentation has no stale name and no broken link.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
 test('every public name and every field of it is documented', () => {
   expect(undocumented()).toEqual([]);
 }, 30_000);
 
-test('a name or a field without documentation is found', () => {
+test('a name or a field without documentation is reported', () => {
   const path = join(root, 'src', 'probe.ts');
   const probe = `
     interface Base { inherited: string }
@@ -35,7 +34,7 @@ test('a name or a field without documentation is found', () => {
       /** Fine. */
       two: 2;
     };
-    export const bare = (given: { field: string }): string => given.field;
+    export const bare = (input: { field: string }): string => input.field;
   `;
   expect(undocumented([path], new Map([[path, probe]]))).toEqual([
     'src/probe.ts Either.one',
@@ -48,11 +47,11 @@ test('a name or a field without documentation is found', () => {
 }, 30_000);
 
 test('docs/api.md is what `npm run api-list` writes', () => {
-  expect(textOf('docs/api.md')).toBe(apiList());
+  expect(readText('docs/api.md')).toBe(apiList());
 }, 30_000);
 
 test('docs/api.md names every field of every resource', () => {
-  const lines = textOf('docs/api.md').split('\n');
+  const lines = readText('docs/api.md').split('\n');
   const missing = Object.entries(schemas).flatMap(([constant, schema]) => {
     const noun = constant.replace(/Schema$/, '');
     const shape = Object.keys(('shape' in schema ? schema.shape : {}) as object);
@@ -85,7 +84,7 @@ const pages = [
 ];
 
 /** The anchors that GitHub gives to the headings of a page. */
-const anchorsOf = (text: string): string[] =>
+const findAnchors = (text: string): string[] =>
   [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
@@ -93,35 +92,38 @@ const anchorsOf = (text: string): string[] =>
       .replace(/\s/g, '-'),
   );
 
-/** Links of a page that lead nowhere. */
-function dangling(page: string, text: string): string[] {
+/** Links of a page without a target. */
+function findBrokenLinks(page: string, text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
     if (/^https?:/.test(target)) return [];
     const [path = '', anchor] = target.split('#');
     const file = path === '' ? page : join(dirname(page), path);
     const there = path === '' || existsSync(join(root, file));
-    const found =
+    const exists =
       there &&
-      (anchor === undefined || anchorsOf(path === '' ? text : textOf(file)).includes(anchor));
-    return found ? [] : [`${page}: ${target}`];
+      (anchor === undefined || findAnchors(path === '' ? text : readText(file)).includes(anchor));
+    return exists ? [] : [`${page}: ${target}`];
   });
 }
 
-test.each(pages)('no link of %s dangles', (page) => {
-  expect(dangling(page, textOf(page))).toEqual([]);
+test.each(pages)('%s has no broken link', (page) => {
+  expect(findBrokenLinks(page, readText(page))).toEqual([]);
 });
 
-test('a dangling link is found', () => {
+test('a broken link is reported', () => {
   const text = '# A page\n\n[a](README.md) [b](nowhere.md) [c](#a-page) [d](#elsewhere)\n';
-  expect(dangling('probe.md', text)).toEqual(['probe.md: nowhere.md', 'probe.md: #elsewhere']);
+  expect(findBrokenLinks('probe.md', text)).toEqual([
+    'probe.md: nowhere.md',
+    'probe.md: #elsewhere',
+  ]);
 });
 
-/** The documents that comments and messages send their readers to. */
-const namedDocuments = (text: string): string[] =>
+/** The documents that comments and messages name. */
+const findDocumentNames = (text: string): string[] =>
   [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
 
-test('every document that the code names is there', () => {
+test('every document that the code names exists', () => {
   const code = globSync(
     ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
     {
@@ -129,14 +131,14 @@ test('every document that the code names is there', () => {
     },
   );
   const named = code.flatMap((file) =>
-    namedDocuments(textOf(file)).map((path) => `${file}: ${path}`),
+    findDocumentNames(readText(file)).map((path) => `${file}: ${path}`),
   );
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((each) => !existsSync(join(root, each.split(': ')[1] ?? '')))).toEqual([]);
 });
 
-test('the guides can be reached from the README', () => {
-  const readme = textOf('README.md');
+test('the README links to every guide', () => {
+  const readme = readText('README.md');
   // The guide for contributors is not in the package.
   const guides = pages.filter(
     (page) => dirname(page) === 'docs' && page !== 'docs/contributing.md',
@@ -145,10 +147,10 @@ test('the guides can be reached from the README', () => {
   expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-test('README and guides stay short', () => {
+test('README and guides are short', () => {
   // The bars and dashes of a table are not words.
   const countWords = (path: string): number =>
-    textOf(path)
+    readText(path)
       .split(/\s+/)
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
   const guides = pages.filter((page) => dirname(page) === 'docs' && page !== 'docs/api.md');
@@ -169,10 +171,10 @@ function rowsUnder(text: string, heading: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-test('the options in docs/options.md are those of the code, with its defaults', () => {
+test('docs/options.md has the options and the defaults of the code', () => {
   const source = ts.createSourceFile(
     'o.ts',
-    textOf('src/options.ts'),
+    readText('src/options.ts'),
     ts.ScriptTarget.ES2024,
     true,
   );
@@ -184,28 +186,28 @@ test('the options in docs/options.md are those of the code, with its defaults', 
     const value = ts.getTextOfJSDocComment(tag?.comment)?.replace(/\s+/g, ' ') ?? '';
     return [member.name?.getText(), value];
   });
-  const table = rowsUnder(textOf('docs/options.md'), 'Options').map(([name = '', value = '']) => [
+  const table = rowsUnder(readText('docs/options.md'), 'Options').map(([name = '', value = '']) => [
     name.replaceAll('`', ''),
     value.replaceAll('`', ''),
   ]);
   expect(table).toEqual(documented?.map(([name, value]) => [name, value?.replaceAll('`', '')]));
 });
 
-test('the defaults that are documented are those that hold', async () => {
+test('the documented defaults are the actual defaults', async () => {
   const { resolveOptions } = await import('../../src/options.ts');
-  const settled = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
+  const options = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
   const table = new Map(
-    rowsUnder(textOf('docs/options.md'), 'Options').map(([name = '', value = '']) => [
+    rowsUnder(readText('docs/options.md'), 'Options').map(([name = '', value = '']) => [
       name.replaceAll('`', ''),
       value.replaceAll(/[`']/g, ''),
     ]),
   );
   for (const name of ['timeout', 'totalTimeout', 'maxRetries', 'validation'] as const) {
-    expect([name, table.get(name)]).toEqual([name, String(settled[name])]);
+    expect([name, table.get(name)]).toEqual([name, String(options[name])]);
   }
 });
 
-const gapRows = [...textOf('docs/gaps.md').matchAll(/^\| (\d+) +\|/gm)].map(([, row]) =>
+const gapRows = [...readText('docs/gaps.md').matchAll(/^\| (\d+) +\|/gm)].map(([, row]) =>
   Number(row),
 );
 const references = readdirSync(join(root, 'src'), { withFileTypes: true, recursive: true })
@@ -220,12 +222,12 @@ const references = readdirSync(join(root, 'src'), { withFileTypes: true, recursi
     );
   });
 
-test('the gaps are numbered without a hole', () => {
+test('the rows of docs/gaps.md are numbered from 1', () => {
   expect(gapRows.length).toBeGreaterThan(50);
   expect(gapRows).toEqual(gapRows.map((_, index) => index + 1));
 });
 
-test('every gap is named by the code that it concerns, and the code names no other', () => {
+test('the code refers to every row of docs/gaps.md and to no other', () => {
   expect(gapRows.filter((row) => !references.includes(row))).toEqual([]);
   expect(references.filter((row) => !gapRows.includes(row))).toEqual([]);
 });

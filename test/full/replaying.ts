@@ -1,9 +1,9 @@
-import type { Door } from './server.ts';
+import type { Endpoint } from './server.ts';
 
 /*
- * Somebody may put a dispatcher in the place of Node's own that sends a failed request again, as
- * undici's RetryAgent does. The last error is then a refused connection although the first try was
- * acted on, so an error code alone proves nothing: the wire has to remember that it started.
+ * An application may replace Node's dispatcher by one that repeats failed requests, as undici's
+ * RetryAgent does. The last error is then a refused connection although the first try took effect, so
+ * an error code alone proves nothing: the transport has to remember that it started.
  */
 
 interface Dispatcher {
@@ -11,61 +11,61 @@ interface Dispatcher {
 }
 type Handler = Record<string, (...args: readonly unknown[]) => unknown>;
 
-const doors = new Map<string, Door>();
+const endpoints = new Map<string, Endpoint>();
 
-/** Failed requests to this door are sent again, once, when nobody listens behind it any more. */
-export function replayTo(door: Door): () => void {
-  const { origin } = new URL(door.baseUrl);
-  doors.set(origin, door);
+/** Repeats failed requests to this endpoint once, after it has stopped listening. */
+export function replayTo(endpoint: Endpoint): () => void {
+  const { origin } = new URL(endpoint.baseUrl);
+  endpoints.set(origin, endpoint);
   return () => {
-    doors.delete(origin);
+    endpoints.delete(origin);
   };
 }
 
-/** Puts the replaying dispatcher in the place of Node's own; undefined where there is none. */
+/** Replaces Node's dispatcher by one that repeats requests; undefined where there is no dispatcher. */
 export function installReplay(): (() => void) | undefined {
-  // The dispatcher comes with the first class of fetch that is used.
+  // The first use of a class of fetch creates the dispatcher.
   void new Headers();
-  const undo = [1, 2].flatMap((version) => {
+  const undoSteps = [1, 2].flatMap((version) => {
     const symbol = Symbol.for(`undici.globalDispatcher.${version}`);
-    const own = Reflect.get(globalThis, symbol) as Dispatcher | undefined;
-    if (own === undefined) return [];
-    Reflect.set(globalThis, symbol, replaying(own));
+    const native = Reflect.get(globalThis, symbol) as Dispatcher | undefined;
+    if (native === undefined) return [];
+    Reflect.set(globalThis, symbol, withReplay(native));
     return [
       () => {
-        Reflect.set(globalThis, symbol, own);
+        Reflect.set(globalThis, symbol, native);
       },
     ];
   });
-  return undo.length === 0
+  return undoSteps.length === 0
     ? undefined
     : () => {
-        for (const each of undo) each();
+        for (const undo of undoSteps) undo();
       };
 }
 
-const replaying = (own: Dispatcher): Dispatcher => ({
+const withReplay = (native: Dispatcher): Dispatcher => ({
   dispatch(options, handler) {
-    const door = doors.get(options.origin);
-    if (door === undefined) return own.dispatch(options, handler);
-    return own.dispatch(
+    const endpoint = endpoints.get(options.origin);
+    if (endpoint === undefined) return native.dispatch(options, handler);
+    return native.dispatch(
       options,
-      again(
+      resendOnFailure(
         handler,
-        () => !door.listening,
-        (second) => own.dispatch(options, second),
+        () => !endpoint.isListening,
+        (second) => native.dispatch(options, second),
       ),
     );
   },
 });
 
-/** The handler, but that its first failure before an answer leads to a second request. */
-function again(
+/** The handler, except that its first failure before a response causes a second request. */
+function resendOnFailure(
   handler: Handler,
-  isDue: () => boolean,
+  shouldResend: () => boolean,
   send: (handler: Handler) => boolean,
 ): Handler {
-  let received = false;
+  let hasResponse = false;
   const watched: Handler = {};
   for (const name of [
     'onRequestStart',
@@ -80,9 +80,9 @@ function again(
     'onError',
   ]) {
     watched[name] = (...args) => {
-      if (name === 'onResponseStart' || name === 'onHeaders') received = true;
-      const failed = name === 'onResponseError' || name === 'onError';
-      return failed && !received && isDue() ? send(handler) : handler[name]?.(...args);
+      if (name === 'onResponseStart' || name === 'onHeaders') hasResponse = true;
+      const isFailure = name === 'onResponseError' || name === 'onError';
+      return isFailure && !hasResponse && shouldResend() ? send(handler) : handler[name]?.(...args);
     };
   }
   return watched;

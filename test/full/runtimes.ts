@@ -2,17 +2,17 @@
 export interface Runtime {
   readonly name: string;
   readonly binary: string;
-  /** What comes before the script. */
+  /** Arguments before the script. */
   readonly args: readonly string[];
 }
 
-/** Other runtimes by their binaries: PAYMENTS_SDK_RUNTIMES="node22=/path,bun=/path,deno=/path". */
-export const givenRuntimes: readonly Runtime[] = (process.env['PAYMENTS_SDK_RUNTIMES'] ?? '')
+/** Other runtimes and their binaries: PAYMENTS_SDK_RUNTIMES="node22=/path,bun=/path,deno=/path". */
+export const otherRuntimes: readonly Runtime[] = (process.env['PAYMENTS_SDK_RUNTIMES'] ?? '')
   .split(',')
-  .filter((each) => each.includes('='))
-  .map((each) => {
-    const at = each.indexOf('=');
-    const name = each.slice(0, at);
+  .filter((entry) => entry.includes('='))
+  .map((entry) => {
+    const at = entry.indexOf('=');
+    const name = entry.slice(0, at);
     const args = name.startsWith('deno') ? ['run', '-A'] : [];
-    return { name, binary: each.slice(at + 1), args };
+    return { name, binary: entry.slice(at + 1), args };
   });

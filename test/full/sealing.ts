@@ -8,26 +8,25 @@ import type { Sdk } from './play.ts';
 import { FaultPlatform, nonceHeader, type Exchange } from './server.ts';
 
 /*
- * Bun and Deno send a request again by themselves when a connection that they use once more turns
- * out dead, and say nothing of it. Here connections are used, then die after the server has acted on
- * a write: it has to arrive once and to be reported as unknown.
- * node test/full/sealing.ts, on every runtime.
+ * Bun and Deno repeat a request without a report when a reused connection is dead. Here reused
+ * connections die after a write took effect: it has to arrive once, with the outcome unknown.
+ * Runs on every runtime: node test/full/sealing.ts
  */
 
-/** How a connection dies once the server has acted. */
+/** How a connection dies after the effect. */
 const deaths: Readonly<Record<string, (exchange: Exchange) => void>> = {
   FIN: (exchange) => {
-    exchange.fin();
+    exchange.sendFin();
   },
   RST: (exchange) => {
-    exchange.rst();
+    exchange.sendRst();
   },
   'FIN after half of a head': (exchange) => {
     exchange.send('HTTP/1.1 200 OK\r\ncontent-ty');
-    exchange.fin();
+    exchange.sendFin();
   },
   'the server stops': (exchange) => {
-    exchange.door.shut();
+    exchange.endpoint.close();
   },
 };
 
@@ -47,63 +46,70 @@ const writes = {
 export interface Sealed {
   readonly method: string;
   readonly death: string;
-  /** How often the write arrived, and took effect. */
+  /** How many times the write arrived. */
   readonly arrivals: number;
   readonly effects: number;
-  /** Whether it came over a connection that had been used before. */
+  /** Whether the write used a connection that had carried another request. */
   readonly reused: boolean;
-  /** What the caller was told. */
+  /** The outcome that the caller received. */
   readonly outcome: string;
 }
 
-export const isRight = ({ arrivals, effects, outcome }: Sealed): boolean =>
+export const isSentOnce = ({ arrivals, effects, outcome }: Sealed): boolean =>
   arrivals === 1 && effects === 1 && outcome === 'unknown';
 
-/** Every write over every death. */
-export async function sealing(sdk: Sdk): Promise<Sealed[]> {
-  const seen: Sealed[] = [];
+/** Sends every write over every kind of dying connection. */
+export async function writeOverDyingConnections(sdk: Sdk): Promise<Sealed[]> {
+  const results: Sealed[] = [];
   for (const [method, write] of Object.entries(writes)) {
-    for (const [death, die] of Object.entries(deaths)) {
+    for (const [death, breakConnection] of Object.entries(deaths)) {
       const platform = new FaultPlatform(usual);
       await platform.start();
       const client = new sdk.PaymentsClient({
         baseUrl: platform.shared.baseUrl,
         apiKey: 'sk_sealing',
-        // Nothing here waits for an answer, so a machine under load may take its time.
+        // No call here waits for a response, so a busy machine may be slow.
         timeout: 5_000,
       });
-      // Three connections, each of them used: whatever is in a pool is stale when the write comes.
+      // Uses three connections, so that every pooled connection is a reused one.
       await Promise.all(
-        ['a', 'b', 'c'].map((each) =>
-          client.transfers.get(`txfr_${each}`, { headers: { [nonceHeader]: `read ${each}` } }),
+        ['a', 'b', 'c'].map((name) =>
+          client.transfers.get(`txfr_${name}`, { headers: { [nonceHeader]: `read ${name}` } }),
         ),
       );
-      // On Node writes have connections of their own.
+      // On Node writes have separate connections.
       await Promise.all(
-        ['a', 'b', 'c'].map((each) => write(client, { [nonceHeader]: `warm ${each}` })),
+        ['a', 'b', 'c'].map((name) => write(client, { [nonceHeader]: `warm ${name}` })),
       );
       const nonce = 'sealed';
       let reused = false;
       const step = {
         play: (exchange: Exchange): void => {
-          reused ||= exchange.reused;
+          reused ||= exchange.isReused;
           exchange.commit();
-          die(exchange);
+          breakConnection(exchange);
         },
       };
-      platform.expect(nonce, [step, step, step]);
+      platform.plan(nonce, [step, step, step]);
       const outcome = await write(client, { [nonceHeader]: nonce }).then(
         () => 'ok',
         (error: unknown) => (error instanceof sdk.PaymentsError ? error.outcome : String(error)),
       );
-      // A replay may come after the error.
+      // A repeated request may arrive after the error.
       await new Promise((resolve) => setTimeout(resolve, 100));
       const effects = platform.idsOf(nonce).length;
-      seen.push({ method, death, arrivals: platform.arrivalsOf(nonce), effects, reused, outcome });
+      results.push({
+        method,
+        death,
+        arrivals: platform.arrivalsOf(nonce),
+        effects,
+        reused,
+        outcome,
+      });
       platform.stop();
     }
   }
-  return seen;
+  return results;
 }
 
 async function main(): Promise<void> {
@@ -111,13 +117,13 @@ async function main(): Promise<void> {
   const variant = variants.find(({ name }) => name === values.mutant);
   if (values.mutant !== undefined && variant === undefined) throw new Error('no such mutant');
   const sdk = (await import(variant ? applyVariant(variant) : '../../src/index.ts')) as Sdk;
-  const seen = await sealing(sdk);
-  for (const each of seen) {
-    const { method, death, arrivals, effects, reused, outcome } = each;
-    const told = `${arrivals} arrivals, ${effects} effects, ${reused ? 'reused' : 'fresh'} connection, ${outcome}`;
-    console.log(`${isRight(each) ? 'right' : 'WRONG'} ${method}, ${death}: ${told}`);
+  const results = await writeOverDyingConnections(sdk);
+  for (const result of results) {
+    const { method, death, arrivals, effects, reused, outcome } = result;
+    const summary = `${arrivals} arrivals, ${effects} effects, ${reused ? 'reused' : 'fresh'} connection, ${outcome}`;
+    console.log(`${isSentOnce(result) ? 'right' : 'WRONG'} ${method}, ${death}: ${summary}`);
   }
-  process.exit(seen.every(isRight) ? 0 : 1);
+  process.exit(results.every(isSentOnce) ? 0 : 1);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -3,19 +3,18 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { successBody } from './bodies.ts';
 
 /*
- * A platform on raw sockets. It reads requests itself and keeps a ledger of what took effect, so
- * that after a call there is a truth to compare the SDK's word with: whether the request was read,
- * and how often it was acted on. What it answers, and how it breaks, is told per call (a nonce in
- * the header below) and per arrival of that call.
+ * A platform on raw sockets. It parses requests and keeps a ledger of their effects, so that a test
+ * can compare the outcome of a call with the truth. Each call has a nonce in the header below; a
+ * plan defines how the platform responds to each arrival of that call.
  */
 
-/** Names the call that a request belongs to, even when its body never arrives. */
+/** Identifies the call of a request, even if the body never arrives. */
 export const nonceHeader = 'x-nonce';
 
-/** Plays one answer, or the lack of one. */
+/** Sends one response, or none. */
 export type Play = (exchange: Exchange) => void;
 
-/** When the play begins: once the whole request is read, or as soon as its head is. */
+/** The response to one arrival. With `at: head` it starts before the body has been read. */
 export interface Step {
   readonly at?: 'head' | undefined;
   readonly play: Play;
@@ -28,33 +27,33 @@ interface Head {
   readonly size: number;
 }
 
-/** One request as the server sees it, and what can be done to its connection. */
+/** One request that the server received, and its connection. */
 export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly nonce: string;
   readonly body: string;
-  readonly door: Door;
+  readonly endpoint: Endpoint;
   readonly #socket: Socket;
   readonly #platform: FaultPlatform;
   readonly #done: () => void;
-  readonly #reused: boolean;
+  readonly #isReused: boolean;
 
   constructor(
     platform: FaultPlatform,
-    door: Door,
+    endpoint: Endpoint,
     socket: Socket,
     head: Head,
     body: string,
-    reused: boolean,
+    isReused: boolean,
     done: () => void,
   ) {
-    this.#reused = reused;
+    this.#isReused = isReused;
     this.#platform = platform;
     this.#socket = socket;
     this.#done = done;
-    this.door = door;
+    this.endpoint = endpoint;
     this.method = head.method;
     this.path = head.path;
     this.headers = head.headers;
@@ -62,39 +61,39 @@ export class Exchange {
     this.body = body;
   }
 
-  /** Acts on the request. A read has no effect to note. */
+  /** Records the effect of the request. A read has none. */
   commit(): void {
     if (this.method !== 'GET') this.#platform.commit(this.nonce, this.headers);
   }
 
-  /** Acts on it some time after the answer should have come. */
+  /** Records the effect after the response should have arrived. */
   commitLater(ms: number): void {
-    this.#platform.later(ms, () => {
+    this.#platform.scheduleEffect(ms, () => {
       this.commit();
     });
   }
 
-  /** What a success says: the id that the ledger holds, or the one that was asked for. */
-  success(): string {
+  /** The body of a success: with the id in the ledger, or with the id in the path. */
+  buildSuccess(): string {
     const [id] = this.#platform.idsOf(this.nonce);
     return successBody(this, id);
   }
 
-  /** Another address of this server that must never be asked for anything. */
-  elsewhere(): string {
+  /** A path of this server that must not receive a request. */
+  forbiddenPath(): string {
     return `/v0/elsewhere/${this.nonce}`;
   }
 
-  /** The same at another origin. */
-  otherOrigin(): string {
-    return `http://127.0.0.1:${this.#platform.beside.port}/v0/elsewhere/${this.nonce}`;
+  /** The same path at another origin. */
+  forbiddenUrl(): string {
+    return `http://127.0.0.1:${this.#platform.otherOrigin.port}/v0/elsewhere/${this.nonce}`;
   }
 
   send(bytes: string | Uint8Array): void {
     if (this.#socket.writable) this.#socket.write(bytes);
   }
 
-  /** An answer with its length, after which the connection can be used again. */
+  /** Sends a complete response; the connection can be reused afterwards. */
   reply(status: string | number, body: string | Uint8Array, ...headers: string[]): void {
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     const typed = headers.some((line) => line.startsWith('content-type'))
@@ -105,39 +104,39 @@ export class Exchange {
     this.#done();
   }
 
-  /** The head of an answer without anything that says how long it is. */
-  begin(status: string | number, ...headers: string[]): void {
+  /** Sends the head of a response without adding its length. */
+  sendHead(status: string | number, ...headers: string[]): void {
     this.send(head(status, headers));
   }
 
-  /** Says that the answer is whole: the next request may be read. */
-  over(): void {
+  /** Marks the response as complete: the next request may be read. */
+  finish(): void {
     this.#done();
   }
 
-  fin(): void {
+  sendFin(): void {
     this.#socket.end();
-    this.#platform.soon(200, () => {
+    this.#platform.schedule(200, () => {
       this.#socket.destroy();
     });
   }
 
-  rst(): void {
+  sendRst(): void {
     this.#socket.resetAndDestroy();
   }
 
-  /** Does something once what was written before has left. */
-  afterwards(ms: number, act: () => void): void {
-    this.#platform.soon(ms, act);
+  /** Runs an action later, after the pending writes. */
+  schedule(ms: number, act: () => void): void {
+    this.#platform.schedule(ms, act);
   }
 
-  /** Whether the connection has carried a request before this one. */
-  get reused(): boolean {
-    return this.#reused;
+  /** Whether the connection carried an earlier request. */
+  get isReused(): boolean {
+    return this.#isReused;
   }
 
-  /** Whether somebody still listens. */
-  get open(): boolean {
+  /** Whether the client still reads. */
+  get isOpen(): boolean {
     return this.#socket.writable;
   }
 }
@@ -146,8 +145,8 @@ const head = (status: string | number, headers: readonly string[]): string =>
   [`HTTP/1.1 ${status === 200 ? '200 OK' : `${status} Because`}`, ...headers, '', ''].join('\r\n');
 
 /** One listening port. */
-export class Door {
-  /** What a new connection meets. */
+export class Endpoint {
+  /** How a new connection is treated. */
   mode: 'serve' | 'fin' | 'rst' = 'serve';
   port = 0;
   readonly #platform: FaultPlatform;
@@ -158,7 +157,7 @@ export class Door {
     this.#platform = platform;
   }
 
-  get listening(): boolean {
+  get isListening(): boolean {
     return this.#server !== undefined;
   }
 
@@ -166,11 +165,11 @@ export class Door {
     return `http://127.0.0.1:${this.port}/v0`;
   }
 
-  /** Listens; on the same port as before, if there was one. Resolves to whether it does. */
+  /** Listens, on the earlier port if there was one. Resolves to whether that succeeded. */
   open(port = this.port): Promise<boolean> {
     if (this.#server !== undefined) return Promise.resolve(true);
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      this.#meet(socket);
+      this.#accept(socket);
     });
     this.#server = server;
     return new Promise((resolve) => {
@@ -185,22 +184,22 @@ export class Door {
     });
   }
 
-  /** Does something to every connection that is open. */
-  toAll(act: (socket: Socket) => void): number {
+  /** Runs an action on every open connection, and returns their number. */
+  forEachSocket(act: (socket: Socket) => void): number {
     const all = [...this.#sockets];
     for (const socket of all) act(socket);
     return all.length;
   }
 
-  /** Stops listening and leaves every connection, as a process that dies does. */
-  shut(): void {
+  /** Stops listening and destroys every connection, like a process that dies. */
+  close(): void {
     this.#server?.close();
     this.#server = undefined;
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
   }
 
-  #meet(socket: Socket): void {
+  #accept(socket: Socket): void {
     socket.on('error', () => {
       socket.destroy();
     });
@@ -219,37 +218,37 @@ export class Door {
       socket.end();
       return;
     }
-    this.#converse(socket);
+    this.#readRequests(socket);
   }
 
-  /** Reads requests one after the other, each once the one before has been answered in full. */
-  #converse(socket: Socket): void {
+  /** Reads one request after another, each after the complete response to the last one. */
+  #readRequests(socket: Socket): void {
     let unread: Uint8Array = new Uint8Array(0);
     let busy = false;
     let served = 0;
-    let noted: Head | undefined;
+    let unfinishedHead: Head | undefined;
     const step = (): void => {
       if (busy || unread.byteLength === 0) return;
-      const request = noted ?? headOf(unread);
+      const request = unfinishedHead ?? parseHead(unread);
       if (request === undefined) return;
-      const fresh = noted === undefined;
-      noted = request;
+      const isNew = unfinishedHead === undefined;
+      unfinishedHead = request;
       const nonce = request.headers.get(nonceHeader);
-      if (fresh) this.#platform.note(nonce, request);
-      const planned = this.#platform.stepFor(nonce);
+      if (isNew) this.#platform.recordArrival(nonce, request);
+      const next = this.#platform.findStep(nonce);
       const length = Number(request.headers.get('content-length') ?? 0);
-      const whole = unread.byteLength >= request.size + length;
-      if (!whole && planned.at !== 'head') return;
+      const isComplete = unread.byteLength >= request.size + length;
+      if (!isComplete && next.at !== 'head') return;
       const body = new TextDecoder().decode(unread.subarray(request.size, request.size + length));
       unread = unread.subarray(request.size + length);
       busy = true;
-      noted = undefined;
+      unfinishedHead = undefined;
       const exchange = new Exchange(this.#platform, this, socket, request, body, served > 0, () => {
         busy = false;
         step();
       });
       served += 1;
-      planned.play(exchange);
+      next.play(exchange);
     };
     socket.on('data', (chunk) => {
       const joined = new Uint8Array(unread.byteLength + chunk.byteLength);
@@ -261,7 +260,7 @@ export class Door {
   }
 }
 
-function headOf(bytes: Uint8Array): Head | undefined {
+function parseHead(bytes: Uint8Array): Head | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
@@ -276,12 +275,12 @@ function headOf(bytes: Uint8Array): Head | undefined {
   return { method, path, headers, size: end + 4 };
 }
 
-/** The doors of one platform, what it was told to do, and what it did. */
+/** A platform with its endpoints, its plans and its ledger. */
 export class FaultPlatform {
-  readonly shared = new Door(this);
-  /** Another origin, to which nothing may ever be sent. */
-  readonly beside = new Door(this);
-  /** What must never arrive: a followed redirect, a request that nobody made. */
+  readonly shared = new Endpoint(this);
+  /** Another origin, for redirects that no client may follow. */
+  readonly otherOrigin = new Endpoint(this);
+  /** Requests that must not arrive: followed redirects, and requests of no call. */
   readonly trespasses: string[] = [];
   readonly #plans = new Map<string, readonly Step[]>();
   readonly #arrivals = new Map<string, number>();
@@ -292,61 +291,54 @@ export class FaultPlatform {
   #late = 0;
   #made = 0;
 
-  /** `usual` answers what no plan covers. */
+  /** `usual` responds to requests without a plan. */
   constructor(usual: Step) {
     this.#usual = usual;
   }
 
   /**
-   * A door for one call, below the range that the system takes ports for connections from: what is
-   * shut stays shut.
+   * Opens an endpoint for one call. Its port is below the range of ephemeral ports, so that no other
+   * socket takes it after a close.
    */
-  async ownDoor(): Promise<Door> {
-    const door = new Door(this);
-    while (!(await door.open(randomInt(15_000, 31_000))));
-    return door;
+  async openEndpoint(): Promise<Endpoint> {
+    const endpoint = new Endpoint(this);
+    while (!(await endpoint.open(randomInt(15_000, 31_000))));
+    return endpoint;
   }
 
   async start(): Promise<void> {
     await this.shared.open();
-    await this.beside.open();
+    await this.otherOrigin.open();
   }
 
-  /** What the arrivals of a call meet, in order; those beyond the list meet the usual answer. */
-  expect(nonce: string, steps: readonly Step[]): void {
+  /** Sets the responses to the arrivals of a call, in order. Later arrivals get the usual response. */
+  plan(nonce: string, steps: readonly Step[]): void {
     this.#plans.set(nonce, steps);
   }
 
-  /** Lets go of all that is known of a call. */
-  forget(nonce: string): void {
-    this.#plans.delete(nonce);
-    this.#arrivals.delete(nonce);
-    this.#ledger.delete(nonce);
-  }
-
-  /** How often the head of a request of this call was read. */
+  /** How many request heads of this call were read. */
   arrivalsOf(nonce: string): number {
     return this.#arrivals.get(nonce) ?? 0;
   }
 
-  /** What took effect for this call. */
+  /** The ids of the effects of this call. */
   idsOf(nonce: string): readonly string[] {
     return this.#ledger.get(nonce) ?? [];
   }
 
-  note(nonce: string | undefined, { method, path }: Head): void {
+  recordArrival(nonce: string | undefined, { method, path }: Head): void {
     if (nonce === undefined || path.includes('/elsewhere/')) {
-      this.trespasses.push(`${method} ${path} arrived, and nobody asked for it`);
+      this.trespasses.push(`${method} ${path} arrived and belongs to no call`);
     }
     if (nonce !== undefined) this.#arrivals.set(nonce, this.arrivalsOf(nonce) + 1);
   }
 
-  stepFor(nonce: string | undefined): Step {
-    const planned = this.#plans.get(nonce ?? '')?.[this.arrivalsOf(nonce ?? '') - 1];
-    return planned ?? this.#usual;
+  findStep(nonce: string | undefined): Step {
+    const next = this.#plans.get(nonce ?? '')?.[this.arrivalsOf(nonce ?? '') - 1];
+    return next ?? this.#usual;
   }
 
-  /** Acts once for each request, or once for each idempotency key where there is one. */
+  /** Records one effect for each request, or for each idempotency key if there is one. */
   commit(nonce: string, headers: ReadonlyMap<string, string>): void {
     const key = headers.get('idempotency-key');
     if (key !== undefined) {
@@ -357,17 +349,17 @@ export class FaultPlatform {
     this.#ledger.set(nonce, [...this.idsOf(nonce), `txfr_${this.#made}`]);
   }
 
-  /** Does something later that belongs to the truth: `settled` waits for it. */
-  later(ms: number, act: () => void): void {
+  /** Runs an effect later; `waitForEffects` waits for it. */
+  scheduleEffect(ms: number, act: () => void): void {
     this.#late += 1;
-    this.soon(ms, () => {
+    this.schedule(ms, () => {
       act();
       this.#late -= 1;
     });
   }
 
-  /** Does something later that nobody waits for. */
-  soon(ms: number, act: () => void): void {
+  /** Runs an action later, without a wait for it. */
+  schedule(ms: number, act: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       act();
@@ -375,15 +367,15 @@ export class FaultPlatform {
     this.#timers.add(timer);
   }
 
-  /** Resolves when nothing is about to take effect any more. */
-  async settled(): Promise<void> {
+  /** Resolves when no effect is pending. */
+  async waitForEffects(): Promise<void> {
     while (this.#late > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    this.shared.shut();
-    this.beside.shut();
+    this.shared.close();
+    this.otherOrigin.close();
   }
 }

@@ -9,15 +9,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
 import { accountId } from './bodies.ts';
 
-// What goes wrong with TLS, on Node: nothing leaves before the handshake is done, and the wire knows.
+// Failures of TLS on Node: the transport knows that nothing is sent before the handshake has finished.
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-tls-'));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// The dispatcher's word counts from the first request on whose beginning it told and that was
-// answered.
+// The SDK trusts the dispatcher after it has reported the start of one successful request.
 beforeAll(async () => {
   const server = createHttp((_, response) => response.end('{}')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -32,30 +31,32 @@ beforeAll(async () => {
   server.closeAllConnections();
 });
 
-const makes = [
+const certificateArgs = [
   ...['req', '-x509', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'],
   ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
   ...['-addext', 'subjectAltName=IP:127.0.0.1'],
 ];
 
-function certificate(): { key: string; cert: string } | undefined {
+function createCertificate(): { key: string; cert: string } | undefined {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   try {
-    execFileSync('openssl', [...makes, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+    execFileSync('openssl', [...certificateArgs, '-keyout', key, '-out', cert], {
+      stdio: 'ignore',
+    });
   } catch (error) {
-    // Only a machine without the program may go on without these tests.
+    // The tests are skipped only if openssl is missing.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
-const pair = certificate();
+const pair = createCertificate();
 const withCertificate = test.skipIf(pair === undefined);
 
 interface Secure {
   readonly payments: PaymentsClient;
-  /** How many requests were read. */
+  /** The number of requests that the server read. */
   readonly read: () => number;
 }
 
@@ -67,8 +68,8 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.02);
 });
 
-/** A platform behind TLS whose first connections are treated otherwise. */
-async function secure(
+/** Starts a platform behind TLS that treats its first connections differently. */
+async function startTlsPlatform(
   first: (socket: Socket) => void,
   options: {
     readonly connections?: number;
@@ -77,15 +78,15 @@ async function secure(
   tls: object = {},
 ): Promise<Secure> {
   const { connections = 1, onRead } = options;
-  let read = 0;
-  let met = 0;
+  let countRequests = 0;
+  let connectionCount = 0;
   const raw = new Map<number, Socket>();
   const https = createHttps({ ...pair, ...tls }, (request, response) => {
     request.resume().on('end', () => {
-      read += 1;
+      countRequests += 1;
       if (onRead !== undefined) {
         const underneath = raw.get(request.socket.remotePort ?? 0);
-        if (underneath === undefined) throw new Error('a request without a connection');
+        if (underneath === undefined) throw new Error('the request has no connection');
         onRead(request.socket, underneath);
         return;
       }
@@ -98,9 +99,9 @@ async function secure(
   https.on('tlsClientError', () => undefined);
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    met += 1;
+    connectionCount += 1;
     raw.set(socket.remotePort ?? 0, socket);
-    if (met <= connections) first(socket);
+    if (connectionCount <= connections) first(socket);
     else https.emit('connection', socket);
   });
   servers.push(server);
@@ -112,7 +113,7 @@ async function secure(
   const timeouts = { timeout: 400, totalTimeout: 3_000 };
   return {
     payments: new PaymentsClient({ baseUrl, apiKey: 'sk_tls', ...timeouts }),
-    read: () => read,
+    read: () => countRequests,
   };
 }
 
@@ -123,55 +124,58 @@ const create = (payments: PaymentsClient): Promise<unknown> =>
     amount: '1.00',
   });
 
-async function failure(payments: PaymentsClient): Promise<PaymentsError> {
+async function expectFailure(payments: PaymentsClient): Promise<PaymentsError> {
   const error: unknown = await create(payments).catch((cause: unknown) => cause);
   if (isPaymentsError(error)) return error;
-  throw new Error('it did not fail as it should', { cause: error });
+  throw new Error('expected a PaymentsError', { cause: error });
 }
 
-withCertificate('a certificate that nobody vouches for is not_sent, and tried once', async () => {
-  const { payments, read } = await secure(() => undefined, { connections: 0 });
-  const error = await failure(payments);
+withCertificate('an untrusted certificate is not_sent and not retried', async () => {
+  const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
+    connections: 0,
+  });
+  const error = await expectFailure(payments);
   expect(error).toMatchObject({
     outcome: 'not_sent',
     code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     retryable: false,
   });
   expect(error.attempts).toHaveLength(1);
-  expect(read()).toBe(0);
+  expect(countRequests()).toBe(0);
 });
 
-const notTls = (socket: Socket): void => {
+const sendPlainText = (socket: Socket): void => {
   socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
 };
 const breaks: Readonly<Record<string, (socket: Socket) => void>> = {
   FIN: (socket) => socket.end(),
   RST: (socket) => socket.resetAndDestroy(),
-  'an answer that is not TLS': notTls,
+  'a response that is not TLS': sendPlainText,
   silence: () => undefined,
 };
 
 test.each(Object.entries(breaks))(
-  '%s in the handshake is not_sent, and sent again if it may pass',
-  async (_, act) => {
-    const { payments, read } = await secure(act, { connections: 3 });
-    const error = await failure(payments);
+  '%s in the handshake is not_sent, and retried if it may be temporary',
+  async (_, breakHandshake) => {
+    const { payments, read: countRequests } = await startTlsPlatform(breakHandshake, {
+      connections: 3,
+    });
+    const error = await expectFailure(payments);
     expect(error.outcome).toBe('not_sent');
-    // Another protocol on the port will be there the next time, too.
-    expect(error.attempts).toHaveLength(act === notTls ? 1 : 3);
-    expect(read()).toBe(0);
+    // A port with another protocol is not retried.
+    expect(error.attempts).toHaveLength(breakHandshake === sendPlainText ? 1 : 3);
+    expect(countRequests()).toBe(0);
   },
 );
 
-withCertificate.each(Object.entries(breaks).filter(([, act]) => act !== notTls))(
-  'after %s in the handshake the next attempt may succeed',
-  async (_, act) => {
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const { payments, read } = await secure(act);
-    await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
-    expect(read()).toBe(1);
-  },
-);
+withCertificate.each(
+  Object.entries(breaks).filter(([, breakHandshake]) => breakHandshake !== sendPlainText),
+)('after %s in the handshake the next attempt may succeed', async (_, breakHandshake) => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
+  await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
+  expect(countRequests()).toBe(1);
+});
 
 const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void>> = {
   FIN: (socket) => socket.end(),
@@ -186,21 +190,28 @@ const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void
 
 withCertificate.each(Object.entries(ends))(
   '%s after the request has been read is unknown',
-  async (_, act) => {
+  async (_, breakHandshake) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const { payments, read } = await secure(() => undefined, { connections: 0, onRead: act });
-    expect((await failure(payments)).outcome).toBe('unknown');
-    expect(read()).toBe(1);
+    const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
+      connections: 0,
+      onRead: breakHandshake,
+    });
+    expect((await expectFailure(payments)).outcome).toBe('unknown');
+    expect(countRequests()).toBe(1);
   },
 );
 
 withCertificate(
-  'a server that wants a certificate of the client says so too late to prove it',
+  'a server that requires a client certificate rejects too late to prove not_sent',
   async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const wants = { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' };
-    const { payments, read } = await secure(() => undefined, { connections: 0 }, wants);
-    expect((await failure(payments)).outcome).toBe('unknown');
-    expect(read()).toBe(0);
+    const { payments, read: countRequests } = await startTlsPlatform(
+      () => undefined,
+      { connections: 0 },
+      wants,
+    );
+    expect((await expectFailure(payments)).outcome).toBe('unknown');
+    expect(countRequests()).toBe(0);
   },
 );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A piece of the source, and what stands in its place. */
+/** A part of the source and its replacement. */
 export interface Change {
   /** Below src. */
   readonly file: string;
@@ -11,17 +11,17 @@ export interface Change {
   readonly to: string;
 }
 
-/** A way in which the source could be wrong. */
+/** A mistake in the source. */
 export interface Mutant {
   readonly name: string;
   readonly changes: readonly Change[];
-  /** Where a test is known to see it: beginnings of paths below test. */
+  /** Tests that notice it, as prefixes of paths below test. */
   readonly tests: readonly string[];
 }
 
 export const source = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** The text of every file that is changed, by its full path. Throws when a change does not apply. */
+/** The changed files by their full path. Throws if a change does not apply. */
 export function changedFiles({ name, changes }: Omit<Mutant, 'tests'>): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { file, from, to } of changes) {

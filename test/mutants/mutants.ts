@@ -6,21 +6,21 @@ const text = readFileSync(new URL('mutants.diff', import.meta.url), 'utf8');
 const section = /^@@ (\S+) @@ (.+)\n((?:.+\n)+)/gm;
 const entry = /^([^-+\n].*?)(?: @ (.+))?\n((?:[-+] .*\n)+)/gm;
 const change = /((?:- .*\n)+)((?:\+ .*\n)*)/g;
-const bare = (lines: string): string => lines.slice(0, -1).replaceAll(/^[-+] /gm, '');
+const removeMarkers = (lines: string): string => lines.slice(0, -1).replaceAll(/^[-+] /gm, '');
 
-const found: Mutant[] = [];
-const rest = text.replaceAll(section, (_, file: string, usual: string, entries: string) =>
+const parsed: Mutant[] = [];
+const rest = text.replaceAll(section, (_, file: string, defaultTests: string, entries: string) =>
   entries.replaceAll(entry, (_, name: string, tests: string | undefined, lines: string) => {
     const changes = Array.from(lines.matchAll(change), ([, from = '', to = '']) => ({
       file,
-      from: bare(from),
-      to: bare(to),
+      from: removeMarkers(from),
+      to: removeMarkers(to),
     }));
-    found.push({ name, changes, tests: (tests ?? usual).split(' ') });
+    parsed.push({ name, changes, tests: (tests ?? defaultTests).split(' ') });
     return '';
   }),
 );
 const stray = rest.split('\n').find((line) => line !== '' && !line.startsWith('#'));
-if (stray !== undefined) throw new Error(`mutants.diff: nobody knows what this is: ${stray}`);
+if (stray !== undefined) throw new Error(`mutants.diff: unknown line: ${stray}`);
 
-export const mutants: readonly Mutant[] = found;
+export const mutants: readonly Mutant[] = parsed;

@@ -8,10 +8,10 @@ import { changedFiles, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
 
 /*
- * Runs the core on each mutant: first the tests that are known to see it, all of them if it lives.
- * npm run mutants                        every one
- * npm run mutants -- 'name'              those of that name, or of several
- * npm run mutants -- --changed [commit]  those whose source or tests differ from that commit
+ * Runs the core on each mutant: first the tests of the mutant, then all tests if it survives.
+ * npm run mutants                        every mutant
+ * npm run mutants -- 'name'              mutants with these names
+ * npm run mutants -- --changed [commit]  mutants with source or tests that differ from the commit
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,15 +27,15 @@ type Verdict =
 
 let runs = 0;
 
-/** Runs tests on a mutant, until the first that fails. */
-function tested({ name, changes }: Mutant, files: readonly string[]): Promise<Verdict> {
+/** Runs tests on a mutant until the first failure. */
+function runTests({ name, changes }: Mutant, files: readonly string[]): Promise<Verdict> {
   const report = join(reports, `${(runs += 1)}.json`);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
   const options = ['--project', 'core', '--bail', '1', '--maxWorkers', '1', '--reporter', 'json'];
   const child = spawn(process.execPath, [...vitest, ...options, '--outputFile', report, ...files], {
     cwd: root,
     stdio: 'ignore',
-    // A mutant may go round in circles; a machine may be busy.
+    // A mutant may never end, and a machine may be busy.
     timeout: 600_000,
     killSignal: 'SIGKILL',
     env: { ...process.env, PAYMENTS_SDK_MUTANT: changes.length === 0 ? '' : name },
@@ -43,8 +43,8 @@ function tested({ name, changes }: Mutant, files: readonly string[]): Promise<Ve
   return new Promise((resolve) => {
     child.on('close', (code, signal) => {
       if (code === 0) resolve({ is: 'alive' });
-      else if (signal !== null) resolve({ is: 'dead', by: 'it never ends', expected: true });
-      else resolve(verdictOf(report, files.length > 0));
+      else if (signal !== null) resolve({ is: 'dead', by: 'it does not end', expected: true });
+      else resolve(readVerdict(report, files.length > 0));
     });
   });
 }
@@ -56,7 +56,7 @@ interface Report {
   }[];
 }
 
-function verdictOf(path: string, expected: boolean): Verdict {
+function readVerdict(path: string, expected: boolean): Verdict {
   try {
     const { testResults } = JSON.parse(readFileSync(path, 'utf8')) as Report;
     const failed = testResults
@@ -70,38 +70,43 @@ function verdictOf(path: string, expected: boolean): Verdict {
   }
 }
 
-async function checkBy(mutant: Mutant): Promise<Verdict> {
+async function checkMutant(mutant: Mutant): Promise<Verdict> {
   try {
     changedFiles(mutant);
   } catch (error) {
     return { is: 'broken', why: String(error) };
   }
-  const known = mutant.tests.map((path) => `test/${path}`);
-  const verdict = await tested(mutant, known);
-  return verdict.is === 'alive' && mutant.changes.length > 0 ? tested(mutant, []) : verdict;
+  const paths = mutant.tests.map((path) => `test/${path}`);
+  const verdict = await runTests(mutant, paths);
+  return verdict.is === 'alive' && mutant.changes.length > 0 ? runTests(mutant, []) : verdict;
 }
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 
-/** The files that differ from a commit: from where this branch began, or else from the last one. */
-function changedSince(given: string | undefined): readonly string[] {
+/** The files that differ from a commit. @default the start of this branch, or the last commit */
+function changedSince(commit: string | undefined): readonly string[] {
   try {
-    let base = given;
+    let base = commit;
     try {
       base ??= git('merge-base', 'origin/main', 'HEAD').trim();
     } catch {
       // There is no other branch.
     }
-    const isItself = given === undefined && base === git('rev-parse', 'HEAD').trim();
+    const isItself = commit === undefined && base === git('rev-parse', 'HEAD').trim();
     return git('diff', '--name-only', isItself ? 'HEAD~1' : (base ?? 'HEAD~1')).split('\n');
   } catch {
-    console.log('Without its history nobody knows what has changed.');
+    console.log('There is no history, so no file counts as changed.');
     return [];
   }
 }
 
-function chosen(): readonly Mutant[] {
+function describeVerdict(verdict: Verdict): string {
+  if (verdict.is === 'dead') return verdict.by;
+  return verdict.is === 'broken' ? verdict.why : '';
+}
+
+function chooseMutants(): readonly Mutant[] {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { changed: { type: 'boolean', default: false } },
@@ -117,26 +122,26 @@ function chosen(): readonly Mutant[] {
   );
 }
 
-const begun = performance.now();
-const all = chosen();
-const seen = [...new Set(all.flatMap(({ tests }) => tests))];
-// The tests that see mutants must not be red by themselves.
-const queue = all.length === 0 ? [] : [{ name: 'nothing', changes: [], tests: seen }, ...all];
+const startedAt = performance.now();
+const all = chooseMutants();
+const tests = [...new Set(all.flatMap(({ tests }) => tests))];
+// The tests of the mutants must pass without a mutant.
+const queue = all.length === 0 ? [] : [{ name: 'nothing', changes: [], tests: tests }, ...all];
 const wrong: string[] = [];
 const lane = async (): Promise<void> => {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-    const verdict = await checkBy(mutant);
-    const should = mutant.changes.length === 0 ? 'alive' : 'dead';
-    if (verdict.is !== should) wrong.push(`${mutant.name}: ${verdict.is}`);
-    const how = verdict.is === 'dead' ? verdict.by : verdict.is === 'broken' ? verdict.why : '';
+    const verdict = await checkMutant(mutant);
+    const expectedVerdict = mutant.changes.length === 0 ? 'alive' : 'dead';
+    if (verdict.is !== expectedVerdict) wrong.push(`${mutant.name}: ${verdict.is}`);
+    const detail = describeVerdict(verdict);
     const where = verdict.is === 'dead' && !verdict.expected ? ' (not by the tests it names)' : '';
     console.log(
-      `${verdict.is === should ? 'ok ' : 'NOT'} ${mutant.name}: ${verdict.is}${where} ${how}`,
+      `${verdict.is === expectedVerdict ? 'ok ' : 'NOT'} ${mutant.name}: ${verdict.is}${where} ${detail}`,
     );
   }
 };
 await Promise.all([lane(), lane()]);
-const seconds = Math.round((performance.now() - begun) / 1_000);
+const seconds = Math.round((performance.now() - startedAt) / 1_000);
 console.log(`${all.length} mutants in ${seconds} s, ${wrong.length} wrong`);
 for (const each of wrong) console.log(`  ${each}`);
 process.exitCode =

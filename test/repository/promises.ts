@@ -1,7 +1,7 @@
 /** One of them plays random plans, and holds what the SDK says of each call against the ledger. */
 const chaos = [
   'full/chaos.test.ts',
-  '300 random plans, and the SDK tells the truth about each call',
+  '300 random plans have an outcome that agrees with the ledger for each call',
 ] as const;
 
 /**
@@ -15,16 +15,16 @@ export const promises: Readonly<
     chaos,
     [
       'full/sealing.test.ts',
-      'a write whose used connection dies after it was acted on arrives once, and is unknown',
+      'a write arrives once and is unknown when its reused connection dies after the effect',
     ],
   ],
   'A call that resolves has taken effect once, and returns the id of that effect': [chaos],
   '`not_sent` means that the platform has not read a byte of the request': [
     chaos,
-    ['full/tls.test.ts', '%s in the handshake is not_sent, and sent again if it may pass'],
+    ['full/tls.test.ts', '%s in the handshake is not_sent, and retried if it may be temporary'],
     [
       'full/proxy.test.ts',
-      'a proxy that $name when asked for the way, warm $isWarm: nothing was sent, and the wire knows',
+      'a proxy that $name after CONNECT proves that nothing was sent, warm $isWarm',
     ],
   ],
   '`rejected` means that the request did not take effect': [chaos],
@@ -46,10 +46,10 @@ export const promises: Readonly<
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
       ['money/once-states.test.ts', 'callers make one payment in every interleaving: %o'],
-      ['full/once-states.test.ts', 'whatever happens to them, callers make one payment: %o'],
+      ['full/once-states.test.ts', 'callers make one payment in every order of their steps: %o'],
       [
         'full/once-deaths.test.ts',
-        'workers that are killed and frozen pay each of 100 once, over %s',
+        'killed and suspended workers pay each of 100 payouts once over %s',
       ],
     ],
   '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
@@ -95,14 +95,14 @@ export const promises: Readonly<
     ['money/rate-limiter.test.ts', 'is not sent by a machine that slept past its deadline'],
     [
       'full/proxy.test.ts',
-      'what was given up before there was a way is not sent when there is one',
+      'a request that timed out before CONNECT succeeded is not sent afterwards',
     ],
   ],
   "Bun and Deno do not repeat a write without the SDK's knowledge": [
-    ['full/sealing.test.ts', 'the same on %s'],
+    ['full/sealing.test.ts', 'a write arrives once and is unknown on %s'],
   ],
   'The response to one call is never returned to another, even if a server leaves bytes on a connection':
-    [['full/idle.test.ts', 'a creation on a connection that %s gets its own answer']],
+    [['full/idle.test.ts', 'a creation on a connection that %s gets the right response']],
   "On Node's dispatcher, also with HTTP/2 and interceptors, a write that other code starts again is stopped":
     [
       [
@@ -197,7 +197,7 @@ export const promises: Readonly<
   'An endless, highly compressed or deeply nested response uses no more memory than the limit': [
     [
       'full/plan.test.ts',
-      'a bomb and a stream without end cost no more memory than the limit of an answer',
+      'highly compressed and endless responses use no more memory than the limit',
     ],
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':

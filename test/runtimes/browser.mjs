@@ -1,5 +1,4 @@
-// A page in a headless Chromium. Its server also passes calls on to the platform, so that the page
-// talks to its own origin, as the platform sets no CORS headers.
+// A page in a headless Chromium. Its server forwards calls to the platform, which sets no CORS headers.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -9,8 +8,8 @@ import { chromium } from './setup.mjs';
 
 const api = /^\/(?:v0\/|instructions?\/|transactions)/;
 
-/** Hands a request on; a connection that breaks there breaks here. */
-function passOn(incoming, outgoing, base, path) {
+/** Forwards a request, and breaks the connection if the platform does. */
+function forward(incoming, outgoing, base, path) {
   const { host: _, ...headers } = incoming.headers;
   const upstream = ask(
     base + path,
@@ -31,24 +30,24 @@ const types = { js: 'text/javascript', html: 'text/html; charset=utf-8' };
 const html =
   '<!doctype html><meta charset="utf-8"><title>story</title><script type="module" src="/bundle.js"></script>';
 
-/** Opens the bundle in `folder` as a page. Answers with the results that it hands back. */
-export async function tellInBrowser(folder, platform) {
+/** Opens the bundle in `folder` as a page, and returns the results of the page. */
+export async function runInBrowser(folder, platform) {
   const binary = await chromium();
   const world = await platform.open();
-  const handed = Promise.withResolvers();
+  const received = Promise.withResolvers();
   const serve = async (request, response) => {
     const path = request.url ?? '/';
     const [name] = path.split('?');
-    if (path.startsWith('/beside/')) passOn(request, response, world.echoUrl, path.slice(10));
-    else if (api.test(path)) passOn(request, response, world.clientOptions.rootUrl, path);
+    if (path.startsWith('/beside/')) forward(request, response, world.echoUrl, path.slice(10));
+    else if (api.test(path)) forward(request, response, world.clientOptions.rootUrl, path);
     else if (path === '/results') {
-      handed.resolve(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      received.resolve(JSON.parse(Buffer.concat(await request.toArray()).toString()));
       response.end();
     } else if (path === '/world') {
       const origin = `http://127.0.0.1:${server.address().port}`;
-      const own = { ...world.clientOptions, rootUrl: origin, baseUrl: `${origin}/v0` };
+      const clientOptions = { ...world.clientOptions, rootUrl: origin, baseUrl: `${origin}/v0` };
       const echoUrl = `${origin}/beside/v0`;
-      response.end(JSON.stringify({ ...world, clientOptions: own, echoUrl }));
+      response.end(JSON.stringify({ ...world, clientOptions: clientOptions, echoUrl }));
     } else if (path === '/') response.setHeader('content-type', types.html).end(html);
     else {
       try {
@@ -75,10 +74,13 @@ export async function tellInBrowser(folder, platform) {
     `--user-data-dir=${profile}`,
     page,
   ]);
-  const tooLate = setTimeout(() => handed.resolve({ import: 'the page said nothing' }), 60_000);
-  child.on('error', (error) => handed.resolve({ import: String(error) }));
+  const tooLate = setTimeout(
+    () => received.resolve({ import: 'the page sent no results' }),
+    60_000,
+  );
+  child.on('error', (error) => received.resolve({ import: String(error) }));
   try {
-    return await handed.promise;
+    return await received.promise;
   } finally {
     clearTimeout(tooLate);
     const gone = child.exitCode === null ? once(child, 'exit') : undefined;

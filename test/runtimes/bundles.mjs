@@ -2,7 +2,7 @@
 import { isBuiltin } from 'node:module';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { toldBy, binaries } from './runtimes.mjs';
+import { binaries, readResults } from './runtimes.mjs';
 
 const bundlers = {
   async esbuild({ entry, folder, file, browser }) {
@@ -50,9 +50,9 @@ const bundlers = {
           target: browser ? 'web' : 'node',
           entry,
           output: { path: folder, filename: file },
-          // One file, as webpack's loader of further ones sets timers while the package is imported.
+          // One file, because webpack's loader of chunks sets timers during the import.
           module: { parser: { javascript: { dynamicImportMode: 'eager' } } },
-          // The one warning that is not about what is bundled: that it is large.
+          // Disables the warning about the size.
           performance: false,
         },
         (error, done) => (error === null ? resolve(done) : reject(error)),
@@ -66,25 +66,25 @@ const bundlers = {
 
 const importOf = /\b(?:from|import|require)\s*\(?\s*["']([\w@:/.-]+)["']/g;
 
-/** The modules of others that a text imports. */
-export const importedNames = (text) =>
+/** Names of the packages that a script imports. */
+export const findImports = (text) =>
   [...text.matchAll(importOf)].map(([, name]) => name).filter((name) => !name.startsWith('.'));
 
-/** What a text imports from Node, with `node:` or, as bundlers write it, without. */
-export const nodeImports = (text) => importedNames(text).filter((name) => isBuiltin(name));
+/** Modules of Node that a script imports, with or without `node:`. */
+export const findNodeImports = (text) => findImports(text).filter((name) => isBuiltin(name));
 
-/** Every file that a bundler wrote, as one text. */
-const written = (folder) =>
+/** Every script of a bundle, as one string. */
+const readBundle = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name.endsWith('.js'))
     .map((file) => readFileSync(join(file.parentPath, file.name), 'utf8'))
     .join('\n');
 
 /**
- * A browser sends a POST again whose reused connection was reset, and no option of fetch keeps it
- * from that, so writes are refused. The page sends one in spite of it, or the refusal had no reason.
+ * A browser repeats a POST after a reset of its reused connection, and no option of fetch prevents that, so
+ * the SDK rejects writes there. The page sends one with a custom fetch to prove the reason.
  */
-const inBrowsers = {
+const expectedInBrowsers = {
   create: 'rejected',
   'unknown write': 'rejected',
   'GET with body': 'rejected',
@@ -100,17 +100,17 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
       const kind = browser ? 'browser' : 'node';
       const label = browser ? `Chromium, bundled by ${name}` : `Node 24.21.0, bundled by ${name}`;
       const entry = join(consumer, `story/entries/${kind}.mjs`);
-      // Outside the folder of the package: what is not in the bundle is not found.
+      // Outside the folder of the package, so that modules missing in the bundle are not found.
       const target = join(folder, `bundle-${name}-${kind}`);
       mkdirSync(target);
-      const expected = browser ? inBrowsers : {};
+      const expected = browser ? expectedInBrowsers : {};
       let results;
       try {
         const file = browser ? 'bundle.js' : name === 'webpack' ? 'bundle.cjs' : 'bundle.mjs';
         await bundle({ entry, folder: target, file, browser });
         results = browser
           ? await openPage(target)
-          : await toldBy(binaries.node24, [file], {
+          : await readResults(binaries.node24, [file], {
               world: await platform.open(),
               cwd: target,
             });
@@ -128,11 +128,11 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
               detail: `it took effect ${despite} times`,
             },
           );
-          const found = nodeImports(written(target));
+          const imports = findNodeImports(readBundle(target));
           checks.push({
             name: `the browser bundle of ${name} imports nothing of Node`,
-            ok: found.length === 0,
-            detail: found.join(', '),
+            ok: imports.length === 0,
+            detail: imports.join(', '),
           });
         }
       } catch (error) {

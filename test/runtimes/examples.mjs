@@ -1,10 +1,10 @@
-// The examples that need packages of others, run as they are with the installed tarball.
+// Examples that need other packages, run unchanged with the installed tarball.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { lend, modules, redisServer, root, run, startPlatform } from './setup.mjs';
 import { binaries } from './runtimes.mjs';
 
-/** What the service answers, a line each: a status and what the caller is told. */
+/** The responses of the service, one a line. */
 const responses = [
   /^201 .*"id":"txfr_/,
   /^400 .*ValidationError.*not_sent/,
@@ -13,7 +13,7 @@ const responses = [
   /^202 .*PaymentInDoubtError.*unknown/,
 ];
 
-const lent = [
+const packages = [
   '@opentelemetry/api',
   '@opentelemetry/sdk-trace-base',
   '@opentelemetry/sdk-trace-node',
@@ -32,9 +32,9 @@ export async function runExamples({ consumer }) {
   cpSync(join(root, 'examples/services'), folder, { recursive: true });
   // The examples are ES modules, as they are in the repository.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  lend(consumer, ...lent);
+  lend(consumer, ...packages);
   return [
-    await compiled(folder),
+    await checkTypes(folder),
     await fastify(folder),
     await vitest(folder),
     await worker(folder),
@@ -44,7 +44,7 @@ export async function runExamples({ consumer }) {
   ];
 }
 
-async function compiled(folder) {
+async function checkTypes(folder) {
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2024',
@@ -70,10 +70,10 @@ async function compiled(folder) {
 async function fastify(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['fastify.ts'], { cwd: folder });
   const lines = stdout.trim().split('\n');
-  const told =
+  const isComplete =
     lines.length === responses.length && responses.every((each, at) => each.test(lines[at]));
   const name = 'examples/services/fastify.ts responds for every outcome';
-  return { name, ok: code === 0 && told, detail: stdout + stderr };
+  return { name, ok: code === 0 && isComplete, detail: stdout + stderr };
 }
 
 async function vitest(folder) {
@@ -109,27 +109,27 @@ async function worker(folder) {
     },
   });
   try {
-    const told = [];
+    const results = [];
     for (const path of [world.sourceAccountId, 'acc_nowhere', 'nonsense']) {
       const response = await deployed.dispatchFetch(`http://worker/${path}`);
-      told.push(`${response.status} ${await response.text()}`);
+      results.push(`${response.status} ${await response.text()}`);
     }
     const ok =
-      /^200 .*"available":"\d+\.?\d*"/.test(told[0]) &&
-      told[1].startsWith('404 ') &&
-      told[2].startsWith('400 ');
-    return { name, ok, detail: told.join('\n') };
+      /^200 .*"available":"\d+\.?\d*"/.test(results[0]) &&
+      results[1].startsWith('404 ') &&
+      results[2].startsWith('400 ');
+    return { name, ok, detail: results.join('\n') };
   } finally {
     await deployed.dispose();
     platform.stop();
   }
 }
 
-/** What neither a span nor a line of a log may hold; the sandbox's key begins as a real one does. */
+/** Secrets that no span and no log line may hold. The key of the sandbox has the prefix of a real one. */
 const secret = /sk_|bearer|authorization/i;
 
-/** A line each, as JSON. */
-const parsed = (stdout) =>
+/** Parses lines of JSON. */
+const parseLines = (stdout) =>
   stdout
     .trim()
     .split('\n')
@@ -137,42 +137,42 @@ const parsed = (stdout) =>
 
 async function tracing(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['tracing.ts'], { cwd: folder });
-  const spans = code === 0 ? parsed(stdout) : [];
+  const spans = code === 0 ? parseLines(stdout) : [];
   const calls = spans.filter(({ parent }) => parent === undefined);
-  const told = calls.map(({ id, name, attributes }) => {
+  const summaries = calls.map(({ id, name, attributes }) => {
     const attempts = spans.filter(({ parent }) => parent === id);
     const outcomes = attempts.map((attempt) => attempt.attributes['payments.outcome']);
     return `${name}: ${outcomes.join(', ')}: ${attributes['payments.outcome']}`;
   });
-  const wanted = 'look: ok: ok|pay again: unknown: unknown|pay: rejected, ok: ok';
+  const expected = 'look: ok: ok|pay again: unknown: unknown|pay: rejected, ok: ok';
   return {
     name: 'examples/services/tracing.ts has a span for every attempt, and no secret',
-    ok: code === 0 && told.toSorted().join('|') === wanted && !secret.test(stdout),
-    detail: `${told.join('|')}\n${stdout}${stderr}`,
+    ok: code === 0 && summaries.toSorted().join('|') === expected && !secret.test(stdout),
+    detail: `${summaries.join('|')}\n${stdout}${stderr}`,
   };
 }
 
 async function logging(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['logging.ts'], { cwd: folder });
-  const lines = code === 0 ? parsed(stdout) : [];
+  const lines = code === 0 ? parseLines(stdout) : [];
   const messages = lines.map(({ msg }) => msg).join();
-  const wanted =
+  const expected =
     'request,response,sent again,request,response,request,response,the payment is in doubt';
   const { err } = lines.at(-1) ?? {};
   return {
     name: 'examples/services/logging.ts logs every request and the doubt, and no secret',
-    ok: messages === wanted && err.outcome === 'unknown' && !secret.test(stdout),
+    ok: messages === expected && err.outcome === 'unknown' && !secret.test(stdout),
     detail: `${messages}\n${stdout}${stderr}`,
   };
 }
 
 /** What the batch prints at its end: numbers by what they count. */
-const numbersOf = (stdout) =>
+const parseCounts = (stdout) =>
   Object.fromEntries(
     [...stdout.matchAll(/^(\d+) (.*)$/gm)].map(([, number, what]) => [what, Number(number)]),
   );
 
-/** The batch as it is, and a smaller one by workers who create, and again after any error. */
+/** Runs the batch, and a smaller one with workers that call `create` and retry every error. */
 async function payouts(folder) {
   const path = [dirname(await redisServer()), process.env['PATH']].join(delimiter);
   const batch = (place, count) =>
@@ -182,27 +182,27 @@ async function payouts(folder) {
 
   const { code, stdout, stderr } = await batch('payouts', 500);
   console.log(stdout);
-  const told = numbersOf(stdout);
-  const right =
+  const counts = parseCounts(stdout);
+  const isComplete =
     code === 0 &&
-    told['payouts'] === 500 &&
-    told['transfers in the ledger'] === 500 &&
-    told['workers killed'] >= 8 &&
-    told['faults in these requests'] >= 45 &&
-    told['jobs taken from a dead or suspended worker'] >= 1;
+    counts['payouts'] === 500 &&
+    counts['transfers in the ledger'] === 500 &&
+    counts['workers killed'] >= 8 &&
+    counts['faults in these requests'] >= 45 &&
+    counts['jobs taken from a dead or suspended worker'] >= 1;
 
-  const careless = join(folder, 'careless');
-  cpSync(join(folder, 'payouts'), careless, { recursive: true });
-  const file = join(careless, 'worker.ts');
+  const carelessFolder = join(folder, 'careless');
+  cpSync(join(folder, 'payouts'), carelessFolder, { recursive: true });
+  const file = join(carelessFolder, 'worker.ts');
   const text = readFileSync(file, 'utf8');
   const [once, certain] = ['createOnce(job', '!error.retryable'];
-  if (!text.includes(once) || !text.includes(certain)) throw new Error('worker.ts is another one');
+  if (!text.includes(once) || !text.includes(certain)) throw new Error('worker.ts has changed');
   writeFileSync(file, text.replace(once, 'create(job').replace(certain, 'false'));
   const wrong = await batch('careless', 60);
   return [
     {
       name: 'examples/services/payouts pays 500 once each, with workers killed',
-      ok: right,
+      ok: isComplete,
       detail: stdout + stderr,
     },
     {

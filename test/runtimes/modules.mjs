@@ -1,13 +1,12 @@
-// Module systems beyond the rows of the matrix: Jest, both copies in one program, what the tarball
-// holds, and what publint and attw say of it.
+// Jest, both copies in one program, the contents of the tarball, publint and attw.
 import { isBuiltin } from 'node:module';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { importedNames, nodeImports } from './bundles.mjs';
+import { findImports, findNodeImports } from './bundles.mjs';
 import { binaries } from './runtimes.mjs';
 import { modules, mustRun, run } from './setup.mjs';
 
-/** The story as a test of somebody who uses Jest, which has its own globals and no ES modules. */
+/** The story as a test in Jest, which has separate globals and no ES modules. */
 export async function jestRow(consumer, platform) {
   const world = await platform.open();
   const results = join(consumer, 'jest-results.json');
@@ -20,8 +19,8 @@ const { Sandbox } = require('payments-platform-sdk/sandbox');
 const sideEffects = finish();
 const { story } = require('./story/story.cjs');
 test('the story', async () => {
-  const told = await story({ sdk, Sandbox, world: ${JSON.stringify(world)}, sideEffects });
-  fs.writeFileSync(${JSON.stringify(results)}, JSON.stringify(told));
+  const results = await story({ sdk, Sandbox, world: ${JSON.stringify(world)}, sideEffects });
+  fs.writeFileSync(${JSON.stringify(results)}, JSON.stringify(results));
 }, 60000);
 `,
   );
@@ -35,13 +34,15 @@ test('the story', async () => {
     ['--no-experimental-require-module', jest, '--ci', '--runInBand'],
     { cwd: consumer },
   );
-  const told = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { import: stderr };
-  if (code !== 0 && told.import === undefined) told.import = stderr;
-  return { label: 'Jest 30.5.2 on Node 24.21.0, CJS', results: told, expected: {} };
+  const output = existsSync(results)
+    ? JSON.parse(readFileSync(results, 'utf8'))
+    : { import: stderr };
+  if (code !== 0 && output.import === undefined) output.import = stderr;
+  return { label: 'Jest 30.5.2 on Node 24.21.0, CJS', results: output, expected: {} };
 }
 
-/** An application whose parts load the ESM and the CJS build. */
-export async function bothCopies(consumer) {
+/** Checks an application that loads the ESM and the CJS build. */
+export async function checkBothCopies(consumer) {
   const file = join(consumer, 'both.mjs');
   writeFileSync(
     file,
@@ -89,19 +90,19 @@ console.log(wrong.join('\\n') || 'AGREED');
   return [{ name: 'the ESM and the CJS copy agree', ok, detail: stdout + stderr }];
 }
 
-/** The entry points and the command, types included. */
-function entries(installed) {
+/** Paths of the entry points and the command, types included. */
+function findEntries(installed) {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   return [
-    ...Object.values(manifest.exports).flatMap(strings),
+    ...Object.values(manifest.exports).flatMap(collectStrings),
     ...Object.values(manifest.bin),
     manifest.main,
     manifest.types,
   ];
 }
 
-/** Files, and all that they lead to. */
-function reached(installed, files) {
+/** Files and everything that they import. */
+function findReachable(installed, files) {
   const todo = files.map((path) => join(installed, path));
   const seen = new Set();
   for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
@@ -112,46 +113,46 @@ function reached(installed, files) {
     for (const [, path] of text.matchAll(
       /(?:\bfrom|\bimport|\brequire\()\s*\(?["'](\.[^"']+)["']/g,
     )) {
-      todo.push(sibling(file, path));
+      todo.push(resolveImport(file, path));
     }
   }
   return seen;
 }
 
-/** A declaration names the script beside it. */
-function sibling(file, path) {
-  const found = join(dirname(file), path);
-  if (!/\.d\.c?ts$/.test(file)) return found;
-  return found.replace(/\.(c?)js$/, '.d.$1ts');
+/** Resolves an import. A declaration names the script beside it. */
+function resolveImport(file, path) {
+  const target = join(dirname(file), path);
+  if (!/\.d\.c?ts$/.test(file)) return target;
+  return target.replace(/\.(c?)js$/, '.d.$1ts');
 }
 
-const strings = (value) =>
-  typeof value === 'string' ? [value] : Object.values(value).flatMap(strings);
+const collectStrings = (value) =>
+  typeof value === 'string' ? [value] : Object.values(value).flatMap(collectStrings);
 
-/** What the tarball holds: the texts and guides, and in dist what something leads to. */
-export function contents(installed) {
+/** Checks that the tarball holds documents, guides and every reachable file of dist only. */
+export function checkContents(installed) {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)));
-  const texts = [
+  const documents = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'],
     ...['ky', 'zod', 'preact'].map((name) => `dist/${name}-license.txt`),
     'dist/sbom.cdx.json',
   ];
-  const wanted = reached(installed, entries(installed));
+  const reachable = findReachable(installed, findEntries(installed));
   const isGuide = (file) => /^docs\/([\w-]+\.md|images\/[\w-]+\.png)$|^examples\//.test(file);
   const useless = files.filter(
-    (file) => !texts.includes(file) && !isGuide(file) && !wanted.has(join(installed, file)),
+    (file) => !documents.includes(file) && !isGuide(file) && !reachable.has(join(installed, file)),
   );
   const missing = [
-    ...texts.filter((file) => !files.includes(file)),
-    ...[...wanted].filter((file) => !existsSync(file)),
+    ...documents.filter((file) => !files.includes(file)),
+    ...[...reachable].filter((file) => !existsSync(file)),
   ];
-  const door = reached(installed, ['dist/index.js', 'dist/index.cjs']);
-  const ofNode = [...door].flatMap((file) => nodeImports(readFileSync(file, 'utf8')));
+  const mainFiles = findReachable(installed, ['dist/index.js', 'dist/index.cjs']);
+  const nodeImports = [...mainFiles].flatMap((file) => findNodeImports(readFileSync(file, 'utf8')));
   const code = files.filter((file) => /\.c?js$/.test(file));
   const others = [
-    ...new Set(code.flatMap((file) => importedNames(readFileSync(join(installed, file), 'utf8')))),
+    ...new Set(code.flatMap((file) => findImports(readFileSync(join(installed, file), 'utf8')))),
   ].filter((name) => !isBuiltin(name) && !name.startsWith('payments-platform-sdk'));
   return [
     { name: 'the tarball holds nothing useless', ok: useless.length === 0, detail: useless.join() },
@@ -163,14 +164,14 @@ export function contents(installed) {
     },
     {
       name: 'the main entry point imports nothing of Node',
-      ok: ofNode.length === 0,
-      detail: ofNode.join(),
+      ok: nodeImports.length === 0,
+      detail: nodeImports.join(),
     },
   ];
 }
 
 /** publint and attw, on the tarball. */
-export async function packageTools(tarball) {
+export async function runPackageTools(tarball) {
   const tools = [
     ['publint', 'publint/src/cli.js', 'run', tarball, '--strict'],
     ['attw', '@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'node16', '-q'],
@@ -183,15 +184,15 @@ export async function packageTools(tarball) {
   return checks;
 }
 
-/** An empty folder, the tarball, the first block of the README, and the runtimes people have. */
-export async function asNewUser({ folder, tarball, installed }) {
-  const own = join(folder, 'new-user');
-  mkdirSync(own);
-  await mustRun('npm', ['init', '-y', '--silent'], { cwd: own });
-  await mustRun('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: own });
-  const added = readdirSync(join(own, 'node_modules')).filter((name) => !name.startsWith('.'));
+/** Installs the tarball in an empty folder and runs the first block of the README. */
+export async function checkNewUser({ folder, tarball, installed }) {
+  const project = join(folder, 'new-user');
+  mkdirSync(project);
+  await mustRun('npm', ['init', '-y', '--silent'], { cwd: project });
+  await mustRun('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project });
+  const added = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
   const readme = readFileSync(join(installed, 'README.md'), 'utf8');
-  writeFileSync(join(own, 'pay.mts'), readme.match(/^```ts\n([\s\S]*?)^```$/m)?.[1] ?? '');
+  writeFileSync(join(project, 'pay.mts'), readme.match(/^```ts\n([\s\S]*?)^```$/m)?.[1] ?? '');
   const checks = [
     {
       name: 'npm adds one package',
@@ -200,7 +201,7 @@ export async function asNewUser({ folder, tarball, installed }) {
     },
   ];
   for (const name of ['node22', 'bun']) {
-    const { code, stdout, stderr } = await run(binaries[name], ['pay.mts'], { cwd: own });
+    const { code, stdout, stderr } = await run(binaries[name], ['pay.mts'], { cwd: project });
     const ok = code === 0 && /^txfr_\d+ pending$/m.test(stdout);
     checks.push({ name: `a new user runs the README, ${name}`, ok, detail: stdout + stderr });
   }

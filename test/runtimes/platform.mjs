@@ -1,6 +1,6 @@
-// The platform that every runtime talks to, in a process of its own: the packed sandbox behind HTTP,
-// with a world and faults prepared, and beside it a server that repeats what it was sent.
-// Told `open` over IPC, it starts a fresh one and answers with what the story needs to know.
+// The platform of every runtime, in a separate process: the packed sandbox behind HTTP, with records and
+// faults, and a server that echoes requests. Each message over IPC starts a new sandbox; the reply has the
+// data that the story needs.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ const load = (name) => import(pathToFileURL(resolve(name)).href);
 const { Sandbox, seedDemo } = await load('payments-platform-sdk/sandbox');
 const { listen } = await load('payments-platform-sdk/sandbox/server');
 
-/** What a JSON number of this size has lost once it was a double. */
+/** A JSON number that loses digits as a double. */
 const big = '9007199254740993';
 const echo = createServer((request, response) => {
   const sent = JSON.stringify(request.headers['user-agent'] ?? '');
@@ -60,7 +60,7 @@ async function open() {
     sourceAccountId: source.id,
     destinationAccountId: destination.id,
     transfers: transfers.length,
-    // The one that seedDemo gives an Instruction.
+    // seedDemo creates an Instruction for this owner.
     owner: '0x00000000000000000000000000000000000000aa',
     big,
   };

@@ -20,9 +20,9 @@ const node = (name, version, expected = {}) => [
   { label: `Node ${version}`, system: 'CJS', binary: binaries[name], args: [without], expected },
 ];
 
-/** What each row is to answer where that is not `yes`. */
+/** The runtimes, with the expected results that are not `yes`. */
 const rows = [
-  // Below the engines of the package: it runs, without JSON.rawJSON and all that hangs on it.
+  // Older than the engines of the package. It runs without JSON.rawJSON.
   ...node('node20', '20.20.2 (courtesy)', { 'big integers': 'no: number' }),
   ...node('node22', '22.23.3'),
   ...node('node24', '24.21.0'),
@@ -52,7 +52,7 @@ export async function copyStory(consumer) {
     format: 'cjs',
     platform: 'node',
     packages: 'external',
-    // Otherwise import() stays what it is, and nothing is required.
+    // Turns import() into require().
     supported: { 'dynamic-import': false },
     logLevel: 'error',
   });
@@ -66,8 +66,8 @@ export async function copyStory(consumer) {
   return target;
 }
 
-/** The results of a story told by a process. */
-export async function toldBy(binary, args, { world, cwd }) {
+/** Runs the story in a process, and returns its results. */
+export async function readResults(binary, args, { world, cwd }) {
   const env = { ...process.env, RUNTIMES_WORLD: JSON.stringify(world), NO_COLOR: '1' };
   for (const name of Object.keys(env)) if (name.startsWith('PAYMENTS_')) delete env[name];
   const { code, stdout, stderr } = await run(binary, args, { cwd, env, timeout: 60_000 });
@@ -77,16 +77,16 @@ export async function toldBy(binary, args, { world, cwd }) {
 }
 
 export async function processRows(consumer, platform) {
-  const told = [];
+  const measured = [];
   for (const { label, system, binary, args, expected = {} } of rows) {
     const file = system === 'ESM' ? 'story/entries/node.mjs' : 'story/node.cjs';
-    const results = await toldBy(binary, [...args, file], {
+    const results = await readResults(binary, [...args, file], {
       world: await platform.open(),
       cwd: consumer,
     });
-    told.push({ label: `${label}, ${system}`, results, expected });
+    measured.push({ label: `${label}, ${system}`, results, expected });
   }
-  return told;
+  return measured;
 }
 
 /** workerd, through miniflare, from a bundle as a Worker is deployed. */
@@ -100,7 +100,7 @@ export async function workerRow(consumer, platform) {
     conditions: ['workerd', 'worker', 'browser'],
     logLevel: 'error',
   });
-  const told = [];
+  const measured = [];
   for (const flags of [[], ['nodejs_compat']]) {
     const worker = new Miniflare({
       modules: true,
@@ -121,20 +121,20 @@ export async function workerRow(consumer, platform) {
     } finally {
       await worker.dispose();
     }
-    told.push({ label, results, expected });
+    measured.push({ label, results, expected });
   }
-  return told;
+  return measured;
 }
 
-/** The package as a user has it, not the one that is nearest to the script that is run. */
+/** The URL of the installed package, not of the package nearest to the script. */
 function entryOf(consumer) {
   const entry = createRequire(join(consumer, 'a.mjs')).resolve('payments-platform-sdk');
   return pathToFileURL(entry.replace(/\.cjs$/, '.js')).href;
 }
 
-/** Writes over connections that die, on the runtimes that might repeat them. */
-export async function sealing(consumer) {
-  const told = [];
+/** Writes over dying connections, on runtimes that may repeat them. */
+export async function checkSealing(consumer) {
+  const checks = [];
   const script = join(here, 'sealing.mjs');
   const control = join(here, '../full/sealing.ts');
   const url = entryOf(consumer);
@@ -143,48 +143,53 @@ export async function sealing(consumer) {
     const { code, stdout, stderr } = await run(binaries[name], [...args, script, url]);
     const right = stdout.match(/^right /gm)?.length ?? 0;
     const ok = code === 0 && right === 12;
-    told.push({ name: `a write arrives once, ${name}`, ok, detail: `${stdout}${stderr}` });
+    checks.push({ name: `a write arrives once, ${name}`, ok, detail: `${stdout}${stderr}` });
     if (name.startsWith('node')) continue;
-    // Without the seal it must go wrong, or nothing was tried.
+    // Proves that a repeated write would be found.
     const bare = [...args, control, '--mutant', 'nothing is sealed'];
     const unsealed = await run(binaries[name], bare);
-    told.push({
+    checks.push({
       name: `and more than once when nothing is sealed, ${name}`,
       ok: unsealed.code !== 0 && /^WRONG DELETE, FIN: [2-9] arrivals/m.test(unsealed.stdout),
       detail: `${unsealed.stdout}${unsealed.stderr}`,
     });
   }
-  return told;
+  return checks;
 }
 
-/** Every way out of the package on every runtime, and what stands in its way on Node. */
-export async function transports(consumer) {
+/** Checks every transport on every runtime, and the interceptions on Node. */
+export async function checkTransports(consumer) {
   const url = entryOf(consumer);
-  const told = [];
-  const tell = async (runtime, script, what, wanted) => {
+  const checks = [];
+  const check = async (runtime, script, what, expectedLines) => {
     const args = runtime === 'deno' ? ['run', '-A', '--no-lock'] : [];
     const { code, stdout, stderr } = await run(binaries[runtime], [
       ...args,
       join(here, script),
       url,
     ]);
-    const ok = code === 0 && wanted.every((line) => line.test(stdout));
-    told.push({ name: `${what}, ${runtime}`, ok, detail: `${stdout}${stderr}` });
+    const ok = code === 0 && expectedLines.every((line) => line.test(stdout));
+    checks.push({ name: `${what}, ${runtime}`, ok, detail: `${stdout}${stderr}` });
   };
   for (const runtime of ['node22', 'node24', 'node26', 'bun', 'deno']) {
-    const own = runtime.startsWith('node') ? 'the dispatcher' : 'the runtime’s fetch';
-    const ways = [own, 'a fetch that was given', 'a global fetch that was replaced'];
+    const native = runtime.startsWith('node') ? 'the dispatcher' : 'the runtime’s fetch';
+    const names = [native, 'a fetch that was given', 'a global fetch that was replaced'];
     const bodied = ['node:http', 'a getWithBody that was given'];
-    const wanted = [
-      ...ways.map((way) => new RegExp(`^tried 3\\d on ${way}$`, 'm')),
-      ...bodied.map((way) => new RegExp(`^tried [23]\\d on GET with a body over ${way}$`, 'm')),
+    const expectedLines = [
+      ...names.map((name) => new RegExp(`^tried 3\\d on ${name}$`, 'm')),
+      ...bodied.map((name) => new RegExp(`^tried [23]\\d on GET with a body over ${name}$`, 'm')),
     ];
-    await tell(runtime, 'wires.mjs', 'every way out behaves alike', wanted);
+    await check(runtime, 'transports.mjs', 'every way out behaves alike', expectedLines);
   }
   const catches = ['a stubbed fetch', 'msw', 'a MockAgent of undici 8', 'a proxy'];
   for (const runtime of ['node22', 'node24', 'node26']) {
-    const wanted = catches.map((name) => new RegExp(`^caught by ${name}`, 'm'));
-    await tell(runtime, 'interception.mjs', 'stubs, mocks and proxies catch every call', wanted);
+    const expectedLines = catches.map((name) => new RegExp(`^caught by ${name}`, 'm'));
+    await check(
+      runtime,
+      'interception.mjs',
+      'stubs, mocks and proxies catch every call',
+      expectedLines,
+    );
   }
-  return told;
+  return checks;
 }

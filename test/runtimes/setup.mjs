@@ -22,7 +22,7 @@ export const modules = join(here, 'node_modules');
 
 const execute = promisify(execFile);
 
-/** Runs a program to its end. Answers with its exit code and what it printed; never throws. */
+/** Runs a program to its end. Returns its exit code and its output, and never throws. */
 export async function run(file, args, options = {}) {
   const limits = { timeout: 120_000, maxBuffer: 64 * 2 ** 20, encoding: 'utf8' };
   try {
@@ -42,19 +42,19 @@ export async function mustRun(file, args, options) {
   return stdout;
 }
 
-/** Installs what the lockfile says, unless it is there already. */
+/** Installs the packages of the lockfile, unless they are installed. */
 export async function installTools() {
   const stamp = join(modules, '.installed-lock.json');
   const lock = join(here, 'package-lock.json');
-  const same = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(lock, 'utf8');
-  if (same) return;
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(lock, 'utf8');
+  if (isCurrent) return;
   console.log('installing the runtimes (1.4 GB)');
   await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, timeout: 900_000 });
   copyFileSync(lock, stamp);
 }
 
-/** What .ci/run has packed once for all, or else from the build as it is, which is made when it is old. */
-async function packed(folder) {
+/** Packs the current build, and builds first if the build is older than the source. */
+async function packTarball(folder) {
   const built = join(root, 'dist/index.d.ts');
   const sources = [
     ...globSync('src/**/*.{ts,tsx,css}', { cwd: root }),
@@ -68,10 +68,10 @@ async function packed(folder) {
   return join(folder, (await mustRun('npm', ['pack', ...options], { cwd: root })).trim());
 }
 
-/** Packs, installs the tarball into an empty folder of its own, and says where. */
+/** Installs the tarball of .ci/run, or a new one, into an empty folder. */
 export async function installPackage() {
   const folder = mkdtempSync(join(tmpdir(), 'payments-runtimes-'));
-  const tarball = process.env.PAYMENTS_SDK_TARBALL ?? (await packed(folder));
+  const tarball = process.env.PAYMENTS_SDK_TARBALL ?? (await packTarball(folder));
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   writeFileSync(join(consumer, 'package.json'), '{ "private": true }\n');
@@ -98,12 +98,12 @@ export function lend(folder, ...names) {
   }
 }
 
-/** Starts the platform in a process of its own, under the Node 24 that runs this. */
+/** Starts the platform in another process, with the Node that runs this. */
 export async function startPlatform(consumer) {
   const child = fork(join(here, 'platform.mjs'), [consumer]);
   const waiting = new Map();
   let ended;
-  const ready = new Promise((resolve, reject) => {
+  const whenReady = new Promise((resolve, reject) => {
     waiting.set(undefined, { resolve, reject });
   });
   child.on('message', ({ id, world, error }) => {
@@ -115,10 +115,10 @@ export async function startPlatform(consumer) {
     ended = new Error(`the platform ended with ${code}`);
     for (const { reject } of waiting.values()) reject(ended);
   });
-  await ready;
+  await whenReady;
   let last = 0;
   return {
-    /** A fresh world with fresh faults. */
+    /** Opens a new sandbox with new faults. */
     open: () =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) throw ended;
@@ -130,15 +130,12 @@ export async function startPlatform(consumer) {
   };
 }
 
-/**
- * The path of a program of the distribution, installed when it is missing. Nothing is skipped for
- * want of it.
- */
-async function program(names, own) {
+/** The path of a program of the distribution. Installs it if it is missing, and throws if that fails. */
+async function findProgram(names, variable) {
   const [name] = names;
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
   const places = names.flatMap((each) => folders.map((folder) => join(folder, each)));
-  const find = () => [process.env[own], ...places].find((place) => place && existsSync(place));
+  const find = () => [process.env[variable], ...places].find((place) => place && existsSync(place));
   if (find() === undefined && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     console.log(`installing ${name} with apt-get`);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -146,15 +143,16 @@ async function program(names, own) {
     await run('apt-get', ['update', '-q'], limits);
     await run('apt-get', ['install', '-qy', '--no-install-recommends', name], limits);
   }
-  const found = find();
-  if (found === undefined) {
+  const path = find();
+  if (path === undefined) {
     throw new Error(
-      `There is no ${name}. Install the package ${name} (as root this does so itself), or name the program in ${own}.`,
+      `${name} is missing. Install the package ${name} (as root this happens automatically), or set ${variable} to its path.`,
     );
   }
-  return found;
+  return path;
 }
 
-export const chromium = () => program(['chromium', 'chromium-browser'], 'PAYMENTS_SDK_CHROMIUM');
+export const chromium = () =>
+  findProgram(['chromium', 'chromium-browser'], 'PAYMENTS_SDK_CHROMIUM');
 
-export const redisServer = () => program(['redis-server'], 'PAYMENTS_SDK_REDIS');
+export const redisServer = () => findProgram(['redis-server'], 'PAYMENTS_SDK_REDIS');

@@ -1,7 +1,6 @@
-// What importing a module does to its surroundings. Call watch() before the import and what it
-// returns after it.
+// Side effects of an import. Call watch() before the import, and the function that it returns afterwards.
 
-const watched = (host) =>
+const findWatched = (host) =>
   [
     ['console', console, ['log', 'info', 'warn', 'error', 'debug', 'trace']],
     ['', host, ['fetch', 'setTimeout', 'setInterval', 'addEventListener']],
@@ -18,30 +17,30 @@ const builtIns = [Object, Array, String, Number, BigInt, Promise, Error, Date, F
 );
 
 /**
- * What others put there: zod its configuration, so that two copies share it, and Node the pool of
- * fetch, when somebody first looks at a class such as Request, as ky does to learn what it can do.
+ * Globals of other packages: the configuration that copies of zod share, and the pool of fetch, which
+ * Node creates on the first use of a class such as Request.
  */
-const known = new Set([
+const allowedGlobals = new Set([
   '__zod_globalConfig',
   '__zod_globalRegistry',
   Symbol.for('undici.globalDispatcher.1'),
   Symbol.for('undici.globalDispatcher.2'),
 ]);
 
-/** Starts to watch; the returned function stops and lists what happened. */
+/** Starts to watch. The returned function stops and lists the side effects. */
 export function watch() {
   const keys = new Set(Reflect.ownKeys(globalThis));
   const shapes = builtIns.map((object) => Reflect.ownKeys(object).length);
-  const seen = [];
-  const undo = watched(globalThis).map(({ label, object, method }) => {
+  const calls = [];
+  const restorers = findWatched(globalThis).map(({ label, object, method }) => {
     const original = Object.getOwnPropertyDescriptor(object, method);
     const call = object[method];
     Object.defineProperty(object, method, {
       configurable: true,
       writable: true,
-      value(...given) {
-        seen.push(`${label}()`);
-        return call.apply(this, given);
+      value(...args) {
+        calls.push(`${label}()`);
+        return call.apply(this, args);
       },
     });
     return () => {
@@ -50,13 +49,17 @@ export function watch() {
     };
   });
   return () => {
-    for (const restore of undo) restore();
-    const added = Reflect.ownKeys(globalThis).filter((key) => !keys.has(key) && !known.has(key));
-    const changed = builtIns.filter((object, at) => Reflect.ownKeys(object).length !== shapes[at]);
+    for (const restore of restorers) restore();
+    const added = Reflect.ownKeys(globalThis).filter(
+      (key) => !keys.has(key) && !allowedGlobals.has(key),
+    );
+    const changedBuiltIns = builtIns.filter(
+      (object, at) => Reflect.ownKeys(object).length !== shapes[at],
+    );
     return [
-      ...seen,
+      ...calls,
       ...added.map((key) => `global ${String(key)}`),
-      ...changed.map((object) => `a change of ${object.name ?? object.constructor.name}`),
+      ...changedBuiltIns.map((object) => `a change of ${object.name ?? object.constructor.name}`),
     ];
   };
 }

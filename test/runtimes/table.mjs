@@ -8,56 +8,56 @@ import { root } from './setup.mjs';
 const file = join(root, 'docs/runtimes.md');
 const markers = (name) => [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`];
 
-/** Whether a cell is as it has to be, and how it reads. */
+/** The result of a feature on a runtime, and whether it is the expected one. */
 export function cell({ results, expected }, feature) {
-  const got = results[feature] ?? results.import ?? 'it was not told';
-  const wanted = expected[feature] ?? 'yes';
-  return { ok: got === wanted, got, wanted };
+  const got = results[feature] ?? results.import ?? 'no result';
+  const expectedResult = expected[feature] ?? 'yes';
+  return { ok: got === expectedResult, got, expected: expectedResult };
 }
 
-/** Who can do everything, and what the others cannot; written only when every cell is as it has to be. */
-export const matrix = (rows) =>
-  lines(
+/** The runtimes that can do everything, and the limits of the others. */
+export const formatMatrix = (rows) =>
+  formatGroups(
     rows.map((row) => {
       const cells = featureNames.map((feature) => [feature, cell(row, feature).got]);
       const others = cells.filter(([, got]) => got !== 'yes');
-      const said = others.map(([feature, got]) => `${feature}: ${got.replace(/:.*/, '')}`);
-      return [`**${said.join(', ') || 'everything'}**`, ...row.label.split(/, (.*)/)];
+      const summary = others.map(([feature, got]) => `${feature}: ${got.replace(/:.*/, '')}`);
+      return [`**${summary.join(', ') || 'everything'}**`, ...row.label.split(/, (.*)/)];
     }),
   );
 
-export const list = (checks) =>
-  lines(
+export const formatChecks = (checks) =>
+  formatGroups(
     checks.map(({ name }) => {
-      const [, what = name, where] =
+      const [, fact = name, place] =
         /^(an editor shows the text of) (.+)$/.exec(name) ??
         /^(.*?), (?:bundled by )?([\w.]+|\w+, msw)$/.exec(name) ??
         [];
-      return [what, where];
+      return [fact, place];
     }),
   );
 
-/** What is said of many in one line each: `- everything: Node 24 (ESM, CJS); Deno`; of very many, how many. */
-function lines(told) {
+/** Groups rows by fact: `- everything: Node 24 (ESM, CJS); Deno`. Long groups are counted. */
+function formatGroups(rows) {
   const groups = new Map();
-  for (const [what, where, how] of told) {
-    const places = groups.get(what) ?? new Map();
-    groups.set(what, places);
-    if (where) places.set(where, [...(places.get(where) ?? []), how ?? 'plain']);
+  for (const [fact, place, variant] of rows) {
+    const places = groups.get(fact) ?? new Map();
+    groups.set(fact, places);
+    if (place) places.set(place, [...(places.get(place) ?? []), variant ?? 'plain']);
   }
   return [...groups]
-    .map(([what, places]) => {
-      const named = [...places].map(([where, how]) =>
-        how.join() === 'plain' ? where : `${where} (${how.join(', ')})`,
+    .map(([fact, places]) => {
+      const named = [...places].map(([place, variant]) =>
+        variant.join() === 'plain' ? place : `${place} (${variant.join(', ')})`,
       );
-      const said = named.length > 8 ? `${named.length} of them` : named.join('; ');
-      return said === '' ? `- ${what}` : `- ${what}: ${said}`;
+      const summary = named.length > 8 ? `${named.length} of them` : named.join('; ');
+      return summary === '' ? `- ${fact}` : `- ${fact}: ${summary}`;
     })
     .join('\n');
 }
 
-/** Puts the parts between their markers; answers whether the file was like that before. */
-export async function document(parts, { update }) {
+/** Writes the parts between their markers. Returns whether the file was current. */
+export async function updateDocument(parts, { update }) {
   const before = readFileSync(file, 'utf8');
   let text = before;
   for (const [name, part] of Object.entries(parts)) {

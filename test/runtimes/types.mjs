@@ -1,5 +1,4 @@
-// What a TypeScript user meets: every compiler, every resolution, every entry point, and the texts
-// that an editor shows.
+// Every compiler, every module resolution, every entry point, and the docstrings that an editor shows.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -15,11 +14,11 @@ const resolutions = {
   node16: { module: 'node16', moduleResolution: 'node16', files: ['esm.mts', 'cjs.cts'] },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
   bundler: { module: 'esnext', moduleResolution: 'bundler', files: ['app.ts'] },
-  // What older projects still have, and newer compilers no more.
+  // Only older compilers support it.
   node10: { module: 'commonjs', moduleResolution: 'node10', files: ['app.ts'] },
 };
 const hasResolution = (version, label) => label !== 'node10' || Number(version) < 6;
-/** msw's own types cannot be found in the old way. */
+/** The old resolution does not find the types of msw. */
 const findsMsw = (version, label) => version !== '5.5' && label !== 'node10';
 
 const program = `
@@ -33,7 +32,7 @@ import { listen } from 'payments-platform-sdk/sandbox/server';
 
 const sandbox = new Sandbox();
 const undecided: string | undefined = process.env['PAYMENTS_BASE_URL'];
-// With exactOptionalPropertyTypes, what may be undefined must be allowed to be.
+// exactOptionalPropertyTypes needs options that allow undefined.
 const options: ClientOptions = { ...sandbox.clientOptions, baseUrl: undecided, hooks: undefined };
 const payments = new PaymentsClient(options);
 const perCall: RequestOptions = { signal: undefined, headers: { 'x-team': undefined } };
@@ -77,8 +76,8 @@ void payments.nonsense;
 `;
 
 /**
- * msw's own types need the DOM library and TypeScript 5.9, and it is an ES module only, so that
- * node16 has no way to it from CommonJS. The entry point for it is tried where msw can be had.
+ * The types of msw need the DOM library and TypeScript 5.9, and msw is an ES module only. Its entry
+ * point is compiled where msw can be imported.
  */
 const mswProgram = `
 import { setupServer } from 'msw/node';
@@ -89,7 +88,7 @@ export const server = setupServer(...handlers(new Sandbox(), { baseUrl: undefine
 void handlers(new Sandbox(), { baseUrl: 1 });
 `;
 
-/** Lets every compiler look at a program that uses everything. */
+/** Compiles a program that uses every entry point with every compiler. */
 export async function compilerRows(consumer) {
   lend(consumer, '@types/node', 'msw');
   const jobs = Object.entries(compilers).flatMap(([version, name]) =>
@@ -144,17 +143,17 @@ async function compile(consumer, { version, name, label, options, files, text, l
 }
 
 const reviewed = join(here, '../types/mistakes.txt');
-const said = /^\d\.\d/;
+const reportLine = /^\d\.\d/;
 const mistakesHead = `import { isKnownTransferStatus, PaymentsClient, type Transfer } from 'payments-platform-sdk';
 declare const payments: PaymentsClient, transfer: Transfer;
 declare const row: { account: string; supplier: string };
 `;
 
-/** What the compilers say of typical mistakes, which test/types/mistakes.txt shows for a review. */
-export async function mistakes(consumer, update) {
+/** Compares the reports of typical mistakes with test/types/mistakes.txt. */
+export async function checkMistakes(consumer, update) {
   const [head, ...texts] = readFileSync(reviewed, 'utf8').split(/^(?=# )/m);
   const blocks = texts.map((text) => ({
-    code: text.split('\n').filter((line) => !said.test(line) && !line.startsWith('# ')),
+    code: text.split('\n').filter((line) => !reportLine.test(line) && !line.startsWith('# ')),
     title: text.split('\n')[0],
     lines: new Map(),
   }));
@@ -180,11 +179,11 @@ export async function mistakes(consumer, update) {
       if (![...lines.values()].flat().includes(version)) lines.set(line, [...versions, version]);
     }
   }
-  const shown = blocks.map(({ title, code, lines }) => {
-    const found = [...lines].map(([line, versions]) => `${versions.join(', ')}: ${line}`);
-    return [title, code.join('\n').trim(), ...found].join('\n');
+  const updated = blocks.map(({ title, code, lines }) => {
+    const reports = [...lines].map(([line, versions]) => `${versions.join(', ')}: ${line}`);
+    return [title, code.join('\n').trim(), ...reports].join('\n');
   });
-  const text = `${head}${shown.join('\n\n')}\n`;
+  const text = `${head}${updated.join('\n\n')}\n`;
   if (update) writeFileSync(reviewed, text);
   return {
     name: 'compilers report typical mistakes as in test/types/mistakes.txt',
@@ -193,12 +192,12 @@ export async function mistakes(consumer, update) {
   };
 }
 
-/** Types of DOM that @types/node does not declare, and those that only a browser means. */
+/** Types of the DOM library that @types/node does not declare. */
 const domTypes =
   /\b(HeadersInit|BodyInit|RequestInfo|XMLHttpRequest|HTML\w+|Window|Document|ReadableStream|Blob|FormData)\b/g;
 
-/** What the declarations behind `.` speak of, comments left out. */
-export function declarations(installed) {
+/** Checks that the declarations of the main entry point name no other package. */
+export function checkDeclarations(installed) {
   const checks = [];
   for (const name of ['index.d.ts', 'index.d.cts']) {
     const seen = new Map();
@@ -212,7 +211,7 @@ export function declarations(installed) {
       }
     }
     const text = [...seen.values()].join('\n');
-    const found = [
+    const foreignNames = [
       ...(text.match(/from ['"][^.'"][^'"]*['"]/g) ?? []),
       ...(text.match(/\b(?:zod|ky|Zod\w*|Ky[A-Z]\w*Error|KyInstance|KyResponse)\b/g) ?? []),
       ...(text.match(domTypes) ?? []),
@@ -220,14 +219,14 @@ export function declarations(installed) {
     ];
     checks.push({
       name: `${name} names no other package and no DOM`,
-      ok: found.length === 0 && text.includes('PaymentsClient'),
-      detail: [...new Set(found)].join(', '),
+      ok: foreignNames.length === 0 && text.includes('PaymentsClient'),
+      detail: [...new Set(foreignNames)].join(', '),
     });
   }
   return checks;
 }
 
-const hovered = {
+const docstrings = {
   'transfer./*1*/amount': /decimal string/,
   'payments./*2*/transfers': /Movements of funds/,
   'payments.transfers./*3*/create': /sent again only if/,
@@ -242,8 +241,8 @@ const hovered = {
   'TransferSchema/*12*/': undefined,
 };
 
-/** What an editor shows over a name, taken from the declarations by the language service. */
-export async function hovers(consumer) {
+/** Checks the docstrings that an editor shows over names. */
+export async function checkHovers(consumer) {
   const ts = createRequire(join(modules, 'x.cjs'))('typescript60');
   const folder = join(consumer, 'hovers');
   mkdirSync(folder);
@@ -254,7 +253,7 @@ import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 declare const payments: PaymentsClient, transfer: Transfer, sandbox: Sandbox;
-${Object.keys(hovered)
+${Object.keys(docstrings)
   .map((expression) => `void ${expression};`)
   .join('\n')}
 `;
@@ -273,8 +272,8 @@ ${Object.keys(hovered)
     getScriptFileNames: () => [file],
     getScriptVersion: () => '1',
     getScriptSnapshot: (path) => {
-      const found = ts.sys.readFile(path);
-      return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
+      const content = ts.sys.readFile(path);
+      return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content);
     },
     getCurrentDirectory: () => folder,
     getDefaultLibFileName: ts.getDefaultLibFilePath,
@@ -283,19 +282,19 @@ ${Object.keys(hovered)
     directoryExists: ts.sys.directoryExists,
     realpath: ts.sys.realpath,
   });
-  return Object.entries(hovered).map(([expression, expected]) => {
+  return Object.entries(docstrings).map(([expression, expected]) => {
     const mark = expression.match(/\/\*\d+\*\//)?.[0] ?? '';
     const after = text.indexOf(mark) + mark.length;
-    // The mark stands before the last name of a path, or behind a single name.
+    // The mark is before the last name of a path, or after a single name.
     const at = /\w/.test(text[after] ?? '') ? after : text.indexOf(mark) - 1;
     const info = service.getQuickInfoAtPosition(file, at);
-    const shown = ts.displayPartsToString(info?.displayParts);
+    const signature = ts.displayPartsToString(info?.displayParts);
     const docs = ts.displayPartsToString(info?.documentation);
-    const said = expected === undefined ? !/\bany\b/.test(shown) : expected.test(docs);
+    const isExpected = expected === undefined ? !/\bany\b/.test(signature) : expected.test(docs);
     return {
       name: `an editor shows the text of ${expression.replace(mark, '')}`,
-      ok: info !== undefined && said,
-      detail: `${shown}\n${docs}`,
+      ok: info !== undefined && isExpected,
+      detail: `${signature}\n${docs}`,
     };
   });
 }

@@ -1,4 +1,4 @@
-// The package in applications that have a zod of their own: 3, the first 4 that is still in use, the newest.
+// The package in applications with another zod: version 3, an early 4 and the newest.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binaries } from './runtimes.mjs';
@@ -6,7 +6,7 @@ import { lend, modules, mustRun, run } from './setup.mjs';
 
 const zods = { '3.25.76': 'zod3', '4.0.17': 'zod4.0', '4.6.7': 'zod4.6' };
 
-/** What holds with any of them: the client works, and a schema of the application checks an answer. */
+/** Works with each of them: the client, and a schema of the application that checks a response. */
 const always = `
 import * as z from 'zod';
 import { PaymentsClient, type Transfer } from 'payments-platform-sdk';
@@ -35,7 +35,7 @@ const wrong = TransferIdSchema.safeParse('ent_1');
 expect(!wrong.success && wrong.error.issues[0]?.message.includes('an Entity') === true, 'a wrong id');
 `;
 
-/** What a zod 4 does with our schemas as with its own. */
+/** Works with zod 4 only: composing schemas of the package and of the application. */
 const withFour = `
 import * as m from 'zod/mini';
 
@@ -88,23 +88,25 @@ const created = await payments.transfers.create({
 expect(typeof created !== 'string' || /^[A-Z]\\w+EntityError$/.test(created), String(created));
 `;
 
-/** An empty folder, one of the zods, the tarball: compiled, and run. */
+/** Compiles and runs an application with the tarball and each zod. */
 export async function zodRows({ folder, tarball }) {
   const checks = [];
   for (const [version, name] of Object.entries(zods)) {
-    const own = join(folder, name);
-    mkdirSync(own);
-    writeFileSync(join(own, 'package.json'), '{ "private": true }\n');
-    const told = await mustRun(
+    const project = join(folder, name);
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+    const output = await mustRun(
       'npm',
       ['install', '--no-audit', '--no-fund', '--install-links', tarball, join(modules, name)],
-      { cwd: own },
+      { cwd: project },
     );
-    const others = readdirSync(join(own, 'node_modules')).filter((each) => !each.startsWith('.'));
+    const others = readdirSync(join(project, 'node_modules')).filter(
+      (each) => !each.startsWith('.'),
+    );
     const isAlone = others.join() === 'payments-platform-sdk,zod';
-    lend(own, '@types/node');
+    lend(project, '@types/node');
     const text = version.startsWith('3') ? always : always + withFour;
-    writeFileSync(join(own, 'application.mts'), text);
+    writeFileSync(join(project, 'application.mts'), text);
     const compilerOptions = {
       module: 'nodenext',
       target: 'es2022',
@@ -117,16 +119,16 @@ export async function zodRows({ folder, tarball }) {
       skipLibCheck: true,
     };
     writeFileSync(
-      join(own, 'tsconfig.json'),
+      join(project, 'tsconfig.json'),
       JSON.stringify({ compilerOptions, files: ['application.mts'] }),
     );
     const tsc = join(modules, 'typescript60/bin/tsc');
-    const compiled = await run(process.execPath, [tsc, '-p', own], { cwd: own });
-    const ran = await run(binaries.node24, ['application.mts'], { cwd: own });
+    const compiled = await run(process.execPath, [tsc, '-p', project], { cwd: project });
+    const ran = await run(binaries.node24, ['application.mts'], { cwd: project });
     checks.push({
       name: `an application with zod beside it is compiled and run, ${version}`,
       ok: isAlone && compiled.code === 0 && ran.code === 0,
-      detail: [told, others.join(), compiled.stdout, ran.stderr].join('\n').slice(0, 3000),
+      detail: [output, others.join(), compiled.stdout, ran.stderr].join('\n').slice(0, 3000),
     });
   }
   return checks;

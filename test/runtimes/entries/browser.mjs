@@ -1,5 +1,5 @@
-// A page: it asks its own server for the world and hands the results back. Loaded as a worker, it
-// only tries to write.
+// A page that fetches its platform from its server and sends the results back. As a worker it only
+// tries to write.
 import { watch } from '../side-effects.mjs';
 import { story } from '../story.mjs';
 
@@ -16,33 +16,33 @@ const transfer = ({ sourceAccountId, destinationAccountId }, description) => ({
   description,
 });
 
-async function inPage() {
+async function runInPage() {
   const { world, finish, sdk } = await load();
   const { Sandbox } = await import('payments-platform-sdk/sandbox');
   const sideEffects = finish();
   const results = await story({ sdk, Sandbox, world, sideEffects });
-  return { ...results, inWorker: await told(), despite: await despite(sdk, world) };
+  return { ...results, inWorker: await runWorker(), despite: await countRepeats(sdk, world) };
 }
 
-/** What a worker of this page has to say. */
-const told = () =>
+/** Runs this file as a worker, and returns its result. */
+const runWorker = () =>
   new Promise((resolve) => {
     const worker = new Worker('/bundle.js', { type: 'module' });
     worker.addEventListener('message', ({ data }) => resolve(data));
     worker.addEventListener('error', ({ message }) => resolve(`it failed: ${message}`));
   });
 
-async function inWorker() {
+async function runInWorker() {
   const { world, sdk } = await load();
   const payments = new sdk.PaymentsClient(world.clientOptions);
   const error = await payments.transfers.create(transfer(world, 'from a worker')).catch((e) => e);
   return error instanceof sdk.ConfigurationError ? 'rejected' : `${error.name}: ${error.message}`;
 }
 
-/** How often a POST takes effect whose reused connection is reset, with the browser's fetch as one's own. */
-async function despite(sdk, world) {
-  const own = { ...world.clientOptions, fetch: (request, init) => fetch(request, init) };
-  const payments = new sdk.PaymentsClient(own);
+/** How often a POST takes effect when its reused connection is reset, with a custom fetch. */
+async function countRepeats(sdk, world) {
+  const clientOptions = { ...world.clientOptions, fetch: (request, init) => fetch(request, init) };
+  const payments = new sdk.PaymentsClient(clientOptions);
   await payments.accounts.list();
   await payments.transfers.create(transfer(world, 'in spite of it')).catch(() => undefined);
   let effects = 0;
@@ -52,9 +52,10 @@ async function despite(sdk, world) {
   return effects;
 }
 
-const hand = (results) => fetch('/results', { method: 'POST', body: JSON.stringify(results) });
-const words = (error) => `${error?.name}: ${error?.message}`;
+const sendResults = (results) =>
+  fetch('/results', { method: 'POST', body: JSON.stringify(results) });
+const describeError = (error) => `${error?.name}: ${error?.message}`;
 
 if (typeof document === 'undefined')
-  void inWorker().then(postMessage, (e) => postMessage(words(e)));
-else void inPage().then(hand, (error) => hand({ page: words(error) }));
+  void runInWorker().then(postMessage, (e) => postMessage(describeError(e)));
+else void runInPage().then(sendResults, (error) => sendResults({ page: describeError(error) }));

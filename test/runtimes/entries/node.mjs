@@ -1,4 +1,4 @@
-// Node, Bun and Deno: the world comes in the environment, the results go out as one line. The
+// Node, Bun and Deno: reads the platform from the environment and prints the results as one line. The
 // process has to end by itself.
 import { watch } from '../side-effects.mjs';
 import { story } from '../story.mjs';

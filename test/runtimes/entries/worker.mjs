@@ -1,5 +1,5 @@
-// Cloudflare Workers: imported at the top, where a Worker may do neither I/O nor chance, so that a
-// side effect would end it at once. The order of the imports counts.
+// Cloudflare Workers. A Worker may use neither I/O nor random numbers while it is loaded, so a side effect
+// of the import would fail. The order of the imports matters.
 import { finish } from './watching.mjs';
 import * as sdk from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
