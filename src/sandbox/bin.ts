@@ -5,7 +5,7 @@ import { readState, StateFile } from './command/state-file.ts';
 import { banner, showLog } from './command/terminal.ts';
 import { seedDemo } from './control/demo.ts';
 import { failureRules } from './faults/faults.ts';
-import { wordsOf } from './platform/problem.ts';
+import { wordsOf } from './platform/sandbox-error.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 

@@ -4,7 +4,7 @@
  * @module payments-platform-sdk/sandbox/msw
  */
 import { http, HttpResponse, type HttpHandler } from 'msw';
-import { toResponse } from './api/answer.ts';
+import { toResponse } from './api/responses.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Where the calls go that a sandbox is to answer. */

@@ -5,13 +5,13 @@ import {
   type Caller,
   type Reply,
   type SandboxReply,
-} from './api/answer.ts';
+} from './api/responses.ts';
 import { readBody, type Call } from './api/calls.ts';
 import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
 import { noRoute, routesTo, wrongBase, type Route } from './api/routes.ts';
 import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults/faults.ts';
-import { isLong, Log, type SandboxLogEntry } from './faults/log.ts';
-import { checkedState, type SandboxState } from './faults/state.ts';
+import { isLong, Log, type SandboxLogEntry } from './log.ts';
+import { checkedState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
 import { longestTimer, type SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
@@ -19,9 +19,9 @@ import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
-import { live } from './platform/life.ts';
+import { live } from './platform/auto-advance.ts';
 import { Platform } from './platform/platform.ts';
-import { SandboxError } from './platform/problem.ts';
+import { SandboxError } from './platform/sandbox-error.ts';
 import { SandboxSettings } from './platform/settings.ts';
 import { emptyState, longestAdvance, platformState, restore } from './platform/state.ts';
 import { SandboxTransactions } from './platform/transactions.ts';

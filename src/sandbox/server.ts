@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
-import { problemReply, type Reply, type SandboxReply } from './api/answer.ts';
+import { problemReply, type Reply, type SandboxReply } from './api/responses.ts';
 import type { SandboxCredentials } from './api/credentials.ts';
 import {
   crossOrigin,
@@ -18,9 +18,9 @@ import {
 } from './control/callers.ts';
 import { controlPath, drive, logAfter } from './control/endpoints.ts';
 import { pageReply, unkept } from './control/page-reply.ts';
-import type { SandboxLogEntry } from './faults/log.ts';
+import type { SandboxLogEntry } from './log.ts';
 import { page } from './page/page.ts';
-import { SandboxError, wordsOf } from './platform/problem.ts';
+import { SandboxError, wordsOf } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;

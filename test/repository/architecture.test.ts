@@ -54,14 +54,10 @@ const layers = [
   '.',
 ];
 /** Those of the sandbox. Its door has a floor for each file: a page has no use for a server. */
-const sandboxLayers = ['platform', 'api', 'faults', 'sandbox.ts', 'control'].concat([
-  'page',
-  'index.ts',
-  'msw.ts',
-  'server.ts',
-  'command',
-  'bin.ts',
-]);
+const sandboxLayers = [
+  ...['platform', 'api', 'faults', 'log.ts', 'state.ts', 'sandbox.ts', 'control'],
+  ...['page', 'index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],
+];
 const folderOf = (file: string): string => dirname(file).split('/')[0] ?? '';
 const isSandbox = (file: string) => file.startsWith('sandbox/');
 const layerOf = (file: string): number => {

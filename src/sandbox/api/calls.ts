@@ -1,7 +1,7 @@
 import type { PageQuery, Schema } from '../../schemas/primitives.ts';
 import { parseJson } from '../../internal/json.ts';
 import type { Platform } from '../platform/platform.ts';
-import { SandboxError, wordsOf } from '../platform/problem.ts';
+import { SandboxError, wordsOf } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
 import { asInput, checked, validationError } from '../platform/validation.ts';
 import { pageOf, type PageFault } from './pages.ts';

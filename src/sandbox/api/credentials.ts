@@ -1,4 +1,4 @@
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {

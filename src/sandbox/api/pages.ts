@@ -1,7 +1,7 @@
 import type { Page } from '../../schemas/page.ts';
 import type { PageQuery } from '../../schemas/primitives.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
 
 /** The two faults that spoil a page but keep it well formed. */

@@ -27,11 +27,11 @@ import { counterpartyView, deleteCounterparty } from '../platform/counterparties
 import { createEntity, entityCreated, entityView } from '../platform/entities.ts';
 import { deleteIban, ibanView } from '../platform/ibans.ts';
 import { buildInstruction, listInstructions } from '../platform/instructions.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import { updateSettings } from '../platform/settings.ts';
 import { listTransactions } from '../platform/transactions.ts';
 import { createTransfer, transferCreated, transferView } from '../platform/transfers.ts';
-import { problemReply, type Reply } from './answer.ts';
+import { problemReply, type Reply } from './responses.ts';
 import { withBody, withId, withPage, type Run, type SandboxOperation } from './calls.ts';
 
 export interface Route {

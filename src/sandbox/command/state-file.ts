@@ -11,7 +11,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
-import { wordsOf } from '../platform/problem.ts';
+import { wordsOf } from '../platform/sandbox-error.ts';
 import type { Keeper, Sandbox } from '../sandbox.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
 

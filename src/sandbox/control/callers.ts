@@ -1,5 +1,5 @@
-import { problemReply, type Reply } from '../api/answer.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { problemReply, type Reply } from '../api/responses.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
  * Control needs no key, so whoever can make a browser on this machine send a request could move the

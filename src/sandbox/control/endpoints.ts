@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { Schema } from '../../schemas/primitives.ts';
-import { problemReply, successReply, type Reply } from '../api/answer.ts';
+import { problemReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
 import { decoded, wrongMethod } from '../api/routes.ts';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
-import { SandboxError, wordsOf } from '../platform/problem.ts';
+import { SandboxError, wordsOf } from '../platform/sandbox-error.ts';
 import { longestAdvance } from '../platform/state.ts';
 import { asInput, checked } from '../platform/validation.ts';
 import type { Sandbox } from '../sandbox.ts';

@@ -1,4 +1,4 @@
-import type { Reply } from '../api/answer.ts';
+import type { Reply } from '../api/responses.ts';
 
 /** For answers that are right for this moment alone, and are what they say they are. */
 export const unkept = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };

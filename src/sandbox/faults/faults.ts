@@ -1,8 +1,8 @@
-import { problemReply, type Reply, type SandboxReply } from '../api/answer.ts';
+import { problemReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import {
   bodyless,
   checkFaultRule,

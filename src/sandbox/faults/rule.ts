@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { SandboxOperation } from '../api/calls.ts';
 import { routes, type Route } from '../api/routes.ts';
 import { longestTimer } from '../platform/clock.ts';
-import { wordsOf } from '../platform/problem.ts';
+import { wordsOf } from '../platform/sandbox-error.ts';
 import { asInput, checked } from '../platform/validation.ts';
 
 /** Whether a fault strikes before the platform did what was asked, or after. */

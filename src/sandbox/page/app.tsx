@@ -7,7 +7,7 @@ import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
 import { DeedsContext, type Deeds } from './parts.tsx';
 import { Transfers } from './transfers.tsx';
-import { WorldPanel } from './world.tsx';
+import { WorldPanel } from './clock-and-state.tsx';
 
 const places = [
   ['accounts', 'Accounts'],

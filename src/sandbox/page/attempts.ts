@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../internal/json.ts';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 
 /** What became of an attempt: an answer, a refusal, or no whole answer at all. */
 export type Fate = 'answered' | 'refused' | 'lost';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../internal/json.ts';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
-import type { SandboxState } from '../faults/state.ts';
+import type { SandboxState } from '../state.ts';
 import { Calls, type Call } from './attempts.ts';
 
 /** What the page knows of the sandbox at one moment. */

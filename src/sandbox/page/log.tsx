@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import { curlOf, fateOf, type Call, type Fate } from './attempts.ts';
 import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds } from './parts.tsx';
 

@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { Entity } from '../../schemas/entity.ts';
-import type { SandboxState } from '../faults/state.ts';
+import type { SandboxState } from '../state.ts';
 import { ask } from './live.ts';
 import {
   AmountForm,

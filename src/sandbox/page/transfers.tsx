@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { Transfer } from '../../schemas/transfer.ts';
-import type { SandboxState } from '../faults/state.ts';
+import type { SandboxState } from '../state.ts';
 import { ask } from './live.ts';
 import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds, useKeptFocus } from './parts.tsx';
 

@@ -13,7 +13,7 @@ import {
 } from '../../schemas/entity.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import type { Platform } from './platform.ts';
-import { refused } from './problem.ts';
+import { refused } from './sandbox-error.ts';
 import { asInput, checked } from './validation.ts';
 
 /** What `sandbox.entities.update` sets; a field that is absent stays as it is. */

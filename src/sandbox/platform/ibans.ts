@@ -7,7 +7,7 @@ import { accountView } from './accounts.ts';
 import { knownEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
 import type { Platform } from './platform.ts';
-import { conflict, refused } from './problem.ts';
+import { conflict, refused } from './sandbox-error.ts';
 import { asInput, checked } from './validation.ts';
 
 /** What it takes to create an IBAN in the sandbox; the API offers no call for it. */

@@ -19,7 +19,7 @@ import type { Transaction } from '../../schemas/transaction.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { conflict, SandboxError } from './problem.ts';
+import { conflict, SandboxError } from './sandbox-error.ts';
 import { lowerCaseHex, recordTransaction } from './transactions.ts';
 import { asInput, checked, validationError } from './validation.ts';
 

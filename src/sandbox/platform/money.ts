@@ -1,4 +1,4 @@
-import { refused } from './problem.ts';
+import { refused } from './sandbox-error.ts';
 
 /*
  * Money as a bigint that counts 10^-18: every amount that the API takes is a whole number of these

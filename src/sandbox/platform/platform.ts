@@ -57,7 +57,7 @@ export class Platform {
   /** Items a page when a request names no `limit`. */
   readonly pageSize: number;
   readonly ids = new Ids();
-  /** What moves by itself; see life.ts. */
+  /** What moves by itself; see auto-advance.ts. */
   readonly schedule: Schedule;
   readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
   readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>

@@ -27,7 +27,7 @@ import { settingsShape, type Settings } from '../../schemas/settings.ts';
 import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
 import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
 import { accountView } from './accounts.ts';
-import { recount } from './life.ts';
+import { recount } from './auto-advance.ts';
 import { unitsOf } from './money.ts';
 import { initialSettings, type Platform, type TransferRow } from './platform.ts';
 import { asInput, validationError } from './validation.ts';

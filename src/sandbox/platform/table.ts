@@ -1,4 +1,4 @@
-import { notFound } from './problem.ts';
+import { notFound } from './sandbox-error.ts';
 
 /**
  * The rows of one noun in the order of their creation. A row's position is the number in its id, so

@@ -9,7 +9,7 @@ import {
 } from '../../schemas/transfer.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform, TransferRow } from './platform.ts';
-import { conflict, refused } from './problem.ts';
+import { conflict, refused } from './sandbox-error.ts';
 import { asInput, checked } from './validation.ts';
 
 interface Destination {

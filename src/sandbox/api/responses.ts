@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../internal/json.ts';
-import { errorBody, type SandboxError } from '../platform/problem.ts';
+import { errorBody, type SandboxError } from '../platform/sandbox-error.ts';
 
 /**
  * A status, headers and a body text, not yet on any wire.

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
-import { asSchema, type Schema } from '../../schemas/primitives.ts';
-import { parseJson, stringifyJson } from '../../internal/json.ts';
-import { wordsOf } from '../platform/problem.ts';
+import { asSchema, type Schema } from '../schemas/primitives.ts';
+import { parseJson, stringifyJson } from '../internal/json.ts';
+import { wordsOf } from './platform/sandbox-error.ts';
 import {
   asState,
   checkReferences,
   platformStateShape,
   type SandboxRecords,
-} from '../platform/state.ts';
-import { checked, validationError } from '../platform/validation.ts';
-import { checkFaultRule, type SandboxFaultRule } from './rule.ts';
+} from './platform/state.ts';
+import { checked, validationError } from './platform/validation.ts';
+import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 
 /** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
 export interface SandboxState extends SandboxRecords {
