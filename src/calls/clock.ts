@@ -1,3 +1,5 @@
+import { maxTimerMs } from '../internal/timers.ts';
+
 /** Time and timers for a client. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
@@ -9,9 +11,6 @@ export interface Clock {
   /** Cancels a timer; takes what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
-
-/** Above this, setTimeout fires at once. */
-const longestTimer = 2 ** 31 - 1;
 
 // Looked up at each call, so that fake timers installed later are seen.
 const systemClock: Required<Clock> = {
@@ -30,7 +29,7 @@ export function clockFrom(given: Clock | undefined): Required<Clock> {
     now: () => clock.now(),
     elapsed: () => (clock.elapsed === undefined ? clock.now() : clock.elapsed()),
     setTimeout: (callback, ms) =>
-      clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), longestTimer)),
+      clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), maxTimerMs)),
     // Most spans and gates are closed before they have set a timer.
     clearTimeout: (handle) => {
       if (handle !== undefined) clock.clearTimeout(handle);

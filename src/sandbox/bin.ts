@@ -2,10 +2,10 @@
 import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
 import { readState, StateFile } from './command/state-file.ts';
-import { banner, showLog } from './command/terminal.ts';
+import { formatBanner, writeLog } from './command/terminal.ts';
 import { seedDemo } from './control/demo.ts';
-import { failureRules } from './faults/faults.ts';
-import { wordsOf } from './platform/sandbox-error.ts';
+import { createFailureRules } from './faults/faults.ts';
+import { getMessage } from './platform/sandbox-error.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 
@@ -19,7 +19,8 @@ async function run(flags: Flags): Promise<void> {
   if (state === undefined) furnish();
   const file = state === undefined ? undefined : new StateFile(sandbox, state, furnish);
   if (flags.failures > 0) {
-    for (const rule of failureRules(flags.failures, flags.failuresSeed)) sandbox.faults.add(rule);
+    for (const rule of createFailureRules(flags.failures, flags.failuresSeed))
+      sandbox.faults.add(rule);
   }
   const server = await listen(sandbox, { port, host, allowHosts }).catch((cause: unknown) => {
     file?.close();
@@ -33,8 +34,8 @@ async function run(flags: Flags): Promise<void> {
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
   // Whoever reads the lines may leave before the sandbox does: `| head`.
   process.stdout.on('error', () => {});
-  process.stdout.write(banner(sandbox, server, kept));
-  if (!flags.quiet) showLog(sandbox, process.stdout);
+  process.stdout.write(formatBanner(sandbox, server, kept));
+  if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 
 function fail(status: number, message: string): void {
@@ -47,7 +48,7 @@ function main(args: string[]): void {
   try {
     flags = readFlags(args);
   } catch (cause) {
-    fail(2, `${wordsOf(cause)}\n\n${usage}`);
+    fail(2, `${getMessage(cause)}\n\n${usage}`);
     return;
   }
   if (flags.help) {
@@ -56,7 +57,7 @@ function main(args: string[]): void {
     process.stdout.write(`${version}\n`);
   } else {
     run(flags).catch((cause: unknown) => {
-      fail(1, `${wordsOf(cause)}\n`);
+      fail(1, `${getMessage(cause)}\n`);
     });
   }
 }

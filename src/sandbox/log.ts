@@ -32,19 +32,19 @@ export interface SandboxLogEntry {
 }
 
 /** Memory is bounded: beyond this many entries the oldest are dropped. */
-const most = 10_000;
+const maxEntries = 10_000;
 
 /** As many bodies as there are entries have to fit into memory. */
-const longestBody = 65_536;
-export const isLong = (text = ''): boolean => text.length > longestBody;
+const maxBodyLength = 65_536;
+export const isLong = (text = ''): boolean => text.length > maxBodyLength;
 
 /** Cut after its credentials were taken out: half of one would no longer be found. */
-const cut = (body: unknown): unknown =>
+const truncateBody = (body: unknown): unknown =>
   typeof body === 'string' && isLong(body)
-    ? `${body.slice(0, longestBody)}… (${body.length} characters)`
+    ? `${body.slice(0, maxBodyLength)}… (${body.length} characters)`
     : body;
 
-type Noted = { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] };
+type MutableEntry = { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] };
 
 /** Keeps what arrived, without credentials. */
 export class Log {
@@ -60,27 +60,26 @@ export class Log {
 
   /** Adds an entry; the returned function notes its end, with the status if there was an answer. */
   add(
-    entry: Omit<SandboxLogEntry, 'id' | 'status' | 'ms'>,
+    request: Omit<SandboxLogEntry, 'id' | 'status' | 'ms'>,
     credentials: readonly (string | undefined)[],
   ): (ms: number, status?: number) => void {
-    const secrets = credentials.filter((text) => text !== undefined);
-    const redact = redactor(secrets);
-    const noted: Noted = {
+    const redact = redactor(credentials.filter((credential) => credential !== undefined));
+    const entry: MutableEntry = {
       id: undefined,
-      ...entry,
-      path: redact(entry.path),
-      query: redactDeep(entry.query, redact),
-      body: cut(redactDeep(entry.body, redact)),
+      ...request,
+      path: redact(request.path),
+      query: redactDeep(request.query, redact),
+      body: truncateBody(redactDeep(request.body, redact)),
       status: undefined,
       ms: undefined,
     };
-    this.entries.push(noted);
-    if (this.entries.length > most) this.entries.shift();
+    this.entries.push(entry);
+    if (this.entries.length > maxEntries) this.entries.shift();
     return (ms, status) => {
-      noted.id = this.#nextId();
-      noted.ms = ms;
-      noted.status = status;
-      for (const listener of this.#listeners) listener(noted);
+      entry.id = this.#nextId();
+      entry.ms = ms;
+      entry.status = status;
+      for (const listener of this.#listeners) listener(entry);
     };
   }
 

@@ -38,23 +38,25 @@ export interface HandlersOptions {
 export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpHandler[] {
   const baseUrl = withoutSlash(options.baseUrl ?? sandbox.clientOptions.baseUrl);
   const rootUrl = withoutSlash(options.rootUrl ?? baseUrl.replace(/\/[^/]*$/, ''));
-  const places = [
+  const patterns = [
     `${baseUrl}/*`,
     `${rootUrl}/instruction/build`,
     `${rootUrl}/instructions/all`,
     `${rootUrl}/transactions`,
   ];
-  return places.map((place) => http.all(place, ({ request }) => response(sandbox, request)));
+  return patterns.map((pattern) =>
+    http.all(pattern, ({ request }) => createResponse(sandbox, request)),
+  );
 }
 
-async function response(sandbox: Sandbox, request: Request): Promise<Response> {
+async function createResponse(sandbox: Sandbox, request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
   try {
     const body = await request.text();
-    const shown = await sandbox.handle({ method, url, headers, body, signal });
+    const reply = await sandbox.handle({ method, url, headers, body, signal });
     // This is the one way to tell msw that the connection breaks.
-    if (shown.kind === 'reset') return HttpResponse.error();
-    return await toResponse(shown, { request, signal, origin: request });
+    if (reply.kind === 'reset') return HttpResponse.error();
+    return await toResponse(reply, { request, signal, origin: request });
   } catch (cause) {
     // msw would report the caller's own abort as a fault of this handler.
     if (signal.aborted) return new Promise(() => {});

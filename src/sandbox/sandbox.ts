@@ -1,5 +1,7 @@
+import { isPlainObject } from '../internal/guards.ts';
+import { maxTimerMs } from '../internal/timers.ts';
 import {
-  problemReply,
+  errorReply,
   successReply,
   toResponse,
   type Caller,
@@ -7,23 +9,33 @@ import {
   type SandboxReply,
 } from './api/responses.ts';
 import { readBody, type Call } from './api/calls.ts';
-import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
-import { noRoute, routesTo, wrongBase, type Route } from './api/routes.ts';
-import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults/faults.ts';
+import {
+  authorise,
+  resolveCredentials,
+  parseAuthorization,
+  type SandboxCredentials,
+} from './api/credentials.ts';
+import { createNoRouteReply, findRoutes, createWrongBaseReply, type Route } from './api/routes.ts';
+import { applyFault, FaultQueue, getPageFault, type SandboxFaults } from './faults/faults.ts';
 import { isLong, Log, type SandboxLogEntry } from './log.ts';
-import { checkedState, type SandboxState } from './state.ts';
+import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
-import { longestTimer, type SandboxClock } from './platform/clock.ts';
+import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
-import { live } from './platform/auto-advance.ts';
+import { enableAutoAdvance } from './platform/auto-advance.ts';
 import { Platform } from './platform/platform.ts';
 import { SandboxError } from './platform/sandbox-error.ts';
 import { SandboxSettings } from './platform/settings.ts';
-import { emptyState, longestAdvance, platformState, restore } from './platform/state.ts';
+import {
+  createEmptyState,
+  maxClockAdvanceMs,
+  exportPlatformState,
+  restoreState,
+} from './platform/state.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
 
@@ -50,9 +62,9 @@ export interface SandboxOptions {
  * Whoever keeps the state of a sandbox when its process ends
  * @internal
  */
-export interface Keeper {
+export interface StateObserver {
   /** Something that is part of the state may have changed. */
-  changed(): void;
+  onChange(): void;
   /** A number is about to be given to an id; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
@@ -143,16 +155,16 @@ export class Sandbox {
 
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
-    checkNames(options);
+    checkOptionNames(options);
     const { clock, pageSize = 50, autoAdvance, latency = 0 } = options;
-    checkWhole('pageSize', pageSize, 1, 100);
-    if (autoAdvance !== undefined) checkWhole('autoAdvance', autoAdvance, 1, longestTimer);
-    checkWhole('latency', latency, 0, longestTimer);
-    const { apiKey, jwt } = credentialsOf(options);
+    checkWholeNumber('pageSize', pageSize, 1, 100);
+    if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
+    checkWholeNumber('latency', latency, 0, maxTimerMs);
+    const { apiKey, jwt } = resolveCredentials(options);
     this.apiKey = apiKey;
     this.jwt = jwt;
     const platform = new Platform(clock, pageSize, autoAdvance);
-    live(platform);
+    enableAutoAdvance(platform);
     this.#platform = platform;
     this.#log = new Log(() => platform.ids.next('log'));
     this.#latency = latency;
@@ -203,15 +215,15 @@ export class Sandbox {
    * @throws TypeError for anything else.
    */
   advanceClock(ms: number): void {
-    checkWhole('advanceClock', ms, 0, longestAdvance);
+    checkWholeNumber('advanceClock', ms, 0, maxClockAdvanceMs);
     this.#platform.clock.offset += ms;
-    this.#platform.schedule.clockMoved();
+    this.#platform.schedule.handleClockChange();
   }
 
   /** The present moment of the clock, and how far it was set on. */
   get time(): { now: string; offsetMs: number } {
     const { clock } = this.#platform;
-    return { now: clock.iso(), offsetMs: clock.offset };
+    return { now: clock.toIsoNow(), offsetMs: clock.offset };
   }
 
   /**
@@ -221,14 +233,14 @@ export class Sandbox {
   reset(): void {
     this.#faults.clear();
     this.#log.clear();
-    restore(this.#platform, emptyState());
-    this.#platform.changed();
+    restoreState(this.#platform, createEmptyState());
+    this.#platform.notifyChange();
   }
 
   /** Everything that the sandbox remembers but its log, as values that JSON can carry. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
-    return { ...platformState(this.#platform), faults };
+    return { ...exportPlatformState(this.#platform), faults };
   }
 
   /**
@@ -237,24 +249,24 @@ export class Sandbox {
    * @throws SandboxError that names what is wrong and where; nothing has changed then.
    */
   importState(state: unknown): void {
-    const { faults, ...rest } = checkedState(state);
-    const byChance = this.#faults.list().filter(({ percent }) => percent !== undefined);
+    const { faults, ...rest } = parseState(state);
+    const chanceRules = this.#faults.list().filter(({ percent }) => percent !== undefined);
     this.#faults.clear();
-    for (const rule of [...byChance, ...faults]) this.#faults.add(rule);
-    restore(this.#platform, rest);
-    this.#platform.changed();
+    for (const rule of [...chanceRules, ...faults]) this.#faults.add(rule);
+    restoreState(this.#platform, rest);
+    this.#platform.notifyChange();
   }
 
   /**
    * Says whom to tell what is to outlive this object.
    * @internal
    */
-  keepWith(keeper: Keeper): void {
-    this.#platform.changed = () => {
-      keeper.changed();
+  observeState(observer: StateObserver): void {
+    this.#platform.notifyChange = () => {
+      observer.onChange();
     };
     this.#platform.ids.reserve = (name, number) => {
-      keeper.reserve(name, number);
+      observer.reserve(name, number);
     };
   }
 
@@ -262,16 +274,16 @@ export class Sandbox {
    * Takes the steps that are due before somebody looks from outside.
    * @internal
    */
-  settle(): void {
-    this.#platform.schedule.run();
+  runDueSteps(): void {
+    this.#platform.schedule.runDueSteps();
   }
 
   /**
    * Says that somebody outside may have changed something.
    * @internal
    */
-  changed(): void {
-    this.#platform.changed();
+  onChange(): void {
+    this.#platform.notifyChange();
   }
 
   /**
@@ -283,7 +295,7 @@ export class Sandbox {
     const settings = input instanceof Request && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
     const signal = settings?.signal ?? request.signal;
-    return this.#response({ request, signal, origin: input }, await request.text());
+    return this.#respond({ request, signal, origin: input }, await request.text());
   };
 
   /**
@@ -292,7 +304,7 @@ export class Sandbox {
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
     const request = new Request(input);
-    return this.#response({ request, signal: request.signal, origin: input }, body);
+    return this.#respond({ request, signal: request.signal, origin: input }, body);
   };
 
   /**
@@ -302,17 +314,17 @@ export class Sandbox {
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {
     const platform = this.#platform;
-    platform.schedule.run();
+    platform.schedule.runDueSteps();
     const started = platform.clock.now();
     const url = new URL(request.url);
-    const { found, prefix, id } = routesTo(url.pathname);
+    const { found, prefix, id } = findRoutes(url.pathname);
     const isMisplaced = request.atRoot === true && prefix !== '';
     const route = isMisplaced ? undefined : found.find(({ method }) => method === request.method);
     const fault = this.#faults.take(route, url.searchParams.has('cursor'));
-    const token = presented(request.headers.get('authorization'));
+    const token = parseAuthorization(request.headers.get('authorization'));
     const body = readBody(request.body);
     const requestId = `req_${String(platform.ids.next('requests')).padStart(6, '0')}`;
-    const note = this.#log.add(
+    const completeEntry = this.#log.add(
       {
         time: started.toISOString(),
         method: request.method,
@@ -325,25 +337,25 @@ export class Sandbox {
       },
       [this.apiKey, this.jwt, token],
     );
-    const act = () => {
-      if (isMisplaced) return wrongBase(url.pathname, prefix);
+    const perform = () => {
+      if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);
       return route === undefined
-        ? noRoute(request.method, url.pathname, found)
+        ? createNoRouteReply(request.method, url.pathname, found)
         : this.#perform(route, token, {
             platform,
             operation: route.operation,
             id,
             params: url.searchParams,
             body,
-            pageFault: pageFaultOf(fault),
+            pageFault: getPageFault(fault),
           });
     };
     let status: number | undefined;
     try {
       const response: SandboxReply =
-        fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
+        fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
-        platform.changed();
+        platform.notifyChange();
       }
       const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
       if (wait > 0) await platform.clock.wait(wait, request.signal);
@@ -352,7 +364,7 @@ export class Sandbox {
       const date = platform.clock.now().toUTCString();
       return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
-      note(platform.clock.now().getTime() - started.getTime(), status);
+      completeEntry(platform.clock.now().getTime() - started.getTime(), status);
     }
   }
 
@@ -362,12 +374,12 @@ export class Sandbox {
       return successReply(route.status, route.run(call));
     } catch (problem) {
       // Anything else is a defect of the sandbox or of its clock, and must not look like an answer.
-      if (problem instanceof SandboxError) return problemReply(problem);
+      if (problem instanceof SandboxError) return errorReply(problem);
       throw problem;
     }
   }
 
-  async #response(caller: Caller, body: string): Promise<Response> {
+  async #respond(caller: Caller, body: string): Promise<Response> {
     const { method, url, headers } = caller.request;
     const { signal } = caller;
     // A request that was aborted before it arrived never takes effect.
@@ -376,25 +388,20 @@ export class Sandbox {
   }
 }
 
-/** Whether an object has no class, of whatever realm it is. */
-function isPlainObject(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function checkWhole(name: string, value: unknown, least: number, most: number): void {
+function checkWholeNumber(name: string, value: unknown, least: number, most: number): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
     return;
   throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
 }
 
 /** A misspelt option would be a test that tests something else. */
-function checkNames(options: SandboxOptions): void {
-  const stranger = Object.keys(options).find((name) => !optionNames.some((one) => one === name));
-  if (stranger !== undefined) {
+function checkOptionNames(options: SandboxOptions): void {
+  const unknownOption = Object.keys(options).find(
+    (name) => !optionNames.some((one) => one === name),
+  );
+  if (unknownOption !== undefined) {
     throw new TypeError(
-      `A sandbox has no option called ${stranger}; there are ${optionNames.join(', ')}.`,
+      `A sandbox has no option called ${unknownOption}; there are ${optionNames.join(', ')}.`,
     );
   }
 }

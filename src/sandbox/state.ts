@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 import { asSchema, type Schema } from '../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../internal/json.ts';
-import { wordsOf } from './platform/sandbox-error.ts';
+import { getMessage } from './platform/sandbox-error.ts';
 import {
-  asState,
+  stateReport,
   checkReferences,
   platformStateShape,
   type SandboxRecords,
 } from './platform/state.ts';
-import { checked, validationError } from './platform/validation.ts';
+import { parseInput, validationError } from './platform/validation.ts';
 import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 
 /** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
@@ -30,14 +30,14 @@ const stateSchema = (): Schema<SandboxState> =>
  * A state that shares nothing with the caller's object.
  * @throws SandboxError that names what is wrong and where.
  */
-export function checkedState(value: unknown): SandboxState {
-  const own: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
-  const state = checked(stateSchema(), own, asState);
+export function parseState(value: unknown): SandboxState {
+  const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
+  const state = parseInput(stateSchema(), clonedValue, stateReport);
   for (const [at, rule] of state.faults.entries()) {
     try {
       checkFaultRule(rule);
     } catch (cause) {
-      throw validationError({ [`faults[${at}]`]: wordsOf(cause) }, asState);
+      throw validationError({ [`faults[${at}]`]: getMessage(cause) }, stateReport);
     }
   }
   checkReferences(state);

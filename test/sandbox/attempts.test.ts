@@ -1,6 +1,6 @@
 import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { Calls, curlOf, fateOf } from '../../src/sandbox/page/attempts.ts';
+import { Calls, formatCurl, getResult } from '../../src/sandbox/page/attempts.ts';
 
 // How the page reads the log; that it shows so in a browser is in test/full/page.test.ts.
 
@@ -65,7 +65,7 @@ test.each([
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],
 ] as const)('%s: %o', (fate, part) => {
-  expect(fateOf(entry(1, part))).toBe(fate);
+  expect(getResult(entry(1, part))).toBe(fate);
 });
 
 test('no more than 10,000 entries are kept, however many arrive', () => {
@@ -83,14 +83,14 @@ test('a request becomes a command for a shell, which brings the credential', () 
     query: { note: 'a b' },
     body: { description: "it's $HOME", salt: 2n ** 60n },
   });
-  expect(curlOf(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
+  expect(formatCurl(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
     `curl -X POST 'http://127.0.0.1:4010/v0/transfers?note=a+b'`,
     `-H "authorization: Bearer $PAYMENTS_API_KEY"`,
     `-H 'content-type: application/json'`,
     `--data-raw '{"description":"it'\\''s $HOME","salt":1152921504606846976}'`,
   ]);
   const root = entry(2, { path: '/transactions/{x}' });
-  expect(curlOf(root, 'http://h').split(' \\\n  ')).toEqual([
+  expect(formatCurl(root, 'http://h').split(' \\\n  ')).toEqual([
     `curl -X GET 'http://h/transactions/%7Bx%7D'`,
     '-H "authorization: Bearer $PAYMENTS_JWT"',
   ]);

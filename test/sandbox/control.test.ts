@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { pageReply } from '../../src/sandbox/control/page-reply.ts';
+import { createPageReply } from '../../src/sandbox/control/page-reply.ts';
 import { parseJson } from '../../src/internal/json.ts';
 import { aString, containing, furnished, having } from './calls.ts';
 
@@ -356,7 +356,9 @@ test('the page may be framed by nobody and loads nothing from elsewhere', async 
 });
 
 test('of the page, the scripts that stand in it run and no other', async () => {
-  const { headers } = await pageReply('<script>alert(1)</script><p>text</p><script>2</script>');
+  const { headers } = await createPageReply(
+    '<script>alert(1)</script><p>text</p><script>2</script>',
+  );
   const hash = (script: string) => createHash('sha256').update(script).digest('base64');
   expect(headers['content-security-policy']).toContain(
     `script-src 'sha256-${hash('alert(1)')}' 'sha256-${hash('2')}';`,

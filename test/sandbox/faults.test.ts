@@ -9,7 +9,7 @@ import {
   type SandboxFaultRule,
 } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
-import { failureRules } from '../../src/sandbox/faults/faults.ts';
+import { createFailureRules } from '../../src/sandbox/faults/faults.ts';
 import { expect, test } from 'vitest';
 import { call, furnished, having } from './calls.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -520,7 +520,7 @@ test.each([5, 60, 100])(
   '%i percent of failures are that many, before and after',
   async (percent) => {
     const sandbox = new Sandbox();
-    for (const rule of failureRules(percent, 1)) sandbox.faults.add(rule);
+    for (const rule of createFailureRules(percent, 1)) sandbox.faults.add(rule);
     const seen = new Map<number | undefined, number>();
     for (let count = 0; count < 2000; count += 1) {
       await call(sandbox, 'POST', '/entities', { email: 'a@b.example' }).catch(() => {});
@@ -536,7 +536,7 @@ test.each([5, 60, 100])(
 
 test('what strikes by chance stays when a state comes in, and does not go out with one', () => {
   const sandbox = new Sandbox();
-  const [rule] = failureRules(5, 1);
+  const [rule] = createFailureRules(5, 1);
   if (rule === undefined) throw new Error('there are no rules');
   sandbox.faults.add(rule);
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });

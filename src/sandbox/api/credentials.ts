@@ -12,7 +12,7 @@ export interface SandboxCredentials {
  * The credentials of a sandbox: those that were chosen, or fixed ones that open nothing else.
  * @throws TypeError when a chosen one could not be a credential of the platform.
  */
-export function credentialsOf(options: {
+export function resolveCredentials(options: {
   apiKey?: string | undefined;
   jwt?: string | undefined;
 }): SandboxCredentials {
@@ -32,7 +32,7 @@ export function credentialsOf(options: {
 }
 
 /** The credential that an Authorization header presents, or undefined. */
-export const presented = (authorization: string | null): string | undefined =>
+export const parseAuthorization = (authorization: string | null): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 
 /** @throws SandboxError with status 401 unless the credential is the one that the endpoint wants. */

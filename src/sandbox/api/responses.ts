@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../internal/json.ts';
-import { errorBody, type SandboxError } from '../platform/sandbox-error.ts';
+import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
 
 /**
  * A status, headers and a body text, not yet on any wire.
@@ -41,10 +41,10 @@ export const successReply = (status: number, value: unknown): Reply =>
     : { status, headers: json, body: stringifyJson(value) };
 
 /** A failure, with the documented error body. */
-export const problemReply = (problem: SandboxError): Reply => ({
+export const errorReply = (problem: SandboxError): Reply => ({
   status: problem.status,
   headers: json,
-  body: stringifyJson(errorBody(problem)),
+  body: stringifyJson(toErrorBody(problem)),
 });
 
 type StatusReply = Extract<SandboxReply, { status: number }>;
@@ -67,7 +67,7 @@ export interface Caller {
  */
 export async function toResponse(response: SandboxReply, caller: Caller): Promise<Response> {
   if (response.kind === 'hang') return hang(caller);
-  if (response.kind === 'reset') throw connectionReset();
+  if (response.kind === 'reset') throw createResetError();
   return respond(response, caller);
 }
 
@@ -76,7 +76,11 @@ function respond({ kind, status, headers, body }: StatusReply, caller: Caller): 
   const bytes = new TextEncoder().encode(body);
   const half = bytes.subarray(0, bytes.length >> 1);
   const content =
-    kind === 'complete' ? bytes : kind === 'truncated' ? cut(half) : stall(half, caller);
+    kind === 'complete'
+      ? bytes
+      : kind === 'truncated'
+        ? truncateStream(half)
+        : stallStream(half, caller);
   return new Response(content, {
     status,
     headers: { ...headers, 'content-length': String(bytes.length) },
@@ -84,20 +88,20 @@ function respond({ kind, status, headers, body }: StatusReply, caller: Caller): 
 }
 
 /** Callers left without an answer. They are no timers or sockets, so they keep no process alive. */
-const waiting = new Set<Caller>();
+const waitingCallers = new Set<Caller>();
 
 /** Calls `leave` when the caller gives up; the returned function ends the wait before that. */
-function untilAborted(caller: Caller, leave: (reason: unknown) => void): () => void {
+function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;
   const end = () => {
-    waiting.delete(caller);
+    waitingCallers.delete(caller);
     signal.removeEventListener('abort', abort);
   };
   const abort = () => {
     end();
-    leave(signal.reason);
+    onAbort(signal.reason);
   };
-  waiting.add(caller);
+  waitingCallers.add(caller);
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   return end;
@@ -105,10 +109,10 @@ function untilAborted(caller: Caller, leave: (reason: unknown) => void): () => v
 
 const hang = (caller: Caller) =>
   new Promise<never>((_resolve, reject) => {
-    untilAborted(caller, reject);
+    watchAbort(caller, reject);
   });
 
-const connectionReset = () =>
+const createResetError = () =>
   new TypeError('fetch failed', {
     cause: Object.assign(new Error('read ECONNRESET'), {
       code: 'ECONNRESET',
@@ -118,15 +122,15 @@ const connectionReset = () =>
   });
 
 /** Bytes, then the error of a connection that ended early. */
-function cut(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let given = false;
+function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let wasRead = false;
   return new ReadableStream(
     {
       pull(controller) {
         // An error empties the queue, so it has to wait until the bytes were read.
-        if (given) controller.error(new TypeError('terminated'));
+        if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
-        given = true;
+        wasRead = true;
       },
     },
     { highWaterMark: 0 },
@@ -134,7 +138,7 @@ function cut(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuf
 }
 
 /** Bytes, then nothing until the signal aborts. */
-function stall(
+function stallStream(
   bytes: Uint8Array<ArrayBuffer>,
   caller: Caller,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -142,7 +146,7 @@ function stall(
   return new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
-      end = untilAborted(caller, (reason) => {
+      end = watchAbort(caller, (reason) => {
         controller.error(reason);
       });
     },

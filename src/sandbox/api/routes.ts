@@ -22,16 +22,16 @@ import {
   type Transfer,
   type TransferListQuery,
 } from '../../schemas/transfer.ts';
-import { accountCreated, accountView, createAccount, updateAccount } from '../platform/accounts.ts';
-import { counterpartyView, deleteCounterparty } from '../platform/counterparties.ts';
-import { createEntity, entityCreated, entityView } from '../platform/entities.ts';
-import { deleteIban, ibanView } from '../platform/ibans.ts';
+import { toAccountCreated, toAccount, createAccount, updateAccount } from '../platform/accounts.ts';
+import { toCounterparty, deleteCounterparty } from '../platform/counterparties.ts';
+import { createEntity, toEntityCreated, toEntity } from '../platform/entities.ts';
+import { deleteIban, toIban } from '../platform/ibans.ts';
 import { buildInstruction, listInstructions } from '../platform/instructions.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import { updateSettings } from '../platform/settings.ts';
 import { listTransactions } from '../platform/transactions.ts';
-import { createTransfer, transferCreated, transferView } from '../platform/transfers.ts';
-import { problemReply, type Reply } from './responses.ts';
+import { createTransfer, toTransferCreated, toTransfer } from '../platform/transfers.ts';
+import { errorReply, type Reply } from './responses.ts';
 import { withBody, withId, withPage, type Run, type SandboxOperation } from './calls.ts';
 
 export interface Route {
@@ -49,22 +49,22 @@ export interface Route {
 }
 function route(
   operation: SandboxOperation,
-  place: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
+  methodAndPath: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
   status: number,
   run: Run,
 ): Route {
-  const [method = '', path = ''] = place.split(' ');
-  const versioned = path.startsWith('/v0/');
+  const [method = '', path = ''] = methodAndPath.split(' ');
+  const isVersioned = path.startsWith('/v0/');
   // Whatever comes before is the caller's own prefix, but a root path has no version in front.
-  const prefix = versioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
+  const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     operation,
     method,
-    api: versioned ? 'versioned' : 'root',
+    api: isVersioned ? 'versioned' : 'root',
     pattern: new RegExp(`${prefix}${path.replace('{id}', '([^/]+)')}$`),
     status,
     // Every list of the versioned API is paged by a cursor; those of the root API are not.
-    paged: versioned && operation.endsWith('.list'),
+    paged: isVersioned && operation.endsWith('.list'),
     run,
   };
 }
@@ -89,20 +89,20 @@ export const routes: readonly Route[] = [
     'POST /v0/entities',
     201,
     withBody(entityCreateInputSchema(), (platform, input) =>
-      entityCreated(createEntity(platform, input)),
+      toEntityCreated(createEntity(platform, input)),
     ),
   ),
   route(
     'entities.list',
     'GET /v0/entities',
     200,
-    withPage(entityListQuerySchema(), ({ entities }) => entities, entityView),
+    withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
   ),
   route(
     'entities.get',
     'GET /v0/entities/{id}',
     200,
-    withId(({ entities }, id) => entityView(entities.get(id))),
+    withId(({ entities }, id) => toEntity(entities.get(id))),
   ),
 
   route(
@@ -110,27 +110,27 @@ export const routes: readonly Route[] = [
     'POST /v0/accounts',
     201,
     withBody(accountCreateInputSchema(), (platform, input) =>
-      accountCreated(createAccount(platform, input)),
+      toAccountCreated(createAccount(platform, input)),
     ),
   ),
   route(
     'accounts.list',
     'GET /v0/accounts',
     200,
-    withPage(accountListQuerySchema(), ({ accounts }) => accounts, accountView),
+    withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
   ),
   route(
     'accounts.get',
     'GET /v0/accounts/{id}',
     200,
-    withId(({ accounts }, id) => accountView(accounts.get(id))),
+    withId(({ accounts }, id) => toAccount(accounts.get(id))),
   ),
   route(
     'accounts.update',
     'PATCH /v0/accounts/{id}',
     200,
     withBody(accountUpdateInputSchema(), (platform, patch, id) =>
-      accountView(updateAccount(platform, id, patch)),
+      toAccount(updateAccount(platform, id, patch)),
     ),
   ),
 
@@ -139,25 +139,20 @@ export const routes: readonly Route[] = [
     'POST /v0/transfers',
     201,
     withBody(transferCreateInputSchema(), (platform, input) =>
-      transferCreated(createTransfer(platform, input)),
+      toTransferCreated(createTransfer(platform, input)),
     ),
   ),
   route(
     'transfers.list',
     'GET /v0/transfers',
     200,
-    withPage(
-      transferListQuerySchema(),
-      ({ transfers }) => transfers,
-      transferView,
-      involvesAccount,
-    ),
+    withPage(transferListQuerySchema(), ({ transfers }) => transfers, toTransfer, involvesAccount),
   ),
   route(
     'transfers.get',
     'GET /v0/transfers/{id}',
     200,
-    withId(({ transfers }, id) => transferView(transfers.get(id))),
+    withId(({ transfers }, id) => toTransfer(transfers.get(id))),
   ),
 
   route(
@@ -167,7 +162,7 @@ export const routes: readonly Route[] = [
     withPage(
       counterpartyListQuerySchema(),
       ({ counterparties }) => counterparties,
-      counterpartyView,
+      toCounterparty,
       belongsToEntity,
     ),
   ),
@@ -175,7 +170,7 @@ export const routes: readonly Route[] = [
     'counterparties.get',
     'GET /v0/counterparties/{id}',
     200,
-    withId(({ counterparties }, id) => counterpartyView(counterparties.get(id))),
+    withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
   ),
   route('counterparties.delete', 'DELETE /v0/counterparties/{id}', 204, withId(deleteCounterparty)),
 
@@ -183,13 +178,13 @@ export const routes: readonly Route[] = [
     'ibans.list',
     'GET /v0/ibans',
     200,
-    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, ibanView, matchesIban),
+    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
   ),
   route(
     'ibans.get',
     'GET /v0/ibans/{id}',
     200,
-    withId(({ ibans }, id) => ibanView(ibans.get(id))),
+    withId(({ ibans }, id) => toIban(ibans.get(id))),
   ),
   route('ibans.delete', 'DELETE /v0/ibans/{id}', 204, withId(deleteIban)),
 
@@ -223,15 +218,15 @@ export const routes: readonly Route[] = [
 ];
 
 /** The routes that a path leads to, one for each method; what precedes it, and the id in it. */
-export function routesTo(pathname: string): { found: Route[]; prefix: string; id: string } {
+export function findRoutes(pathname: string): { found: Route[]; prefix: string; id: string } {
   const found = routes.filter(({ pattern }) => pattern.test(pathname));
   const [, prefix = '', id = ''] = found[0]?.pattern.exec(pathname) ?? [];
-  return { found, prefix, id: decoded(id) };
+  return { found, prefix, id: decodeSegment(id) };
 }
 
 /** What a path is answered with that would be right without what precedes it. */
-export const wrongBase = (path: string, prefix: string): Reply =>
-  problemReply(
+export const createWrongBaseReply = (path: string, prefix: string): Reply =>
+  errorReply(
     new SandboxError(
       `No operation has the path ${path.slice(0, 200)}. The right one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
       { code: 'not_found', status: 404 },
@@ -239,22 +234,25 @@ export const wrongBase = (path: string, prefix: string): Reply =>
   );
 
 /** What a path or a method that belongs to no operation is answered with. */
-export function noRoute(method: string, path: string, found: readonly Route[]): Reply {
+export function createNoRouteReply(method: string, path: string, found: readonly Route[]): Reply {
   if (found.length === 0) {
-    return problemReply(
+    return errorReply(
       new SandboxError(
         `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
         { code: 'not_found', status: 404 },
       ),
     );
   }
-  return wrongMethod(method, found);
+  return createWrongMethodReply(method, found);
 }
 
 /** What a path is answered with that takes other methods. */
-export function wrongMethod(method: string, found: readonly { method: string }[]): Reply {
+export function createWrongMethodReply(
+  method: string,
+  found: readonly { method: string }[],
+): Reply {
   const allow = found.map((each) => each.method).join(', ');
-  const reply = problemReply(
+  const reply = errorReply(
     new SandboxError(`This path takes ${allow}, not ${method}.`, {
       code: 'method_not_allowed',
       status: 405,
@@ -264,7 +262,7 @@ export function wrongMethod(method: string, found: readonly { method: string }[]
 }
 
 /** A segment of a path as it reads; as it is, when it is no encoding of anything. */
-export function decoded(segment: string): string {
+export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { longestTimer } from '../platform/clock.ts';
+import { maxTimerMs } from '../../internal/timers.ts';
 
 export const usage = `Usage: payments-sandbox [options]
 
@@ -63,7 +63,7 @@ export function readFlags(args: string[]): Flags {
   }
   if (state === '') throw new Error('--state takes the name of a file, not "".');
   return {
-    port: whole('--port', values.port, 0, 65_535),
+    port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
     allowHosts: values['allow-host'],
     seed,
@@ -71,23 +71,29 @@ export function readFlags(args: string[]): Flags {
     autoAdvance:
       values.auto === 'off'
         ? undefined
-        : whole('--auto', values.auto, 1, longestTimer, ', or "off"'),
-    latency: whole('--latency', values.latency, 0, longestTimer),
-    failures: percentOf(values.failures),
-    failuresSeed: whole('--failures-seed', values['failures-seed'], 0, longestTimer),
+        : parseWholeNumber('--auto', values.auto, 1, maxTimerMs, ', or "off"'),
+    latency: parseWholeNumber('--latency', values.latency, 0, maxTimerMs),
+    failures: parsePercent(values.failures),
+    failuresSeed: parseWholeNumber('--failures-seed', values['failures-seed'], 0, maxTimerMs),
     quiet,
     version,
     help,
   };
 }
 
-function whole(flag: string, text: string, least: number, most: number, or = ''): number {
+function parseWholeNumber(
+  flag: string,
+  text: string,
+  least: number,
+  most: number,
+  or = '',
+): number {
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
   throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
 }
 
-function percentOf(text: string): number {
+function parsePercent(text: string): number {
   if (/^\d{1,3}(\.\d{1,6})?$/.test(text) && Number(text) <= 100) return Number(text);
   throw new Error(`--failures takes a number from 0 to 100, not "${text}".`);
 }

@@ -1,4 +1,4 @@
-import { problemReply, type Reply } from '../api/responses.ts';
+import { errorReply, type Reply } from '../api/responses.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
@@ -15,45 +15,48 @@ export interface Callers {
 }
 
 /** The name in a Host header, or in what follows the scheme of an origin. */
-export const nameIn = (host: string): string | undefined =>
+export const parseHostName = (host: string): string | undefined =>
   /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 
-function isKnown(host: string | undefined, { hosts }: Callers): boolean {
-  const name = nameIn(host ?? '');
+function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
+  const name = parseHostName(host ?? '');
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
 /** The refusal of a request under a name that is not ours; undefined when it is. */
-export const refusedHost = (host: string | undefined, callers: Callers): Reply | undefined =>
-  isKnown(host, callers)
+export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
+  isAllowedHost(host, callers)
     ? undefined
-    : refused(
+    : createForbiddenReply(
         'host_refused',
         `This sandbox answers under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
 /** The refusal of control to a page of another origin; programs send none. */
-export const refusedOrigin = (
+export const checkOrigin = (
   origin: string | undefined,
   host: string | undefined,
 ): Reply | undefined =>
   origin === undefined || origin === `http://${host}`
     ? undefined
-    : refused(
+    : createForbiddenReply(
         'origin_refused',
         `A page of ${JSON.stringify(origin.slice(0, 200))} may not drive this sandbox; its own page at / may, and so may programs, which send no Origin.`,
       );
 
-const refused = (code: string, message: string): Reply =>
-  problemReply(new SandboxError(message, { code, status: 403 }));
+const createForbiddenReply = (code: string, message: string): Reply =>
+  errorReply(new SandboxError(message, { code, status: 403 }));
 
 /** What lets a page of another port of this machine read the API. */
-export function crossOrigin(origin: string | undefined, callers: Callers): Record<string, string> {
+export function createCorsHeaders(
+  origin: string | undefined,
+  callers: Callers,
+): Record<string, string> {
   const host = /^https?:\/\/(.+)$/.exec(origin ?? '')?.[1];
-  if (origin === undefined || !isKnown(host, callers)) return {};
+  if (origin === undefined || !isAllowedHost(host, callers)) return {};
   return {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'x-request-id, retry-after, date',
@@ -62,7 +65,10 @@ export function crossOrigin(origin: string | undefined, callers: Callers): Recor
 }
 
 /** What a browser asks for before a request with an Authorization header. */
-export function preflight(headers: Record<string, string>, wanted: string | undefined): Reply {
+export function createPreflightReply(
+  headers: Record<string, string>,
+  requestedHeaders: string | undefined,
+): Reply {
   const allow = 'GET, POST, PATCH, DELETE, OPTIONS';
   if (headers['access-control-allow-origin'] === undefined) {
     return { status: 204, headers: { allow }, body: null };
@@ -73,7 +79,7 @@ export function preflight(headers: Record<string, string>, wanted: string | unde
       ...headers,
       allow,
       'access-control-allow-methods': allow,
-      'access-control-allow-headers': wanted ?? 'authorization, content-type',
+      'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',
       'access-control-max-age': '600',
     },
     body: null,

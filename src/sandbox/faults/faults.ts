@@ -1,12 +1,12 @@
-import { problemReply, type Reply, type SandboxReply } from '../api/responses.ts';
+import { errorReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import {
-  bodyless,
+  bodylessStatuses,
   checkFaultRule,
-  suits,
+  canApply,
   type SandboxFault,
   type SandboxFaultRule,
 } from './rule.ts';
@@ -38,11 +38,11 @@ export interface SandboxFaults {
 interface Pending {
   readonly rule: SandboxFaultRule;
   /** Requests that it has seen; with the seed, they make chance repeatable. */
-  seen: number;
+  requestCount: number;
   /** Requests that still pass. */
-  toPass: number;
+  skipsLeft: number;
   /** Requests that are still struck. */
-  toStrike: number;
+  remaining: number;
 }
 
 /** The rules of a sandbox in the order in which they were added. */
@@ -52,16 +52,21 @@ export class FaultQueue implements SandboxFaults {
   add(rule: SandboxFaultRule): void {
     checkFaultRule(rule);
     const { times = rule.percent === undefined ? 1 : 'always', after = 0 } = rule;
-    const toStrike = times === 'always' ? Infinity : times;
+    const remaining = times === 'always' ? Infinity : times;
     // The caller may use the object for its next rule.
-    this.#pending.push({ rule: structuredClone(rule), seen: 0, toPass: after, toStrike });
+    this.#pending.push({
+      rule: structuredClone(rule),
+      requestCount: 0,
+      skipsLeft: after,
+      remaining,
+    });
   }
 
   list(): SandboxFaultRule[] {
-    return this.#pending.map(({ rule, toPass, toStrike }) => ({
+    return this.#pending.map(({ rule, skipsLeft, remaining }) => ({
       ...structuredClone(rule),
-      times: toStrike === Infinity ? 'always' : toStrike,
-      after: Math.min(toPass, Number.MAX_SAFE_INTEGER),
+      times: remaining === Infinity ? 'always' : remaining,
+      after: Math.min(skipsLeft, Number.MAX_SAFE_INTEGER),
     }));
   }
 
@@ -71,36 +76,36 @@ export class FaultQueue implements SandboxFaults {
 
   /** The fault that this request meets, if any. Every request that passes a rule is counted. */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
-    let met: SandboxFault | undefined;
+    let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
       const { operation, fault } = pending.rule;
       if (operation !== '*' && operation !== route?.operation) continue;
-      if (!suits(fault, route)) continue;
-      if (pending.toPass > 0) {
-        pending.toPass -= 1;
-      } else if (met === undefined && isStruck(pending)) {
-        met = fault;
+      if (!canApply(fault, route)) continue;
+      if (pending.skipsLeft > 0) {
+        pending.skipsLeft -= 1;
+      } else if (matchedFault === undefined && isSelectedByChance(pending)) {
+        matchedFault = fault;
         // A first page repeats nothing yet: it only leads to a page that will.
-        if (fault.kind !== 'repeated_cursor' || hasCursor) pending.toStrike -= 1;
+        if (fault.kind !== 'repeated_cursor' || hasCursor) pending.remaining -= 1;
       }
     }
-    this.#pending = this.#pending.filter(({ toStrike }) => toStrike > 0);
-    return met;
+    this.#pending = this.#pending.filter(({ remaining }) => remaining > 0);
+    return matchedFault;
   }
 }
 
 /** Whether chance lets a rule strike: always, if the rule leaves nothing to it. */
-function isStruck(pending: Pending): boolean {
+function isSelectedByChance(pending: Pending): boolean {
   const { percent = 100, seed = 1 } = pending.rule;
-  pending.seen += 1;
-  return Number(`0x${fingerprint(`${seed} ${pending.seen}`, 8)}`) / 2 ** 32 < percent / 100;
+  pending.requestCount += 1;
+  return Number(`0x${fingerprint(`${seed} ${pending.requestCount}`, 8)}`) / 2 ** 32 < percent / 100;
 }
 
 /**
  * OptionChecks that let so many in a hundred requests fail, in the same order in every run: refused or lost,
  * before the commit and after it alike.
  */
-export function failureRules(percent: number, seed: number): SandboxFaultRule[] {
+export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [
     { kind: 'status', status: 503, when: 'before_commit' },
     { kind: 'status', status: 502, when: 'after_commit' },
@@ -118,7 +123,7 @@ export function failureRules(percent: number, seed: number): SandboxFaultRule[] 
 }
 
 /** Whether the platform does what was asked, although the caller may never hear of it. */
-function commits(fault: SandboxFault): boolean {
+function takesEffect(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
     case 'repeated_cursor':
@@ -135,22 +140,22 @@ function commits(fault: SandboxFault): boolean {
 }
 
 /** The fault as far as it concerns the making of a page. */
-export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefined {
+export function getPageFault(fault: SandboxFault | undefined): PageFault | undefined {
   return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
 }
 
 /** What the caller gets to see. `act` is called if the platform does what was asked. */
 export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply {
-  const truth = commits(fault) ? act() : undefined;
-  const reply = truth ?? injected(500);
+  const platformReply = takesEffect(fault) ? act() : undefined;
+  const reply = platformReply ?? createInjectedReply(500);
   switch (fault.kind) {
     case 'hang':
     case 'reset':
       return { kind: fault.kind };
     case 'html':
-      return { kind: 'complete', ...htmlPage(fault.status ?? 502) };
+      return { kind: 'complete', ...createHtmlReply(fault.status ?? 502) };
     case 'status':
-      return { kind: 'complete', ...statusReply(fault, truth) };
+      return { kind: 'complete', ...createStatusReply(fault, platformReply) };
     case 'truncated_body':
       return { kind: 'truncated', ...reply };
     case 'stalled_body':
@@ -162,24 +167,25 @@ export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply 
   }
 }
 
-const injected = (status: number, code = 'injected_fault', error?: string): Reply =>
-  problemReply(
+const createInjectedReply = (status: number, code = 'injected_fault', error?: string): Reply =>
+  errorReply(
     new SandboxError(error ?? `The sandbox was told to answer with status ${status}.`, {
       code,
       status,
     }),
   );
 
-function statusReply(
+function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
-  truth: Reply | undefined,
+  platformReply: Reply | undefined,
 ): Reply {
   // A success says that the call took effect, and this one was refused.
-  if (truth !== undefined && truth.status >= 400 && fault.status < 300) return truth;
+  if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
+    return platformReply;
   const reply =
-    truth !== undefined && fault.status < 400
-      ? truth
-      : injected(fault.status, fault.code, fault.error);
+    platformReply !== undefined && fault.status < 400
+      ? platformReply
+      : createInjectedReply(fault.status, fault.code, fault.error);
   const { retryAfter } = fault;
   return {
     status: fault.status,
@@ -188,12 +194,12 @@ function statusReply(
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...fault.headers,
     },
-    body: bodyless.includes(fault.status) ? null : reply.body,
+    body: bodylessStatuses.includes(fault.status) ? null : reply.body,
   };
 }
 
 /** The words read well in an error, which shows them behind the status. */
-const htmlPage = (status: number): Reply => ({
+const createHtmlReply = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },
   body: '<!doctype html>\n<html><body><p>a page of a proxy, which the sandbox was told to show</p></body></html>\n',

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { SandboxOperation } from '../api/calls.ts';
 import { routes, type Route } from '../api/routes.ts';
-import { longestTimer } from '../platform/clock.ts';
-import { wordsOf } from '../platform/sandbox-error.ts';
-import { asInput, checked } from '../platform/validation.ts';
+import { maxTimerMs } from '../../internal/timers.ts';
+import { getMessage } from '../platform/sandbox-error.ts';
+import { inputReport, parseInput } from '../platform/validation.ts';
 
 /** Whether a fault strikes before the platform did what was asked, or after. */
 export type SandboxFaultMoment = 'before_commit' | 'after_commit';
@@ -94,15 +94,15 @@ export interface SandboxFaultRule {
 
 const operations = routes.map(({ operation }) => operation);
 const moments = ['before_commit', 'after_commit'] as const;
-const when = z.enum(moments, `expected one of ${moments.join(', ')}`);
-const maybeWhen = z.optional(when);
-const maybeText = z.optional(z.string('expected a string'));
+const whenSchema = z.enum(moments, `expected one of ${moments.join(', ')}`);
+const optionalWhen = z.optional(whenSchema);
+const optionalString = z.optional(z.string('expected a string'));
 const statusRule = 'expected a status from 200 to 599';
-const status = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
-const msRule = `expected milliseconds, from 0 to ${longestTimer}`;
+const statusSchema = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
+const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
 /** Statuses whose answers have no body. */
-export const bodyless: readonly number[] = [204, 205, 304];
+export const bodylessStatuses: readonly number[] = [204, 205, 304];
 
 /** A count that may be Infinity, which zod's own numbers may not. */
 const countOrInfinity = (least: number) =>
@@ -128,11 +128,11 @@ function areHeaders(headers: Record<string, string>): boolean {
   }
 }
 
-const faults = [
+const faultSchemas = [
   z
     .strictObject({
       kind: z.literal('status'),
-      status,
+      status: statusSchema,
       retryAfter: z.optional(
         z
           .union([z.number(), z.string()], retryAfterRule)
@@ -143,9 +143,9 @@ const faults = [
           .record(z.string(), z.string(), headersRule)
           .check(z.refine((headers) => areHeaders(headers), headersRule)),
       ),
-      code: maybeText,
-      error: maybeText,
-      when: maybeWhen,
+      code: optionalString,
+      error: optionalString,
+      when: optionalWhen,
     })
     .check(
       z.refine((fault) => fault.status >= 300 || fault.when !== 'before_commit', {
@@ -155,24 +155,24 @@ const faults = [
     ),
   z.strictObject({
     kind: z.literal('delay'),
-    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(longestTimer, msRule)),
+    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule)),
   }),
-  z.strictObject({ kind: z.literal('hang'), when: maybeWhen }),
-  z.strictObject({ kind: z.literal('reset'), when }),
+  z.strictObject({ kind: z.literal('hang'), when: optionalWhen }),
+  z.strictObject({ kind: z.literal('reset'), when: whenSchema }),
   z.strictObject({
     kind: z.literal('html'),
     status: z.optional(
-      status.check(
+      statusSchema.check(
         z.refine(
-          (value) => !bodyless.includes(value),
-          `answers of status ${bodyless.join(', ')} have no page`,
+          (value) => !bodylessStatuses.includes(value),
+          `answers of status ${bodylessStatuses.join(', ')} have no page`,
         ),
       ),
     ),
-    when: maybeWhen,
+    when: optionalWhen,
   }),
-  z.strictObject({ kind: z.literal('truncated_body'), when: maybeWhen }),
-  z.strictObject({ kind: z.literal('stalled_body'), when: maybeWhen }),
+  z.strictObject({ kind: z.literal('truncated_body'), when: optionalWhen }),
+  z.strictObject({ kind: z.literal('stalled_body'), when: optionalWhen }),
   z.strictObject({ kind: z.literal('repeated_cursor') }),
   z.strictObject({ kind: z.literal('empty_page') }),
 ] as const;
@@ -190,21 +190,21 @@ const FaultRuleSchema = z.strictObject({
   seed: z.optional(z.int('expected a whole number')),
   fault: z.discriminatedUnion(
     'kind',
-    faults,
-    `expected a fault whose kind is one of ${faults.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
+    faultSchemas,
+    `expected a fault whose kind is one of ${faultSchemas.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
   ),
 });
 
 /** @throws TypeError for a rule that is malformed or could never apply. */
 export function checkFaultRule(rule: SandboxFaultRule): void {
   try {
-    checked(FaultRuleSchema, rule, asInput('The rule of sandbox.faults.add is'));
+    parseInput(FaultRuleSchema, rule, inputReport('The rule of sandbox.faults.add is'));
   } catch (cause) {
-    throw new TypeError(wordsOf(cause), { cause });
+    throw new TypeError(getMessage(cause), { cause });
   }
   const { operation, fault } = rule;
   const route = routes.find((candidate) => candidate.operation === operation);
-  if (route !== undefined && !suits(fault, route)) {
+  if (route !== undefined && !canApply(fault, route)) {
     throw new TypeError(
       `The rule of sandbox.faults.add could never apply: ${operation} answers ${route.status === 204 ? 'no body' : 'no page with a cursor'}, so it has no place for ${fault.kind}.`,
     );
@@ -212,7 +212,7 @@ export function checkFaultRule(rule: SandboxFaultRule): void {
 }
 
 /** Whether a fault can show in the answer of a route; `'*'` passes over those where it cannot. */
-export function suits(fault: SandboxFault, route: Route | undefined): boolean {
+export function canApply(fault: SandboxFault, route: Route | undefined): boolean {
   switch (fault.kind) {
     case 'repeated_cursor':
     case 'empty_page':

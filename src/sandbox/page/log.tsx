@@ -1,15 +1,15 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { SandboxLogEntry } from '../log.ts';
-import { curlOf, fateOf, type Call, type Fate } from './attempts.ts';
-import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds } from './parts.tsx';
+import { formatCurl, getResult, type Call, type Result } from './attempts.ts';
+import { Badge, Choice, Action, Empty, maxRows, Panel, useActions } from './parts.tsx';
 
-const tones: Readonly<Record<Fate, string>> = { answered: 'good', refused: 'bad', lost: 'lost' };
+const tones: Readonly<Record<Result, string>> = { answered: 'good', refused: 'bad', lost: 'lost' };
 
 /** What happened to an attempt, in one word and what there is to say about it. */
-function wordsOf(entry: SandboxLogEntry): string {
+function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
-  const fate = fateOf(entry);
+  const fate = getResult(entry);
   if (fate !== 'lost') return `${fate} ${status}`;
   switch (fault) {
     case 'reset':
@@ -28,7 +28,7 @@ function wordsOf(entry: SandboxLogEntry): string {
 type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
 
 /** Readable JSON. A large integer keeps its digits. */
-const pretty = (value: unknown): string =>
+const formatJson = (value: unknown): string =>
   JSON.stringify(
     value,
     (_, inner: unknown) =>
@@ -38,18 +38,18 @@ const pretty = (value: unknown): string =>
     2,
   );
 
-const timeOf = ({ time }: SandboxLogEntry) => time.slice(11, 23);
+const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
 function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogEntry }) {
   const { entry, at, since } = props;
-  const later = Date.parse(entry.time) - Date.parse(since.time);
+  const elapsedMs = Date.parse(entry.time) - Date.parse(since.time);
   return (
     <li class="attempt">
       <span class="number">Attempt {at + 1}</span>
       <time dateTime={entry.time} title={entry.time}>
-        sent {at === 0 ? timeOf(entry) : `${later} ms later`}
+        sent {at === 0 ? formatTime(entry) : `${elapsedMs} ms later`}
       </time>
-      <Badge text={wordsOf(entry)} tone={tones[fateOf(entry)]} />
+      <Badge text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
       <small>
         {entry.ms ?? '?'} ms
         {entry.fault !== undefined && ` · fault ${entry.fault}`} · <code>{entry.requestId}</code>
@@ -58,11 +58,11 @@ function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogE
   );
 }
 
-function Opened({ attempts }: Pick<Call, 'attempts'>) {
+function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   const [first] = attempts;
-  const { run } = useDeeds();
+  const { run } = useActions();
   const copy = () => {
-    const text = curlOf(first, location.origin);
+    const text = formatCurl(first, location.origin);
     void run('Copied as curl. The shell brings the key.', () =>
       navigator.clipboard.writeText(text),
     );
@@ -77,16 +77,18 @@ function Opened({ attempts }: Pick<Call, 'attempts'>) {
       {Object.keys(first.query).length > 0 && (
         <>
           <h3>Query</h3>
-          <pre tabIndex={0}>{pretty(first.query)}</pre>
+          <pre tabIndex={0}>{formatJson(first.query)}</pre>
         </>
       )}
       <h3>Body</h3>
       {first.body === undefined ? (
         <Empty>None.</Empty>
       ) : (
-        <pre tabIndex={0}>{typeof first.body === 'string' ? first.body : pretty(first.body)}</pre>
+        <pre tabIndex={0}>
+          {typeof first.body === 'string' ? first.body : formatJson(first.body)}
+        </pre>
       )}
-      <Deed label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
+      <Action label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
     </div>
   );
 }
@@ -105,14 +107,14 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
       >
         <summary>
           <time dateTime={last.time} title={last.time}>
-            {timeOf(last)}
+            {formatTime(last)}
           </time>
           <span class="request">
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
           <span class="fates">
             {attempts.slice(-4).map((entry) => (
-              <Badge key={entry.id} text={wordsOf(entry)} tone={tones[fateOf(entry)]} />
+              <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>
           <small>
@@ -121,28 +123,28 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
             {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
           </small>
         </summary>
-        {isOpen && <Opened attempts={attempts} />}
+        {isOpen && <CallDetails attempts={attempts} />}
       </details>
     </li>
   );
 });
 
-const shows: readonly (readonly [string, string, (call: Call) => boolean])[] = [
+const filters: readonly (readonly [string, string, (call: Call) => boolean])[] = [
   ['all', 'All', () => true],
   ['writes', 'Writes', ({ attempts: [{ method }] }) => method !== 'GET'],
   [
     'failed',
     'With a failure',
-    ({ attempts }) => attempts.some((one) => fateOf(one) !== 'answered'),
+    ({ attempts }) => attempts.some((one) => getResult(one) !== 'answered'),
   ],
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
 
 export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
   const [show, setShow] = useState('all');
-  const [held, setHeld] = useState<readonly Call[]>();
-  const fits = shows.find(([name]) => name === show)?.[2] ?? (() => true);
-  const found = (held ?? calls).filter(fits);
+  const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
+  const isShown = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const shownCalls = (pausedCalls ?? calls).filter(isShown);
   return (
     <Panel
       id="log"
@@ -152,15 +154,15 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
         <>
           <Choice
             label="Show"
-            options={shows.map(([name, text]) => [name, text])}
+            options={filters.map(([name, text]) => [name, text])}
             value={show}
             onPick={setShow}
           />
           <button
             type="button"
-            aria-pressed={held !== undefined}
+            aria-pressed={pausedCalls !== undefined}
             onClick={() => {
-              setHeld(held === undefined ? calls : undefined);
+              setPausedCalls(pausedCalls === undefined ? calls : undefined);
             }}
           >
             Pause
@@ -168,17 +170,17 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
         </>
       }
     >
-      {found.length === 0 && (
+      {shownCalls.length === 0 && (
         <Empty>{calls.length === 0 ? 'No request yet.' : 'No request fits.'}</Empty>
       )}
       <ul class="rows scroll">
-        {found.slice(0, mostRows).map(({ id, attempts }) => (
+        {shownCalls.slice(0, maxRows).map(({ id, attempts }) => (
           <Row key={id} attempts={attempts} />
         ))}
       </ul>
-      {found.length > mostRows && (
+      {shownCalls.length > maxRows && (
         <Empty>
-          The latest {mostRows} of {found.length} calls are shown.
+          The latest {maxRows} of {shownCalls.length} calls are shown.
         </Empty>
       )}
     </Panel>

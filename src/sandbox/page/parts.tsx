@@ -3,17 +3,17 @@ import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** What a panel can do beside showing. */
-export interface Deeds {
+export interface Actions {
   /** Runs something, reads the state again, and says how it went. Answers whether it went well. */
-  readonly run: (said: string, deed: () => Promise<unknown>) => Promise<boolean>;
+  readonly run: (message: string, action: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export const DeedsContext = createContext<Deeds | undefined>(undefined);
+export const ActionsContext = createContext<Actions | undefined>(undefined);
 
-export function useDeeds(): Deeds {
-  const deeds = useContext(DeedsContext);
-  if (deeds === undefined) throw new Error('There is nobody to do it.');
-  return deeds;
+export function useActions(): Actions {
+  const actions = useContext(ActionsContext);
+  if (actions === undefined) throw new Error('There is nobody to do it.');
+  return actions;
 }
 
 export function Panel(props: {
@@ -37,7 +37,7 @@ export function Panel(props: {
 }
 
 /** A button that says what it is for in its name, which begins with the words that are seen. */
-export function Deed(props: {
+export function Action(props: {
   label: string;
   of?: string;
   kind?: 'plain' | 'danger';
@@ -71,10 +71,10 @@ export function Form(props: {
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    const given = [...new FormData(form)].flatMap(([name, value]) =>
+    const fields = [...new FormData(form)].flatMap(([name, value]) =>
       typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()] as const] : [],
     );
-    void onFields(Object.fromEntries(given)).then((done) => {
+    void onFields(Object.fromEntries(fields)).then((done) => {
       if (done) form.reset();
     });
   };
@@ -157,8 +157,8 @@ export function Choice(props: {
           onPick?.(currentTarget.value);
         }}
       >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
             {text}
           </option>
         ))}
@@ -176,10 +176,10 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
 );
 
 /** Lists show no more rows than this: a browser draws them in a few milliseconds. */
-export const mostRows = 200;
+export const maxRows = 200;
 
 /** Keeps the focus in a row whose button went away with what it did. */
-export function useKeptFocus<Row extends HTMLElement>() {
+export function useRowFocus<Row extends HTMLElement>() {
   const row = useRef<Row>(null);
   const held = useRef(false);
   held.current = row.current?.contains(document.activeElement) === true;

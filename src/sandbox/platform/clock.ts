@@ -1,6 +1,3 @@
-/** In milliseconds; timers of JavaScript hold no more. */
-export const longestTimer = 2_147_483_647;
-
 /**
  * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
  * the object also decides how long a `delay` fault takes.
@@ -39,7 +36,7 @@ export class Clock {
   }
 
   /** The present moment as an ISO 8601 date-time in UTC. */
-  iso(): string {
+  toIsoNow(): string {
     return this.now().toISOString();
   }
 
@@ -47,24 +44,24 @@ export class Clock {
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const leave = () => {
+      const abort = () => {
         cancel();
         reject(signal?.reason);
       };
-      const cancel = this.#schedule(() => {
-        signal?.removeEventListener('abort', leave);
+      const cancel = this.#startTimer(() => {
+        signal?.removeEventListener('abort', abort);
         resolve();
       }, ms);
-      signal?.addEventListener('abort', leave, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
   /** Calls back once, unless it is taken back; keeps no process alive. */
-  later(run: () => void, ms: number): () => void {
-    return this.#schedule(run, ms, true);
+  startTimer(run: () => void, ms: number): () => void {
+    return this.#startTimer(run, ms, true);
   }
 
-  #schedule(run: () => void, ms: number, idle = false): () => void {
+  #startTimer(run: () => void, ms: number, idle = false): () => void {
     const source = this.#source;
     if ('now' in source && source.setTimeout !== undefined) {
       const timer = source.setTimeout(run, ms);

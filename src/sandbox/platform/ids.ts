@@ -1,5 +1,5 @@
 /** What is numbered. */
-const none = {
+const initialCounts = {
   entities: 0,
   accounts: 0,
   transfers: 0,
@@ -8,7 +8,7 @@ const none = {
   requests: 0,
   log: 0,
 };
-export type IdName = keyof typeof none;
+export type IdName = keyof typeof initialCounts;
 /** The last number that was given to each. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
@@ -17,26 +17,26 @@ export type IdCounts = Readonly<Record<IdName, number>>;
  * was reset, brought in or lost meanwhile.
  */
 export class Ids {
-  readonly #given = { ...none };
+  readonly #counts = { ...initialCounts };
   /** Called before a number is given. Whoever keeps the state of a process has to know beforehand. */
   reserve: (name: IdName, number: number) => void = () => {};
 
   next(name: IdName): number {
-    const number = this.#given[name] + 1;
+    const number = this.#counts[name] + 1;
     this.reserve(name, number);
-    this.#given[name] = number;
+    this.#counts[name] = number;
     return number;
   }
 
   get counts(): IdCounts {
-    return { ...this.#given };
+    return { ...this.#counts };
   }
 
   /** Goes on after these numbers, unless it is further already. */
-  atLeast(counts: Readonly<Record<string, number | undefined>>): void {
+  raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
     // It has these keys and no other.
-    for (const name of Object.keys(none) as IdName[]) {
-      this.#given[name] = Math.max(this.#given[name], counts[name] ?? 0);
+    for (const name of Object.keys(initialCounts) as IdName[]) {
+      this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }
   }
 }

@@ -43,7 +43,7 @@ export interface InstructionRow {
 }
 
 /** The Settings of a new Platform; the document gives no defaults. */
-export const initialSettings = (updatedAt: string): Settings => ({
+export const createInitialSettings = (updatedAt: string): Settings => ({
   autoEarnEnabled: false,
   autoEarnVault: 'sandbox_usdc',
   defaultChain: 'base',
@@ -76,12 +76,12 @@ export class Platform {
   transactions: Transaction[] = [];
   settings: Settings;
   /** Called after something may have changed that is to outlive the object. */
-  changed: () => void = () => {};
+  notifyChange: () => void = () => {};
 
   constructor(clock: SandboxClock | undefined, pageSize: number, autoAdvance?: number) {
     this.clock = new Clock(clock);
     this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;
-    this.settings = initialSettings(this.clock.iso());
+    this.settings = createInitialSettings(this.clock.toIsoNow());
   }
 }

@@ -38,7 +38,7 @@ export class SandboxError extends Error {
 }
 
 /** The documented error body of a problem. */
-export const errorBody = ({ message, code, details }: SandboxError): ErrorBody => ({
+export const toErrorBody = ({ message, code, details }: SandboxError): ErrorBody => ({
   error: message,
   code,
   details,
@@ -48,13 +48,13 @@ export const errorBody = ({ message, code, details }: SandboxError): ErrorBody =
 export const notFound = (noun: string, id: string, prefix: string): SandboxError =>
   new SandboxError(
     id.startsWith(prefix)
-      ? `No ${noun} "${shortened(id)}" exists on this Platform.`
-      : `No ${noun} "${shortened(id)}" exists on this Platform: its id would start with "${prefix}".`,
+      ? `No ${noun} "${truncate(id)}" exists on this Platform.`
+      : `No ${noun} "${truncate(id)}" exists on this Platform: its id would start with "${prefix}".`,
     { code: `${noun}_not_found`, status: 404 },
   );
 
 /** Fields of a body that are well formed on their own but do not fit the state of the Platform. */
-export const refused = (
+export const unprocessable = (
   code: string,
   message: string,
   details?: Record<string, unknown>,
@@ -64,8 +64,8 @@ export const refused = (
 export const conflict = (code: string, message: string): SandboxError =>
   new SandboxError(message, { code, status: 409 });
 
-const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /** What somebody else's error says. */
-export const wordsOf = (cause: unknown): string =>
+export const getMessage = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

@@ -68,14 +68,14 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
 
   /** Positions and rows after a position, oldest first. */
   *after(position: number): Generator<[position: number, row: Row]> {
-    for (let at = this.#placeAfter(position); at < this.#rows.length; at += 1) {
+    for (let at = this.#findPlaceAfter(position); at < this.#rows.length; at += 1) {
       const row = this.#rows[at];
       if (row !== undefined) yield [this.#positions[at] ?? 0, row];
     }
   }
 
   /** Where the first row after a position is: they are in order, so halving finds it. */
-  #placeAfter(position: number): number {
+  #findPlaceAfter(position: number): number {
     let low = 0;
     let high = this.#positions.length;
     while (low < high) {

@@ -1,10 +1,10 @@
 import type { Transaction, TransactionListInput } from '../../schemas/transaction.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { asInput, validationError } from './validation.ts';
+import { inputReport, validationError } from './validation.ts';
 
 /** The most records of one answer, whatever `take` asks for; the document gives no number. */
-const mostRecords = 100;
+const maxRecords = 100;
 /** The block that a new sandbox finds its chains at. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
@@ -51,31 +51,31 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   if (sort !== 'Ascending' && sort !== 'Descending') {
     throw validationError(
       { sort: 'expected "Ascending" (or "Descending", which is an assumption of the sandbox)' },
-      asInput('The body of transactions.list is'),
+      inputReport('The body of transactions.list is'),
     );
   }
   const from = input.from === undefined ? -Infinity : new Date(input.from).getTime();
   const to = input.to === undefined ? Infinity : new Date(input.to).getTime();
-  const ids = input.instructionIds && new Set(input.instructionIds.map(lowerCaseHex));
-  const found = platform.transactions
+  const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
+  const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
       // The moment that a record shows: whoever asks again from there must find it.
-      const at = Number(createdAtUnix) * 1000;
+      const createdAtMs = Number(createdAtUnix) * 1000;
       return (
-        lowerCaseHex(address) === lowerCaseHex(input.address) &&
-        (ids === undefined || ids.has(lowerCaseHex(instructionId))) &&
-        at >= from &&
-        at <= to
+        normalizeHex(address) === normalizeHex(input.address) &&
+        (ids === undefined || ids.has(normalizeHex(instructionId))) &&
+        createdAtMs >= from &&
+        createdAtMs <= to
       );
     })
     .map((transaction) => ({ ...transaction }));
-  if (sort === 'Descending') found.reverse();
+  if (sort === 'Descending') transactions.reverse();
   const start = Number(skip);
-  return found.slice(start, start + Math.min(Number(take), mostRecords));
+  return transactions.slice(start, start + Math.min(Number(take), maxRecords));
 }
 
 /** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */
-export const lowerCaseHex = (hex: string): string => hex.toLowerCase();
+export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
 /** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
 export class SandboxTransactions {
