@@ -1,5 +1,5 @@
 import { redactDeep, redactor } from '../errors/redact.ts';
-import type { SandboxOperation } from './api/calls.ts';
+import type { SandboxOperation } from './api/operations.ts';
 import type { SandboxFault } from './faults/rule.ts';
 
 /** One request as it arrived: no headers, and `[redacted]` in place of any credential. */

@@ -282,7 +282,7 @@ export class Sandbox {
    * Says that somebody outside may have changed something.
    * @internal
    */
-  onChange(): void {
+  notifyChange(): void {
     this.#platform.notifyChange();
   }
 

@@ -4,30 +4,8 @@ import type { Platform } from '../platform/platform.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
 import { inputReport, parseInput, validationError } from '../platform/validation.ts';
+import type { SandboxOperation } from './operations.ts';
 import { createPage, type PageFault } from './pages.ts';
-
-/** The operations of the API, by the names that faults and the log use. */
-export type SandboxOperation =
-  | 'entities.create'
-  | 'entities.list'
-  | 'entities.get'
-  | 'accounts.create'
-  | 'accounts.list'
-  | 'accounts.get'
-  | 'accounts.update'
-  | 'transfers.create'
-  | 'transfers.list'
-  | 'transfers.get'
-  | 'counterparties.list'
-  | 'counterparties.get'
-  | 'counterparties.delete'
-  | 'ibans.list'
-  | 'ibans.get'
-  | 'ibans.delete'
-  | 'settings.update'
-  | 'instructions.build'
-  | 'instructions.list'
-  | 'transactions.list';
 
 /** A body that arrived: its JSON value, or why it has none. */
 export type Body = { value: unknown } | { problem: SandboxError };

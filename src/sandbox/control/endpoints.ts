@@ -156,7 +156,7 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
     const id = decodeSegment(matchingEndpoint.pattern.exec(pathname)?.[1] ?? '');
     sandbox.runDueSteps();
     const value = matchingEndpoint.run({ ...request, sandbox, id });
-    if (request.method !== 'GET') sandbox.onChange();
+    if (request.method !== 'GET') sandbox.notifyChange();
     return successReply(matchingEndpoint.status, value);
   } catch (problem) {
     if (problem instanceof SandboxError) return errorReply(problem);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SandboxOperation } from '../api/calls.ts';
+import type { SandboxOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
 import { maxTimerMs } from '../../internal/timers.ts';
 import { getMessage } from '../platform/sandbox-error.ts';

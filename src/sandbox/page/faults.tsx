@@ -1,33 +1,16 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import type { SandboxOperation } from '../api/calls.ts';
+import { operationPaths } from '../api/operations.ts';
 import type { SandboxFault, SandboxFaultRule } from '../faults/rule.ts';
 import { callControl, type PageState } from './live.ts';
 import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } from './parts.tsx';
 
-/** From a record, because the compiler then asks for every one. */
-const operations = Object.keys({
-  'transfers.create': true,
-  'transfers.list': true,
-  'transfers.get': true,
-  'accounts.create': true,
-  'accounts.list': true,
-  'accounts.get': true,
-  'accounts.update': true,
-  'entities.create': true,
-  'entities.list': true,
-  'entities.get': true,
-  'counterparties.list': true,
-  'counterparties.get': true,
-  'counterparties.delete': true,
-  'ibans.list': true,
-  'ibans.get': true,
-  'ibans.delete': true,
-  'settings.update': true,
-  'instructions.build': true,
-  'instructions.list': true,
-  'transactions.list': true,
-} satisfies Record<SandboxOperation, true>);
+const isTransfer = (operation: string) => operation.startsWith('transfers.');
+
+/** Those of Transfers first, because a fault matters most there. */
+const operations = Object.keys(operationPaths).toSorted(
+  (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
+);
 
 const kindLabels: Readonly<Record<SandboxFault['kind'], string>> = {
   status: 'an error status',
