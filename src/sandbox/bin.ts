@@ -12,29 +12,30 @@ import { listen } from './server.ts';
 async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
   const sandbox = new Sandbox({ autoAdvance, latency });
-  const furnish = () => {
+  const seedState = () => {
     if (seed === 'demo') seedDemo(sandbox);
     else if (seed !== undefined) readState(sandbox, seed);
   };
-  if (state === undefined) furnish();
-  const file = state === undefined ? undefined : new StateFile(sandbox, state, furnish);
+  if (state === undefined) seedState();
+  const file = state === undefined ? undefined : new StateFile(sandbox, state, seedState);
   if (flags.failures > 0) {
-    for (const rule of createFailureRules(flags.failures, flags.failuresSeed))
-      sandbox.faults.add(rule);
+    for (const failureRule of createFailureRules(flags.failures, flags.failuresSeed)) {
+      sandbox.faults.add(failureRule);
+    }
   }
   const server = await listen(sandbox, { port, host, allowHosts }).catch((cause: unknown) => {
     file?.close();
     throw cause;
   });
-  // With its server closed, nothing keeps the process alive, and it ends with status 0.
+  // After its server is closed, nothing keeps the process alive, and it ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void server.close().then(() => file?.close()));
   }
-  const kept =
+  const storageNote =
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
-  // Whoever reads the lines may leave before the sandbox does: `| head`.
+  // The reader of the lines may end before the sandbox: `| head`.
   process.stdout.on('error', () => {});
-  process.stdout.write(formatBanner(sandbox, server, kept));
+  process.stdout.write(formatBanner(sandbox, server, storageNote));
   if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 

@@ -37,7 +37,7 @@ export type { SandboxSettings } from './platform/settings.ts';
 export type { SandboxTransactions } from './platform/transactions.ts';
 export type { SandboxTransfers } from './platform/transfers.ts';
 
-// What the methods give has to have a name where a test's own helpers export it.
+// The results of the methods need a name where the helpers of a test export them.
 export type { Account } from '../schemas/account.ts';
 export type { Counterparty } from '../schemas/counterparty.ts';
 export type { Entity } from '../schemas/entity.ts';

@@ -2,43 +2,43 @@ import { redactDeep, redactor } from '../errors/redact.ts';
 import type { SandboxOperation } from './api/operations.ts';
 import type { SandboxFault } from './faults/rule.ts';
 
-/** One request as it arrived: no headers, and `[redacted]` in place of any credential. */
+/** One request as it arrived: no headers, and `[redacted]` instead of any credential. */
 export interface SandboxLogEntry {
-  /** Counts on in the order in which requests come to their ends; undefined before that. */
+  /** Number in the order in which requests are completed; undefined before that. */
   readonly id: number | undefined;
   /** When it arrived: ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
   /** The HTTP method. */
   readonly method: string;
-  /** The path with whatever prefix it came with, without the query. */
+  /** The path with its prefix, without the query. */
   readonly path: string;
-  /** The query parameters; of one that was given twice, the last. */
+  /** The query parameters; the last value of a repeated one. */
   readonly query: Readonly<Record<string, string>>;
   /**
-   * The JSON value that arrived, or its text when it is not JSON; the beginning of the text when it
-   * is longer than 64 KiB; undefined when there was none.
+   * The JSON value that arrived, or a string when it is not JSON; cut when it is longer than 64 KiB;
+   * undefined when there was none.
    */
   readonly body: unknown;
   /** Undefined when the path and method belong to no operation. */
   readonly operation: SandboxOperation | undefined;
-  /** The status of the answer; undefined before it is sent, and when a fault kept it away. */
+  /** The status of the response; undefined before it is sent, and when a fault prevented it. */
   readonly status: number | undefined;
-  /** How long the answer took, in milliseconds; undefined before the end. */
+  /** The time to the response, in milliseconds; undefined before the end. */
   readonly ms: number | undefined;
-  /** The `x-request-id` of the answer. */
+  /** The `x-request-id` of the response. */
   readonly requestId: string;
   /** The kind of the fault that was applied. */
   readonly fault: SandboxFault['kind'] | undefined;
 }
 
-/** Memory is bounded: beyond this many entries the oldest are dropped. */
+/** Beyond this many entries the oldest are dropped, so that memory is bounded. */
 const maxEntries = 10_000;
 
-/** As many bodies as there are entries have to fit into memory. */
+/** A body for each entry has to fit into memory. */
 const maxBodyLength = 65_536;
 export const isLong = (text = ''): boolean => text.length > maxBodyLength;
 
-/** Cut after its credentials were taken out: half of one would no longer be found. */
+/** Shortens a body after its credentials were redacted: half of one would no longer match. */
 const truncateBody = (body: unknown): unknown =>
   typeof body === 'string' && isLong(body)
     ? `${body.slice(0, maxBodyLength)}… (${body.length} characters)`
@@ -46,19 +46,19 @@ const truncateBody = (body: unknown): unknown =>
 
 type MutableEntry = { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] };
 
-/** Keeps what arrived, without credentials. */
+/** The requests that arrived, without credentials. */
 export class Log {
   readonly entries: SandboxLogEntry[] = [];
   readonly #nextId: () => number;
   readonly #listeners = new Set<(entry: SandboxLogEntry) => void>();
-  /** Called after everything was forgotten. */
+  /** Called after the log was cleared. */
   readonly onClear = new Set<() => void>();
 
   constructor(nextId: () => number) {
     this.#nextId = nextId;
   }
 
-  /** Adds an entry; the returned function notes its end, with the status if there was an answer. */
+  /** Adds an entry; the returned function completes it, with the status if there was a response. */
   add(
     request: Omit<SandboxLogEntry, 'id' | 'status' | 'ms'>,
     credentials: readonly (string | undefined)[],
@@ -83,7 +83,7 @@ export class Log {
     };
   }
 
-  /** Calls back for every request that comes to its end, until the returned function is called. */
+  /** Calls back for every completed request, until the returned function is called. */
   onEntry(listener: (entry: SandboxLogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -50,26 +50,26 @@ export interface SandboxOptions {
   /** The JWT that is accepted. Default: a fixed one. */
   jwt?: string | undefined;
   /**
-   * Milliseconds after which Transfers and the verification of Entities move one step on by
-   * themselves, by the `clock`. Default: nothing moves until it is told to.
+   * Milliseconds between the automatic steps of Transfers and of the verification of Entities, by the
+   * `clock`. Default: no automatic steps.
    */
   autoAdvance?: number | undefined;
-  /** Milliseconds that every answer takes. @default 0 */
+  /** Milliseconds before every response. @default 0 */
   latency?: number | undefined;
 }
 
 /**
- * Whoever keeps the state of a sandbox when its process ends
+ * Observer that keeps the state of a sandbox after its process
  * @internal
  */
 export interface StateObserver {
-  /** Something that is part of the state may have changed. */
+  /** The state may have changed. */
   onChange(): void;
-  /** A number is about to be given to an id; see ids.ts. */
+  /** A number is about to be assigned to an id; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
 
-/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
+/** From a record, because the compiler then requires every option. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
@@ -79,23 +79,23 @@ const optionNames = Object.keys({
   latency: true,
 } satisfies Record<keyof SandboxOptions, true>);
 
-/** A request, whichever entry point has received it. */
+/** A request to {@link Sandbox.handle}. */
 export interface SandboxRequest {
   /** The HTTP method. */
   method: string;
-  /** An absolute URL. The host does not matter, nor does what precedes the path of the API. */
+  /** An absolute URL. The host does not matter, nor does a prefix of the path. */
   url: string;
-  /** Only `authorization` is looked at. */
+  /** Only `authorization` is read. */
   headers: Headers;
-  /** Whether to refuse what precedes the path of the API, as a server does. @default false */
+  /** Whether to reject a prefix of the path, as a server does. @default false */
   atRoot?: boolean | undefined;
-  /** Undefined or empty: none. */
+  /** Undefined or empty without a body. */
   body?: string | undefined;
   /** Ends the wait of a `delay` fault. */
   signal?: AbortSignal | undefined;
 }
 
-/** What a client needs to talk to a sandbox without a network. */
+/** Options of a client that calls a sandbox without a network. */
 export interface SandboxClientOptions extends SandboxCredentials {
   /** Ends in `/v0`; a name that no network knows. */
   readonly baseUrl: string;
@@ -108,8 +108,8 @@ export interface SandboxClientOptions extends SandboxCredentials {
 }
 
 /**
- * A Platform in memory. It starts empty, remembers what it is told, and does the same in every run:
- * ids count up (`ent_000001`), and all time comes from `clock`.
+ * A Platform in memory. It starts empty, keeps the data of all calls, and behaves the same in every
+ * run: ids count up (`ent_000001`), and all time comes from `clock`.
  *
  * @example
  * ```ts
@@ -127,7 +127,7 @@ export class Sandbox {
   readonly entities: SandboxEntities;
   /** Accounts, and the money in them. */
   readonly accounts: SandboxAccounts;
-  /** Transfers, and their way to an end. */
+  /** Transfers, and their steps to a final status. */
   readonly transfers: SandboxTransfers;
   /** Counterparties, which only the sandbox can create. */
   readonly counterparties: SandboxCounterparties;
@@ -135,7 +135,7 @@ export class Sandbox {
   readonly ibans: SandboxIbans;
   /** The Settings, which only the sandbox can read. */
   readonly settings: SandboxSettings;
-  /** Instructions, and what happens to them on chain. */
+  /** Instructions, and their execution on chain. */
   readonly instructions: SandboxInstructions;
   /** The transactions that Instructions made. */
   readonly transactions: SandboxTransactions;
@@ -187,21 +187,21 @@ export class Sandbox {
     };
   }
 
-  /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
+  /** The latest 10,000 requests, oldest first, without headers and credentials. */
   get log(): readonly SandboxLogEntry[] {
     return this.#log.entries;
   }
 
   /**
-   * Calls back for every request that was answered, or that a fault has left without an answer.
-   * Returns a function that ends this.
+   * Calls back after every response, and after a fault that prevented one. Returns a function that
+   * removes the listener.
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
   }
 
   /**
-   * Calls back for every reset. Returns a function that ends this.
+   * Calls back for every reset. Returns a function that removes the listener.
    * @internal
    */
   onReset(listener: () => void): () => void {
@@ -210,7 +210,7 @@ export class Sandbox {
   }
 
   /**
-   * Sets the clock on, and takes every step that is due by then when `autoAdvance` is on.
+   * Advances the clock, and takes every step that is due by then when `autoAdvance` is set.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.
    */
@@ -220,15 +220,15 @@ export class Sandbox {
     this.#platform.schedule.handleClockChange();
   }
 
-  /** The present moment of the clock, and how far it was set on. */
+  /** The present time of the clock, and how far it was advanced. */
   get time(): { now: string; offsetMs: number } {
     const { clock } = this.#platform;
     return { now: clock.toIsoNow(), offsetMs: clock.offset };
   }
 
   /**
-   * Forgets everything: records, Settings, faults, the log, and how far the clock was set on. Only
-   * ids count on, so that none ever means two things.
+   * Removes everything: records, Settings, faults, the log, and the offset of the clock. Only ids count
+   * on, so that none is used twice.
    */
   reset(): void {
     this.#faults.clear();
@@ -237,28 +237,28 @@ export class Sandbox {
     this.#platform.notifyChange();
   }
 
-  /** Everything that the sandbox remembers but its log, as values that JSON can carry. */
+  /** The state of the sandbox without its log, as values that JSON can carry. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
     return { ...exportPlatformState(this.#platform), faults };
   }
 
   /**
-   * Takes a state in place of everything that the sandbox remembers; the log stays. Ids go on after
-   * the highest that was ever given, here or there.
-   * @throws SandboxError that names what is wrong and where; nothing has changed then.
+   * Replaces the state of the sandbox; the log stays. Ids continue after the highest one of both
+   * states.
+   * @throws SandboxError that names the problem and its place; nothing has changed then.
    */
   importState(state: unknown): void {
     const { faults, ...rest } = parseState(state);
     const chanceRules = this.#faults.list().filter(({ percent }) => percent !== undefined);
     this.#faults.clear();
-    for (const rule of [...chanceRules, ...faults]) this.#faults.add(rule);
+    for (const faultRule of [...chanceRules, ...faults]) this.#faults.add(faultRule);
     restoreState(this.#platform, rest);
     this.#platform.notifyChange();
   }
 
   /**
-   * Says whom to tell what is to outlive this object.
+   * Sets the observer that keeps the state.
    * @internal
    */
   observeState(observer: StateObserver): void {
@@ -271,7 +271,7 @@ export class Sandbox {
   }
 
   /**
-   * Takes the steps that are due before somebody looks from outside.
+   * Takes the automatic steps that are due, before a control endpoint reads the state.
    * @internal
    */
   runDueSteps(): void {
@@ -279,7 +279,7 @@ export class Sandbox {
   }
 
   /**
-   * Says that somebody outside may have changed something.
+   * Notifies the observer after a control endpoint, which may have changed the state.
    * @internal
    */
   notifyChange(): void {
@@ -287,11 +287,11 @@ export class Sandbox {
   }
 
   /**
-   * Answers a request as `fetch` does. It is bound, so it can be passed on as a function.
+   * Responds to a request as `fetch` does. It is bound, so it can be passed as a function.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    // Servers hand themselves to a handler in the second place: Bun.serve does.
+    // Bun.serve passes the server as the second argument of a handler.
     const settings = input instanceof Request && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
     const signal = settings?.signal ?? request.signal;
@@ -299,7 +299,7 @@ export class Sandbox {
   };
 
   /**
-   * Answers a GET that has a body, which `fetch` cannot carry. It is bound, too.
+   * Responds to a GET with a body, which `fetch` cannot carry. It is bound, too.
    * @throws what {@link Sandbox.fetch} throws.
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
@@ -308,8 +308,8 @@ export class Sandbox {
   };
 
   /**
-   * The core behind every way in (fetch, HTTP, msw): performs a request and returns what the caller
-   * sees.
+   * The core of every entry point (fetch, HTTP, msw): performs a request and returns the response of
+   * the caller.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {
@@ -317,9 +317,11 @@ export class Sandbox {
     platform.schedule.runDueSteps();
     const started = platform.clock.now();
     const url = new URL(request.url);
-    const { found, prefix, id } = findRoutes(url.pathname);
+    const { candidates, prefix, id } = findRoutes(url.pathname);
     const isMisplaced = request.atRoot === true && prefix !== '';
-    const route = isMisplaced ? undefined : found.find(({ method }) => method === request.method);
+    const route = isMisplaced
+      ? undefined
+      : candidates.find(({ method }) => method === request.method);
     const fault = this.#faults.take(route, url.searchParams.has('cursor'));
     const token = parseAuthorization(request.headers.get('authorization'));
     const body = readBody(request.body);
@@ -340,7 +342,7 @@ export class Sandbox {
     const perform = () => {
       if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);
       return route === undefined
-        ? createNoRouteReply(request.method, url.pathname, found)
+        ? createNoRouteReply(request.method, url.pathname, candidates)
         : this.#perform(route, token, {
             platform,
             operation: route.operation,
@@ -373,7 +375,7 @@ export class Sandbox {
       authorise(route.api, token, this);
       return successReply(route.status, route.run(call));
     } catch (problem) {
-      // Anything else is a defect of the sandbox or of its clock, and must not look like an answer.
+      // Anything else is a defect of the sandbox or of its clock, and must not become a response.
       if (problem instanceof SandboxError) return errorReply(problem);
       throw problem;
     }
@@ -394,7 +396,7 @@ function checkWholeNumber(name: string, value: unknown, least: number, most: num
   throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
 }
 
-/** A misspelt option would be a test that tests something else. */
+/** A misspelt option would change a test unnoticed. */
 function checkOptionNames(options: SandboxOptions): void {
   const unknownOption = Object.keys(options).find(
     (name) => !optionNames.some((one) => one === name),

@@ -24,19 +24,19 @@ import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-/** The most that a body may hold: more than any documented request needs, but for a whole state. */
+/** The maximum size of a body; only a whole state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
   method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
 
-/** Where a sandbox is to listen. */
+/** The address of a server. */
 export interface ListenOptions {
   /** 0 takes any free port. @default 0 */
   port?: number | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
   /**
-   * Names under which the sandbox may be called, beside `host` and those of the loopback interface: a
-   * container's, for instance. Any other is refused, as a foreign page could use it.
+   * Further names of the sandbox, besides `host` and those of the loopback interface: a container's, for
+   * instance. Any other name is rejected, because a foreign page could use it.
    */
   allowHosts?: readonly string[] | undefined;
 }
@@ -47,7 +47,7 @@ export interface SandboxServer {
   readonly baseUrl: string;
   /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
-  /** The port that was taken. */
+  /** The port of the server. */
   readonly port: number;
   /** Options for `new PaymentsClient(…)`. */
   readonly clientOptions: SandboxCredentials & {
@@ -62,9 +62,9 @@ export interface SandboxServer {
 }
 
 /**
- * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
+ * Starts a server for a sandbox, with faults on a real socket.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
- *   RangeError when it is not a port at all.
+ *   RangeError when it is not a valid port.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
   const { port: requestedPort = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  // Node would take a text for the path of a socket.
+  // Node would use a string as the path of a socket.
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
@@ -145,7 +145,7 @@ async function serve(
       });
     }
   } catch (cause) {
-    // If the caller has left, which ends a delay, this goes nowhere.
+    // If the caller aborted, which ends a delay, this is not sent.
     send(response, createDefectReply(cause));
   }
 }
@@ -199,10 +199,10 @@ async function serveApi(
   );
 }
 
-/** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
+/** A reader with more unread bytes is disconnected; it can continue after its last id. */
 const maxUnread = 8 * mebibyte;
 
-/** Sends the log as events: what there is after an id, each entry as it comes to its end, each reset. */
+/** Streams the log as events: the entries after an id, then each completed entry and each reset. */
 function streamLog(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
   let entries: SandboxLogEntry[];
   try {
@@ -216,7 +216,7 @@ function streamLog(sandbox: Sandbox, response: ServerResponse, after: string | n
   const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
   response.flushHeaders();
   response.write(entries.map(eventOf).join(''));
-  // What there was may be more than that by itself.
+  // The first entries may be larger than that.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);
@@ -251,7 +251,7 @@ function sendReply(response: ServerResponse, reply: SandboxReply): void {
       response.socket?.resetAndDestroy();
       return;
     case 'hang':
-    // No answer, ever.
+    // No response at all.
   }
 }
 
@@ -270,7 +270,7 @@ function sendHalf(
   response.write(bytes.subarray(0, bytes.length >> 1), then);
 }
 
-/** The body as text, or undefined when it is too large. */
+/** The body, or undefined when it is too large. */
 async function readRequestBody(
   request: IncomingMessage,
   maxBytes: number,
@@ -279,13 +279,13 @@ async function readRequestBody(
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // The rest is still read: many clients never see an answer that comes in the middle of an upload.
+    // The rest is still read, because many clients miss a response in the middle of an upload.
     if (length <= maxBytes) chunks.push(chunk);
   }
   return length > maxBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** Proxies send the whole URL, everybody else the path alone; the host does not matter. */
+/** Proxies send the whole URL, other callers the path alone; the host does not matter. */
 const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)
     ? `http://sandbox.invalid/${url.replace(/^\/+/, '')}`
@@ -310,7 +310,7 @@ const createDefectReply = (cause: unknown) =>
 function createListenError(port: number, host: string, cause: NodeJS.ErrnoException): SandboxError {
   const why =
     cause.code === 'EADDRINUSE'
-      ? 'something else listens there. Choose another port, or 0 for any free one.'
+      ? 'another process listens there. Choose another port, or 0 for any free one.'
       : `${cause.message}.`;
   return new SandboxError(`The sandbox cannot listen on port ${port} of ${host}: ${why}`, {
     code: 'cannot_listen',
@@ -319,7 +319,7 @@ function createListenError(port: number, host: string, cause: NodeJS.ErrnoExcept
   });
 }
 
-/** A server on every interface is reached through the loopback one; a machine may lack `::1`. */
+/** The host in the URL; a server on every interface is reached through the loopback interface. */
 function getReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return 'localhost';

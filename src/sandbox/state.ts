@@ -13,7 +13,7 @@ import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 
 /** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
 export interface SandboxState extends SandboxRecords {
-  /** The rules of `sandbox.faults` that are not used up, without those that strike by chance. */
+  /** The rules of `sandbox.faults` that are not used up, without those with a `percent`. */
   faults: SandboxFaultRule[];
 }
 
@@ -33,9 +33,9 @@ const stateSchema = (): Schema<SandboxState> =>
 export function parseState(value: unknown): SandboxState {
   const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
   const state = parseInput(stateSchema(), clonedValue, stateReport);
-  for (const [at, rule] of state.faults.entries()) {
+  for (const [at, faultRule] of state.faults.entries()) {
     try {
-      checkFaultRule(rule);
+      checkFaultRule(faultRule);
     } catch (cause) {
       throw validationError({ [`faults[${at}]`]: getMessage(cause) }, stateReport);
     }

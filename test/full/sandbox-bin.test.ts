@@ -199,7 +199,7 @@ test('a port that is taken is answered with status 1', async () => {
   const { code, out, err } = await run('--port', String(port)).ended;
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(
-    `The sandbox cannot listen on port ${port} of 127.0.0.1: something else listens there. Choose another port, or 0 for any free one.\n`,
+    `The sandbox cannot listen on port ${port} of 127.0.0.1: another process listens there. Choose another port, or 0 for any free one.\n`,
   );
 });
 

@@ -57,10 +57,10 @@ test.each([
 });
 
 test.each([
-  ['answered', { status: 201 }],
-  ['answered', { status: 200, fault: 'delay' }],
-  ['refused', { status: 404 }],
-  ['refused', { status: 200, fault: 'html' }],
+  ['responded', { status: 201 }],
+  ['responded', { status: 200, fault: 'delay' }],
+  ['rejected', { status: 404 }],
+  ['rejected', { status: 200, fault: 'html' }],
   ['lost', { status: undefined, fault: 'hang' }],
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],

@@ -338,7 +338,7 @@ test('a wrong base path is answered with the right one, and logged', async () =>
     const { status, body } = await ask('GET', String(wrong), undefined, key);
     expect([status, body]).toMatchObject([
       404,
-      { code: 'not_found', error: containing(`The right one is ${right}:`) },
+      { code: 'not_found', error: containing(`The correct one is ${right}:`) },
     ]);
   }
   expect(sandbox.log).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);

@@ -43,12 +43,12 @@ test('the right credential in the wrong place is told where it belongs', async (
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
   expect(jwt.error).toBe(
-    'The JWT arrived where the API key belongs. Endpoints under /v0 want the API key in the Authorization header, after the word "Bearer".',
+    'The JWT arrived where the API key belongs. Endpoints under /v0 need the API key in the Authorization header, after the word "Bearer".',
   );
   const key = await ask(sandbox, root, `Bearer ${sandbox.apiKey}`);
   expect(key.status).toBe(401);
   expect(key.error).toBe(
-    'The API key arrived where the JWT belongs. Endpoints without a version segment want the JWT in the Authorization header, after the word "Bearer".',
+    'The API key arrived where the JWT belongs. Endpoints without a version segment need the JWT in the Authorization header, after the word "Bearer".',
   );
 });
 

@@ -55,7 +55,7 @@ test('a status fault answers the error body and changes nothing', async () => {
   expect(headers.get('content-type')).toBe('application/json');
   expect(headers.get('x-request-id')).toBe('req_000001');
   expect(body).toEqual({
-    error: 'The sandbox was told to answer with status 503.',
+    error: 'The sandbox simulates a response with status 503.',
     code: 'injected_fault',
     details: null,
   });
@@ -118,7 +118,7 @@ test('the words of its page read well behind the status', async () => {
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
   await expect(payments.entities.list({}, { maxRetries: 0 })).rejects.toThrow(
-    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, which the sandbox was told to show/,
+    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, simulated by the sandbox/,
   );
 });
 
@@ -420,7 +420,7 @@ test.each([
   [{ operation: 'transfers.make', fault: { kind: 'hang' } }, /operation: expected "\*" or one of/],
   [
     { operation: '*', fault: { kind: 'explode' } },
-    /fault.kind: expected a fault whose kind is one of status, delay/,
+    /fault.kind: expected a fault with one of the kinds status, delay/,
   ],
   [{ operation: '*' }, /fault: this field is required/],
   [
@@ -433,7 +433,7 @@ test.each([
   [{ operation: '*', fault: { kind: 'status', status: 199 } }, /fault.status: expected a status/],
   [
     { operation: '*', fault: { kind: 'status', status: 200, when: 'before_commit' } },
-    /fault.when: a status below 300 says that the call took effect/,
+    /fault.when: a status below 300 means that the call took effect/,
   ],
   [{ operation: '*', fault: { kind: 'status', status: 500, retryAfter: true } }, /retryAfter/],
   [
@@ -442,11 +442,11 @@ test.each([
   ],
   [
     { operation: '*', fault: { kind: 'status', status: 500, headers: { 'a b': 'c' } } },
-    /fault.headers: expected names and texts of headers/,
+    /fault.headers: expected names and values of headers/,
   ],
   [
     { operation: '*', fault: { kind: 'status', status: 500, retryAfter: '1\r\nx: y' } },
-    /fault.retryAfter: expected seconds, or the text of a header/,
+    /fault.retryAfter: expected seconds, or the value of a header/,
   ],
   [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
   [{ operation: '*', fault: { kind: 'html', status: 204 } }, /fault.status: .* have no page/],
@@ -460,15 +460,15 @@ test.each([
   [{ operation: '*', once: true, fault: { kind: 'hang' } }, /once: this field is not known/],
   [
     { operation: 'transfers.create', fault: { kind: 'empty_page' } },
-    /could never apply: transfers.create answers no page with a cursor/,
+    /could never apply: transfers.create responds with no page with a cursor/,
   ],
   [
     { operation: 'transactions.list', fault: { kind: 'repeated_cursor' } },
-    /could never apply: transactions.list answers no page with a cursor/,
+    /could never apply: transactions.list responds with no page with a cursor/,
   ],
   [
     { operation: 'ibans.delete', fault: { kind: 'stalled_body' } },
-    /could never apply: ibans.delete answers no body/,
+    /could never apply: ibans.delete responds with no body/,
   ],
 ])('refuses the rule %o', (rule, message) => {
   const { faults } = new Sandbox();

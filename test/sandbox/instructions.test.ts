@@ -212,7 +212,7 @@ test('the direct methods check their input', () => {
       action: token,
       arguments: '0xzz',
     }),
-  ).toThrow('arguments: expected hexadecimal text');
+  ).toThrow('arguments: expected a hexadecimal string');
   for (const value of [-1, 1.5, '1.0', '', 'x', -1n]) {
     expect(() => instructions.execute(instructionId, { value })).toThrow('value: expected a whole');
   }

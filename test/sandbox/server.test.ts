@@ -317,7 +317,7 @@ test('says so when the port is taken', async () => {
   await expect(listen(new Sandbox(), { port })).rejects.toMatchObject({
     name: 'SandboxError',
     code: 'cannot_listen',
-    message: `The sandbox cannot listen on port ${port} of 127.0.0.1: something else listens there. Choose another port, or 0 for any free one.`,
+    message: `The sandbox cannot listen on port ${port} of 127.0.0.1: another process listens there. Choose another port, or 0 for any free one.`,
     cause: { code: 'EADDRINUSE' },
   });
 });

@@ -10,7 +10,7 @@ import { createPage, type PageFault } from './pages.ts';
 /** A body that arrived: its JSON value, or why it has none. */
 export type Body = { value: unknown } | { problem: SandboxError };
 
-/** The body behind a text; undefined when nothing arrived. */
+/** Parses a body; undefined when nothing arrived. */
 export function readBody(text: string | undefined): Body | undefined {
   if (text === undefined || text === '') return undefined;
   try {
@@ -29,14 +29,14 @@ export interface Call {
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** The fault to put into the page, if the call answers one. */
+  /** The fault to put into the page, if the response is one. */
   pageFault: PageFault | undefined;
 }
 
-/** How query parameters that do not fit are reported. */
+/** How invalid query parameters are reported. */
 const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
-/** What an operation does with a call: returns the JSON value of its answer. */
+/** Performs a call and returns the JSON value of its response. */
 export type Run = (call: Call) => unknown;
 
 /** A call that takes a JSON body. */
@@ -80,7 +80,7 @@ export const withPage =
 
 /**
  * Query parameters as an object; a `limit` in digits becomes a number.
- * @throws SandboxError for a parameter that is given twice.
+ * @throws SandboxError for a parameter that appears twice.
  */
 function readQuery(params: URLSearchParams): Record<string, string | number> {
   const entries = [...params];

@@ -4,14 +4,14 @@ import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
 
-/** The two faults that spoil a page but keep it well formed. */
+/** The two faults of a page that is still well formed. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
-/** What a cursor stands for. */
+/** The position that a cursor encodes. */
 interface Point {
-  /** The page begins with the first row after this position. */
+  /** The page starts with the first row after this position. */
   position: number;
-  /** Tells cursors of one position apart: an empty page moves on without moving. */
+  /** Distinguishes cursors of one position, because an empty page does not advance it. */
   hop: number;
 }
 
@@ -25,8 +25,8 @@ interface PageRequest<Row> {
 }
 
 /**
- * One page of a table, oldest rows first. A cursor names the last row that was given, so rows that
- * come or go meanwhile neither repeat an item nor hide one.
+ * One page of a table, oldest rows first. A cursor names the last row that was returned, so
+ * rows that are created or deleted meanwhile neither repeat an item nor hide one.
  * @throws SandboxError for a cursor of another list, filter or limit, and for one that was altered.
  */
 export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
@@ -57,7 +57,7 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
     position = at;
   }
   if (fault === 'repeated_cursor') {
-    // A first page was asked for without a cursor: it can only lead to one that will be repeated.
+    // A first page has no cursor to repeat; the next one repeats this cursor.
     const end = encodeCursor({ position, hop: start.hop }, scope, limit);
     return { data, hasMore: true, nextCursor: cursor ?? end };
   }
@@ -81,7 +81,7 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
   return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
 }
 
-/** A cursor that comes without a limit goes on with its own; with another one it is refused. */
+/** Reads a cursor. Without a limit in the query it keeps its own; another limit is rejected. */
 function decodeCursor(
   cursor: string,
   scope: string,
@@ -95,7 +95,7 @@ function decodeCursor(
     });
   const [content = '', seal] = decodeBase64Url(cursor).split(/\.(?=[^.]*$)/);
   if (seal !== fingerprint(content, 8) || encodeBase64Url(`${content}.${seal}`) !== cursor) {
-    throw reject('this Platform never gave it as a nextCursor');
+    throw reject('this Platform never returned it as a nextCursor');
   }
   const [position, hop, cursorLimit, cursorScope] = content.split('.');
   if (cursorScope !== fingerprint(scope, 8)) {

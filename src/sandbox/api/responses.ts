@@ -2,7 +2,7 @@ import { stringifyJson } from '../../internal/json.ts';
 import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
 
 /**
- * A status, headers and a body text, not yet on any wire.
+ * A status, headers and a body, before they are sent.
  * @inline
  */
 export interface Reply {
@@ -14,13 +14,10 @@ export interface Reply {
   body: string | null;
 }
 
-/** What a door has to show to the caller. */
+/** The response that an entry point sends to the caller. */
 export type SandboxReply =
   | ({
-      /**
-       * The whole reply; its headers and half of its body and then an end; the same and then
-       * silence.
-       */
+      /** The whole reply, or its headers and half of its body: then the connection ends, or stalls. */
       kind: 'complete' | 'truncated' | 'stalled';
     } & Reply)
   | {
@@ -28,19 +25,19 @@ export type SandboxReply =
       kind: 'reset';
     }
   | {
-      /** Nothing happens until the caller gives up. */
+      /** Nothing is sent until the caller gives up. */
       kind: 'hang';
     };
 
 const json = { 'content-type': 'application/json' };
 
-/** A success. 204 has no body, and so no content type. */
+/** The reply of a success. 204 has no body, and so no content type. */
 export const successReply = (status: number, value: unknown): Reply =>
   status === 204
     ? { status, headers: {}, body: null }
     : { status, headers: json, body: stringifyJson(value) };
 
-/** A failure, with the documented error body. */
+/** The reply of a failure, with the documented error body. */
 export const errorReply = (problem: SandboxError): Reply => ({
   status: problem.status,
   headers: json,
@@ -50,8 +47,8 @@ export const errorReply = (problem: SandboxError): Reply => ({
 type StatusReply = Extract<SandboxReply, { status: number }>;
 
 /**
- * Who waits for an answer. A Request that nobody holds is collected, and its signal then never
- * aborts; so whoever waits for the signal has to hold all of this.
+ * The caller that waits for a response. A Request without references is garbage collected, and its
+ * signal then never aborts; so a wait for the signal holds all of this.
  */
 export interface Caller {
   readonly request: Request;
@@ -61,9 +58,9 @@ export interface Caller {
 }
 
 /**
- * An answer as `fetch` would give it.
- * @throws TypeError `fetch failed` for a reset, in the words of Node.js; the signal's reason when it
- *   aborts while nothing is answered.
+ * A response as `fetch` returns it.
+ * @throws TypeError `fetch failed` for a reset, as Node.js does; the signal's reason when it aborts
+ *   before the response.
  */
 export async function toResponse(response: SandboxReply, caller: Caller): Promise<Response> {
   if (response.kind === 'hang') return hang(caller);
@@ -74,23 +71,26 @@ export async function toResponse(response: SandboxReply, caller: Caller): Promis
 function respond({ kind, status, headers, body }: StatusReply, caller: Caller): Response {
   if (body === null) return new Response(null, { status, headers });
   const bytes = new TextEncoder().encode(body);
-  const half = bytes.subarray(0, bytes.length >> 1);
-  const content =
-    kind === 'complete'
-      ? bytes
-      : kind === 'truncated'
-        ? truncateStream(half)
-        : stallStream(half, caller);
-  return new Response(content, {
+  return new Response(createContent(kind, bytes, caller), {
     status,
     headers: { ...headers, 'content-length': String(bytes.length) },
   });
 }
 
-/** Callers left without an answer. They are no timers or sockets, so they keep no process alive. */
+function createContent(
+  kind: StatusReply['kind'],
+  bytes: Uint8Array<ArrayBuffer>,
+  caller: Caller,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
+  if (kind === 'complete') return bytes;
+  const half = bytes.subarray(0, bytes.length >> 1);
+  return kind === 'truncated' ? truncateStream(half) : stallStream(half, caller);
+}
+
+/** Callers that get no response. They hold no timers or sockets, so they keep no process alive. */
 const waitingCallers = new Set<Caller>();
 
-/** Calls `leave` when the caller gives up; the returned function ends the wait before that. */
+/** Calls `onAbort` when the caller gives up; the returned function ends the wait. */
 function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;
   const end = () => {
@@ -121,13 +121,13 @@ const createResetError = () =>
     }),
   });
 
-/** Bytes, then the error of a connection that ended early. */
+/** A stream of bytes that ends with the error of a closed connection. */
 function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let wasRead = false;
   return new ReadableStream(
     {
       pull(controller) {
-        // An error empties the queue, so it has to wait until the bytes were read.
+        // An error empties the queue, so it waits until the bytes were read.
         if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
         wasRead = true;
@@ -137,7 +137,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
   );
 }
 
-/** Bytes, then nothing until the signal aborts. */
+/** A stream of bytes that never ends unless the signal aborts. */
 function stallStream(
   bytes: Uint8Array<ArrayBuffer>,
   caller: Caller,

@@ -69,7 +69,7 @@ function createRoute(operation: SandboxOperation, methodAndPath: string): Route 
   };
 }
 
-/** The filters that the document describes; their names are assumed. */
+/** The filters that the API reference describes; their names are assumed. */
 const involvesAccount = (row: Transfer, { accountId }: TransferListQuery) =>
   accountId === undefined ||
   row.sourceAccountId === accountId ||
@@ -197,41 +197,49 @@ export const routes: readonly Route[] = Object.entries(operationPaths).map(
   ([operation, methodAndPath]) => createRoute(operation as SandboxOperation, methodAndPath),
 );
 
-/** The routes that a path leads to, one for each method; what precedes it, and the id in it. */
-export function findRoutes(pathname: string): { found: Route[]; prefix: string; id: string } {
-  const found = routes.filter(({ pattern }) => pattern.test(pathname));
-  const [, prefix = '', id = ''] = found[0]?.pattern.exec(pathname) ?? [];
-  return { found, prefix, id: decodeSegment(id) };
+/** The routes of a path, one for each method, with its prefix and its id. */
+export function findRoutes(pathname: string): {
+  candidates: Route[];
+  prefix: string;
+  id: string;
+} {
+  const candidates = routes.filter(({ pattern }) => pattern.test(pathname));
+  const [, prefix = '', id = ''] = candidates[0]?.pattern.exec(pathname) ?? [];
+  return { candidates, prefix, id: decodeSegment(id) };
 }
 
-/** What a path is answered with that would be right without what precedes it. */
+/** The response to a path that would be correct without its prefix. */
 export const createWrongBaseReply = (path: string, prefix: string): Reply =>
   errorReply(
     new SandboxError(
-      `No operation has the path ${path.slice(0, 200)}. The right one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
+      `No operation has the path ${path.slice(0, 200)}. The correct one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
       { code: 'not_found', status: 404 },
     ),
   );
 
-/** What a path or a method that belongs to no operation is answered with. */
-export function createNoRouteReply(method: string, path: string, found: readonly Route[]): Reply {
-  if (found.length === 0) {
+/** The response to a path or a method that belongs to no operation. */
+export function createNoRouteReply(
+  method: string,
+  path: string,
+  candidates: readonly Route[],
+): Reply {
+  if (candidates.length === 0) {
     return errorReply(
       new SandboxError(
-        `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
+        `No operation has the path ${path.slice(0, 200)}. Versioned paths start with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
         { code: 'not_found', status: 404 },
       ),
     );
   }
-  return createWrongMethodReply(method, found);
+  return createWrongMethodReply(method, candidates);
 }
 
-/** What a path is answered with that takes other methods. */
+/** The response to a path that takes other methods. */
 export function createWrongMethodReply(
   method: string,
-  found: readonly { method: string }[],
+  candidates: readonly { method: string }[],
 ): Reply {
-  const allow = found.map((each) => each.method).join(', ');
+  const allow = candidates.map((candidate) => candidate.method).join(', ');
   const reply = errorReply(
     new SandboxError(`This path takes ${allow}, not ${method}.`, {
       code: 'method_not_allowed',
@@ -241,7 +249,7 @@ export function createWrongMethodReply(
   return { ...reply, headers: { ...reply.headers, allow } };
 }
 
-/** A segment of a path as it reads; as it is, when it is no encoding of anything. */
+/** Decodes a segment of a path, or returns it unchanged when it is not a valid encoding. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -15,11 +15,11 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import type { StateObserver, Sandbox } from '../sandbox.ts';
 
 /**
- * The file says that so many more ids were given than were: an id that somebody was told is then
- * never given again, although the process died before the file was written once more.
+ * The file reserves so many ids in advance. An id that a caller has seen is then never assigned again,
+ * even if the process dies before the next write.
  */
 const reservedIds = 1000;
-/** How long changes are gathered; what was answered has to be on the disk within a second. */
+/** How long changes are collected; a change has to be on the disk a second after its response. */
 const minWriteDelayMs = 200;
 const maxWriteDelayMs = 500;
 
@@ -35,13 +35,13 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
-/** Keeps the state of a sandbox in a file, which is whole at every moment. */
+/** Keeps the state of a sandbox in a file, which is complete at every moment. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
-  /** Ids up to these may be given, because the file says that they were. */
+  /** Ids up to these may be assigned, because the file reserves them. */
   #reserved: IdCounts | undefined;
-  /** Which write is the latest: an earlier one that ends later is thrown away. */
+  /** Number of the latest write: an earlier one that ends later is discarded. */
   #latestWrite = 0;
   #isDirty = false;
   #isWriting = false;
@@ -49,7 +49,7 @@ export class StateFile implements StateObserver {
   #writeDelayMs = minWriteDelayMs;
 
   /**
-   * Goes on from the file; if there is none, from what the sandbox holds.
+   * Restores the file; if there is none, keeps what the sandbox holds.
    * @throws Error when the file is broken, cannot be written, or belongs to another process.
    */
   constructor(sandbox: Sandbox, path: string, seed: () => void) {
@@ -79,7 +79,7 @@ export class StateFile implements StateObserver {
     else if (remaining < reservedIds / 2) this.onChange();
   }
 
-  /** Writes what is left to write, with the ids as they are, and lets the next process in. */
+  /** Writes the state with the exact ids, and releases the lock. */
   close(): void {
     clearTimeout(this.#timer);
     this.#writeNow(0);
@@ -112,7 +112,7 @@ export class StateFile implements StateObserver {
     const started = performance.now();
     try {
       const { text, reserved } = this.#createSnapshot(reservedIds);
-      // While everything is turned into text, nobody is answered: large worlds are written less often.
+      // The sandbox sends no response while it serializes, so large states are written less often.
       this.#writeDelayMs = Math.min(
         maxWriteDelayMs,
         minWriteDelayMs + 4 * (performance.now() - started),
@@ -136,7 +136,7 @@ export class StateFile implements StateObserver {
   }
 }
 
-/** Which process a lock belongs to; when it began tells it from a later one of the same number. */
+/** The process of a lock; its start time distinguishes it from a later process with the same number. */
 function identifyProcess(pid: number): string {
   try {
     // Field 22 on Linux; the name in field 2 may hold spaces, and ends at the last parenthesis.
@@ -153,7 +153,7 @@ function isAlive(identity: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (cause) {
-    // It is there, and somebody else's.
+    // The process exists and belongs to another user.
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) return false;
   }
   return identifyProcess(pid) === identity;
@@ -161,12 +161,12 @@ function isAlive(identity: string): boolean {
 
 const getLockPath = (path: string): string => `${path}.lock`;
 
-/** @throws Error when a living process has the file. */
+/** @throws Error when a running process holds the file. */
 function lock(path: string): void {
   const ownLockPath = `${getLockPath(path)}.${process.pid}`;
   writeFileSync(ownLockPath, identifyProcess(process.pid));
   try {
-    // A link is there at once and whole, or not at all.
+    // A link is created atomically.
     for (;;) {
       try {
         linkSync(ownLockPath, getLockPath(path));
@@ -195,14 +195,14 @@ function readHolder(path: string): string | undefined {
   }
 }
 
-/** Takes a dead process's lock away, and puts back what turns out to be somebody else's new one. */
+/** Removes the lock of a dead process, and restores it if another process has just taken it. */
 function removeStale(path: string, holder: string | undefined): void {
   const stalePath = `${getLockPath(path)}.stale.${process.pid}`;
   try {
     renameSync(getLockPath(path), stalePath);
     if (readFileSync(stalePath, 'utf8') !== holder) linkSync(stalePath, getLockPath(path));
   } catch {
-    // Somebody else was first; the next look says who.
+    // Another process was first; the next attempt reads its lock.
   }
   rmSync(stalePath, { force: true });
 }

@@ -2,7 +2,7 @@ import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
 
-/** Where lines go. */
+/** The output of the lines. */
 interface Terminal {
   write(text: string): unknown;
   /** Of terminals only; it knows NO_COLOR and FORCE_COLOR. */
@@ -23,17 +23,21 @@ export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
   });
 }
 
+function chooseColour(status: number | undefined): number {
+  if (status === undefined || status >= 500) return red;
+  return status >= 400 ? yellow : green;
+}
+
 function formatLine(
   entry: SandboxLogEntry,
   paint: (colour: number, text: string) => string,
 ): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
-  const colour = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green;
   return [
     paint(dim, time.slice(11, 23)),
     method.padEnd(6),
     path,
-    paint(colour, String(status ?? '---')),
+    paint(chooseColour(status), String(status ?? '---')),
     `${ms} ms`,
     operation ?? '(no operation)',
     paint(dim, requestId),
@@ -41,13 +45,13 @@ function formatLine(
   ].join('  ');
 }
 
-/** A world may be large; its beginning is enough to try things on. */
+/** A state may be large; its first rows are enough to try things on. */
 const maxShown = 8;
 
-/** What to paste, where to look, and who has money to send to whom. */
+/** The variables to paste, the address of the page, and the parties that can pay each other. */
 export function formatBanner(sandbox: Sandbox, server: SandboxServer, storageNote: string): string {
   const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
-  return `The payments sandbox is up. Paste these lines into the shell that is to use it:
+  return `The payments sandbox is up. Paste these lines into the shell of your service:
 
 export PAYMENTS_BASE_URL=${baseUrl}
 export PAYMENTS_ROOT_URL=${rootUrl}
@@ -55,11 +59,11 @@ export PAYMENTS_API_KEY=${apiKey}
 export PAYMENTS_JWT=${jwt}
 
 Watch it at ${rootUrl}/
-${formatWorld(sandbox)}${storageNote} Stop it with Ctrl+C.
+${formatParties(sandbox)}${storageNote} Stop it with Ctrl+C.
 `;
 }
 
-function formatWorld({ accounts, counterparties }: Sandbox): string {
+function formatParties({ accounts, counterparties }: Sandbox): string {
   const money = accounts.list().map(({ id, name, availableBalance, currency }) => ({
     id,
     rest: `${availableBalance} ${currency}  ${name}`,

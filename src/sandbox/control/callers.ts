@@ -2,19 +2,18 @@ import { errorReply, type Reply } from '../api/responses.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
- * Control needs no key, so whoever can make a browser on this machine send a request could move the
- * world. A page of somebody else's reaches a loopback port in two ways: under a name of its own that
- * it lets resolve to 127.0.0.1, which the Host header tells, and by posting across origins, which the
- * Origin header tells.
+ * Control needs no key, so a foreign page in a browser on this machine could change the sandbox. Such
+ * a page reaches a loopback port in two ways: under a name of its own that resolves to 127.0.0.1,
+ * which the Host header shows, and by posting across origins, which the Origin header shows.
  */
 
-/** Who may call a server. */
+/** The callers that a server allows. */
 export interface Callers {
   /** Names in Host, beside those of the loopback interface; lower case, without a port. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** The name in a Host header, or in what follows the scheme of an origin. */
+/** The name in a Host header, or in an origin without its scheme. */
 export const parseHostName = (host: string): string | undefined =>
   /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
@@ -26,16 +25,16 @@ function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
-/** The refusal of a request under a name that is not ours; undefined when it is. */
+/** The rejection of a request under a foreign name; undefined when the name is allowed. */
 export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
   isAllowedHost(host, callers)
     ? undefined
     : createForbiddenReply(
         'host_refused',
-        `This sandbox answers under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
+        `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
-/** The refusal of control to a page of another origin; programs send none. */
+/** The rejection of control for a page of another origin; programs send no origin. */
 export const checkOrigin = (
   origin: string | undefined,
   host: string | undefined,
@@ -44,13 +43,13 @@ export const checkOrigin = (
     ? undefined
     : createForbiddenReply(
         'origin_refused',
-        `A page of ${JSON.stringify(origin.slice(0, 200))} may not drive this sandbox; its own page at / may, and so may programs, which send no Origin.`,
+        `A page of ${JSON.stringify(origin.slice(0, 200))} may not control this sandbox; its own page at / may, and so may programs, which send no Origin.`,
       );
 
 const createForbiddenReply = (code: string, message: string): Reply =>
   errorReply(new SandboxError(message, { code, status: 403 }));
 
-/** What lets a page of another port of this machine read the API. */
+/** The headers that let a page of another port of this machine read the API. */
 export function createCorsHeaders(
   origin: string | undefined,
   callers: Callers,
@@ -64,7 +63,7 @@ export function createCorsHeaders(
   };
 }
 
-/** What a browser asks for before a request with an Authorization header. */
+/** The response to the request that a browser sends before one with an Authorization header. */
 export function createPreflightReply(
   headers: Record<string, string>,
   requestedHeaders: string | undefined,

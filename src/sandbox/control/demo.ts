@@ -1,7 +1,7 @@
 import type { Sandbox } from '../sandbox.ts';
 
 /**
- * Fills a sandbox with a small world to look at: a verified business and an individual, funded
+ * Fills a sandbox with demo data: a verified business and an individual, funded
  * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
  * that has run twice. Returns the sandbox.
  */

@@ -11,14 +11,14 @@ import { inputReport, parseInput } from '../platform/validation.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { seedDemo } from './demo.ts';
 
-/** Where everything is that drives a sandbox from outside. */
+/** The path of the endpoints that control a sandbox. */
 export const controlPath = '/_sandbox/';
 
-/** A request to an endpoint of control. */
+/** A request to a control endpoint. */
 export interface ControlRequest {
   method: string;
   url: URL;
-  /** What arrived, whatever its content type. */
+  /** The body, whatever its content type. */
   body: string;
 }
 
@@ -47,7 +47,7 @@ function endpoint(
 
 const bodyReport = inputReport('The body is');
 
-/** The JSON value that arrived. @throws SandboxError when it is not JSON, or none arrived. */
+/** @throws SandboxError when the body is not JSON, or is missing. */
 function readJsonBody({ body }: Control): unknown {
   const jsonBody = readBody(body);
   if (jsonBody === undefined) {
@@ -73,10 +73,10 @@ const clockBodySchema = () =>
 const resetBodySchema = () =>
   z.strictObject({ seed: z.optional(z.literal('demo', 'expected "demo", the one seed there is')) });
 
-/** Adds a rule that came as JSON, and answers it as the list shows it. */
-function addFault({ sandbox }: Control, rule: unknown): unknown {
+/** Adds a rule that arrived as JSON, and returns it as the list shows it. */
+function addFault({ sandbox }: Control, faultRule: unknown): unknown {
   try {
-    sandbox.faults.add(rule as SandboxFaultRule);
+    sandbox.faults.add(faultRule as SandboxFaultRule);
   } catch (cause) {
     throw new SandboxError(getMessage(cause), { code: 'validation_failed', status: 422, cause });
   }
@@ -91,8 +91,8 @@ function reset(control: Control): void {
 }
 
 /**
- * The entries of the log after the one whose id the query names, those that came to their end.
- * @throws SandboxError when the query names something else.
+ * The completed entries of the log after the one that the query names by its id.
+ * @throws SandboxError when the query is not an id.
  */
 export function readLogAfter(sandbox: Sandbox, after: string | null): SandboxLogEntry[] {
   if (after !== null && !/^\d{1,15}$/.test(after)) {
@@ -116,7 +116,7 @@ const endpoints: readonly Endpoint[] = [
   ),
   endpoint('POST entities/{id}/approve', 200, ({ sandbox, id }) => sandbox.entities.approve(id)),
   endpoint('POST counterparties', 201, (control) =>
-    // Both check what they are given.
+    // Both check their input.
     control.sandbox.counterparties.create(readJsonBody(control) as never),
   ),
   endpoint('POST ibans', 201, (control) =>
@@ -144,7 +144,7 @@ const endpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** Does what a request to control asks for, and answers as the API does. */
+/** Handles a request to control, and responds as the API does. */
 export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply {
   const { pathname } = request.url;
   const matchingEndpoints = endpoints.filter(({ pattern }) => pattern.test(pathname));

@@ -11,7 +11,7 @@ import {
   type SandboxFaultRule,
 } from './rule.ts';
 
-/** The faults that a sandbox is told to show. */
+/** The faults that a sandbox simulates. */
 export interface SandboxFaults {
   /**
    * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
@@ -28,20 +28,20 @@ export interface SandboxFaults {
    * });
    * ```
    */
-  add(rule: SandboxFaultRule): void;
-  /** The rules that are not used up, oldest first: `times` and `after` say how much is left. */
+  add(faultRule: SandboxFaultRule): void;
+  /** The rules that are not used up, oldest first; `times` and `after` are the remaining numbers. */
   list(): SandboxFaultRule[];
-  /** Forgets every rule. */
+  /** Removes every rule. */
   clear(): void;
 }
 
 interface Pending {
-  readonly rule: SandboxFaultRule;
-  /** Requests that it has seen; with the seed, they make chance repeatable. */
+  readonly faultRule: SandboxFaultRule;
+  /** Requests that it was applied to by chance; with the seed, they make chance repeatable. */
   requestCount: number;
-  /** Requests that still pass. */
+  /** Requests that it still lets through. */
   skipsLeft: number;
-  /** Requests that are still struck. */
+  /** Requests that it still affects. */
   remaining: number;
 }
 
@@ -49,13 +49,14 @@ interface Pending {
 export class FaultQueue implements SandboxFaults {
   #pending: Pending[] = [];
 
-  add(rule: SandboxFaultRule): void {
-    checkFaultRule(rule);
-    const { times = rule.percent === undefined ? 1 : 'always', after = 0 } = rule;
+  add(faultRule: SandboxFaultRule): void {
+    checkFaultRule(faultRule);
+    const { percent, after = 0 } = faultRule;
+    const { times = percent === undefined ? 1 : 'always' } = faultRule;
     const remaining = times === 'always' ? Infinity : times;
     // The caller may use the object for its next rule.
     this.#pending.push({
-      rule: structuredClone(rule),
+      faultRule: structuredClone(faultRule),
       requestCount: 0,
       skipsLeft: after,
       remaining,
@@ -63,8 +64,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   list(): SandboxFaultRule[] {
-    return this.#pending.map(({ rule, skipsLeft, remaining }) => ({
-      ...structuredClone(rule),
+    return this.#pending.map(({ faultRule, skipsLeft, remaining }) => ({
+      ...structuredClone(faultRule),
       times: remaining === Infinity ? 'always' : remaining,
       after: Math.min(skipsLeft, Number.MAX_SAFE_INTEGER),
     }));
@@ -74,18 +75,18 @@ export class FaultQueue implements SandboxFaults {
     this.#pending = [];
   }
 
-  /** The fault that this request meets, if any. Every request that passes a rule is counted. */
+  /** The fault of this request, if any. Every rule counts the requests that match it. */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
-      const { operation, fault } = pending.rule;
+      const { operation, fault } = pending.faultRule;
       if (operation !== '*' && operation !== route?.operation) continue;
       if (!canApply(fault, route)) continue;
       if (pending.skipsLeft > 0) {
         pending.skipsLeft -= 1;
       } else if (matchedFault === undefined && isSelectedByChance(pending)) {
         matchedFault = fault;
-        // A first page repeats nothing yet: it only leads to a page that will.
+        // A first page has no cursor to repeat, so it does not use the fault up.
         if (fault.kind !== 'repeated_cursor' || hasCursor) pending.remaining -= 1;
       }
     }
@@ -94,16 +95,16 @@ export class FaultQueue implements SandboxFaults {
   }
 }
 
-/** Whether chance lets a rule strike: always, if the rule leaves nothing to it. */
+/** Whether chance selects a request; without `percent` every request is selected. */
 function isSelectedByChance(pending: Pending): boolean {
-  const { percent = 100, seed = 1 } = pending.rule;
+  const { percent = 100, seed = 1 } = pending.faultRule;
   pending.requestCount += 1;
   return Number(`0x${fingerprint(`${seed} ${pending.requestCount}`, 8)}`) / 2 ** 32 < percent / 100;
 }
 
 /**
- * OptionChecks that let so many in a hundred requests fail, in the same order in every run: refused or lost,
- * before the commit and after it alike.
+ * Rules that let a share of the requests fail, the same ones in every run: rejected or lost, before
+ * the commit and after it.
  */
 export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [
@@ -112,7 +113,7 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // A request that passes one rule meets the next, so each takes its share of what is left.
+  // Each rule sees only the requests that the rules before it let through, so its share grows.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -122,7 +123,7 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
   }));
 }
 
-/** Whether the platform does what was asked, although the caller may never hear of it. */
+/** Whether the call takes effect, although the caller may get no response. */
 function takesEffect(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
@@ -139,14 +140,14 @@ function takesEffect(fault: SandboxFault): boolean {
   }
 }
 
-/** The fault as far as it concerns the making of a page. */
+/** The fault if it changes a page. */
 export function getPageFault(fault: SandboxFault | undefined): PageFault | undefined {
   return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
 }
 
-/** What the caller gets to see. `act` is called if the platform does what was asked. */
-export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply {
-  const platformReply = takesEffect(fault) ? act() : undefined;
+/** The response that the caller gets. `perform` is called if the call takes effect. */
+export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxReply {
+  const platformReply = takesEffect(fault) ? perform() : undefined;
   const reply = platformReply ?? createInjectedReply(500);
   switch (fault.kind) {
     case 'hang':
@@ -169,7 +170,7 @@ export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply 
 
 const createInjectedReply = (status: number, code = 'injected_fault', error?: string): Reply =>
   errorReply(
-    new SandboxError(error ?? `The sandbox was told to answer with status ${status}.`, {
+    new SandboxError(error ?? `The sandbox simulates a response with status ${status}.`, {
       code,
       status,
     }),
@@ -179,7 +180,7 @@ function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   platformReply: Reply | undefined,
 ): Reply {
-  // A success says that the call took effect, and this one was refused.
+  // A success means that the call took effect, and this one was rejected.
   if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
     return platformReply;
   const reply =
@@ -198,9 +199,9 @@ function createStatusReply(
   };
 }
 
-/** The words read well in an error, which shows them behind the status. */
+/** A page of a proxy; an error shows its text after the status. */
 const createHtmlReply = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: '<!doctype html>\n<html><body><p>a page of a proxy, which the sandbox was told to show</p></body></html>\n',
+  body: '<!doctype html>\n<html><body><p>a page of a proxy, simulated by the sandbox</p></body></html>\n',
 });

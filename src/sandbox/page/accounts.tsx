@@ -40,7 +40,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
       </div>
       <BalanceLine points={points} />
       <div class="money">
-        {/* A fresh node is what starts the animation. */}
+        {/* A new node starts the animation. */}
         <data key={availableBalance} class="balance" value={availableBalance}>
           {availableBalance} <small>{currency}</small>
         </data>
@@ -67,7 +67,7 @@ export const Accounts = memo(
     const { accounts, balances } = props;
     return (
       <Panel id="accounts" title="Accounts" count={accounts.length}>
-        {accounts.length === 0 && <Empty>No Account yet: the API makes them.</Empty>}
+        {accounts.length === 0 && <Empty>No Account yet: the API creates them.</Empty>}
         <ul class="rows scroll">
           {accounts.slice(0, maxRows).map((account) => (
             <Row key={account.id} account={account} points={balances.get(account.id) ?? []} />

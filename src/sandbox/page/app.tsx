@@ -101,7 +101,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           </>
         )}
       </main>
-      <div class="said">
+      <div class="notice">
         <p role="status">{notice?.isError === false ? notice.text : ''}</p>
         <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
         {notice?.isError === true && (

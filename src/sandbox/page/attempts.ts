@@ -1,15 +1,15 @@
 import { stringifyJson } from '../../internal/json.ts';
 import type { SandboxLogEntry } from '../log.ts';
 
-/** What became of an attempt: an answer, a refusal, or no whole answer at all. */
-export type Result = 'answered' | 'refused' | 'lost';
+/** The result of an attempt: a success, an error, or no complete response. */
+export type Result = 'responded' | 'rejected' | 'lost';
 
-/** Requests that belong together: each but the first follows a failure of the one before. */
+/** A request and its retries. */
 export interface Call {
-  /** That of the first attempt's entry. */
+  /** The id of the first attempt's entry. */
   readonly id: number;
   readonly signature: string;
-  /** Never empty; another array after each attempt. */
+  /** Replaced by another array after each attempt. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
 
@@ -23,10 +23,10 @@ const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) 
 
 export function getResult({ status, fault }: SandboxLogEntry): Result {
   if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
-  return status >= 400 || fault === 'html' ? 'refused' : 'answered';
+  return status >= 400 || fault === 'html' ? 'rejected' : 'responded';
 }
 
-/** Puts the entries of a log together to calls. */
+/** Groups the entries of a log into calls. */
 export class Calls {
   /** In the order of their latest attempts. */
   readonly #calls = new Map<number, Call>();
@@ -72,15 +72,15 @@ export class Calls {
 }
 
 const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
-  getResult(previous) !== 'answered' &&
+  getResult(previous) !== 'responded' &&
   Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs;
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that sends the request again. The log has no credentials, so the shell brings them. */
+/** A command that sends the request again. The log has no credentials, so the shell provides them. */
 export function formatCurl({ method, path, query, body }: SandboxLogEntry, origin: string): string {
   const search = new URLSearchParams(query).toString();
-  // curl takes brackets and braces for patterns.
+  // curl treats brackets and braces as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
   const parts = [
@@ -88,7 +88,7 @@ export function formatCurl({ method, path, query, body }: SandboxLogEntry, origi
     `-H "authorization: Bearer $${key}"`,
   ];
   if (body !== undefined) {
-    // --data would read a file for a text that begins with @.
+    // --data would read a file for a string that starts with @.
     const text = typeof body === 'string' ? body : stringifyJson(body);
     parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoteForShell(text)}`);
   }

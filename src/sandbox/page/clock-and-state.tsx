@@ -44,7 +44,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   const importState = async () => {
     const stateFile = fileInput.current?.files?.[0];
     if (stateFile === undefined) return;
-    await run(`The state is that of ${stateFile.name}.`, async () =>
+    await run(`Imported the state of ${stateFile.name}.`, async () =>
       callControl('PUT', 'state', await stateFile.text()),
     );
     // The same file may be chosen again.
@@ -53,20 +53,20 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   return (
     <Panel id="world" title="Clock and state">
       <Clock offsetMs={offsetMs} />
-      <div class="deeds" role="group" aria-label="Set the clock on">
+      <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (
           <Action
             key={name}
             label={`+ ${name}`}
             onClick={() => {
-              void run(`The clock is ${name} further.`, () =>
+              void run(`Advanced the clock by ${name}.`, () =>
                 callControl('POST', 'clock', JSON.stringify({ advanceMs: ms })),
               );
             }}
           />
         ))}
       </div>
-      <div class="deeds state" role="group" aria-label="State">
+      <div class="actions state" role="group" aria-label="State">
         <a class="button" href="/_sandbox/state" download="sandbox-state.json">
           Export state
         </a>
@@ -84,8 +84,8 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
       </div>
       <dialog ref={dialog} aria-labelledby="reset-title">
         <h2 id="reset-title">Reset the sandbox?</h2>
-        <p>Everything in it goes, the log too. Export the state first to keep it.</p>
-        <div class="deeds">
+        <p>This deletes everything in it, the log too. Export the state first to keep it.</p>
+        <div class="actions">
           <Action
             label="Reset to empty"
             kind="danger"
@@ -97,7 +97,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
             label="Reset to the demo"
             kind="danger"
             onClick={() => {
-              reset('{"seed":"demo"}', 'The demo is furnished again.');
+              reset('{"seed":"demo"}', 'The sandbox holds the demo data.');
             }}
           />
           <Action label="Keep it" onClick={() => dialog.current?.close()} />

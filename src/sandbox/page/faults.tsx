@@ -15,8 +15,8 @@ const operations = Object.keys(operationPaths).toSorted(
 const kindLabels: Readonly<Record<SandboxFault['kind'], string>> = {
   status: 'an error status',
   reset: 'connection reset',
-  hang: 'no answer, ever',
-  delay: 'a late answer',
+  hang: 'no response',
+  delay: 'a late response',
   html: 'a page of a proxy',
   truncated_body: 'half a body, cut off',
   stalled_body: 'half a body, then nothing',
@@ -28,7 +28,7 @@ const hasMoment = (kind: string) => !['delay', 'repeated_cursor', 'empty_page'].
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
-/** The rule as the endpoint takes it; it says what is wrong with it. */
+/** The rule as JSON; the endpoint validates it. */
 function buildRule({ operation, kind, when, times, after, ...rest }: Fields): string {
   const { status, retryAfter, ms } = rest;
   return JSON.stringify({
@@ -59,14 +59,14 @@ function describeRule({ operation, times, after, percent, fault }: SandboxFaultR
   return `${operation === '*' ? 'every request' : operation}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-/** The one way to take one out is to take all out and put the others in again. */
-async function removeRule(rule: SandboxFaultRule): Promise<void> {
-  const text = JSON.stringify(rule);
-  const rules = JSON.parse(await callControl('GET', 'faults')) as SandboxFaultRule[];
-  const at = rules.findIndex((candidate) => JSON.stringify(candidate) === text);
-  if (at < 0) throw new Error('This fault has struck meanwhile.');
+/** Removes one rule: control can only remove all rules, so the others are added again. */
+async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
+  const text = JSON.stringify(faultRule);
+  const faultRules = JSON.parse(await callControl('GET', 'faults')) as SandboxFaultRule[];
+  const at = faultRules.findIndex((candidate) => JSON.stringify(candidate) === text);
+  if (at < 0) throw new Error('This fault was used up meanwhile.');
   await callControl('DELETE', 'faults');
-  for (const other of rules.toSpliced(at, 1))
+  for (const other of faultRules.toSpliced(at, 1))
     await callControl('POST', 'faults', JSON.stringify(other));
 }
 
@@ -83,22 +83,22 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
           <Action
             label="Remove all"
             onClick={() => {
-              void run('No fault any more.', () => callControl('DELETE', 'faults'));
+              void run('Removed all faults.', () => callControl('DELETE', 'faults'));
             }}
           />
         )
       }
     >
-      {faults.length === 0 && <Empty>Every request is answered as it should be.</Empty>}
+      {faults.length === 0 && <Empty>Every request gets its normal response.</Empty>}
       <ul class="rows">
-        {faults.map((rule, at) => (
-          <li key={`${at} ${JSON.stringify(rule.fault)}`} class="fault">
-            <span>{describeRule(rule)}</span>
+        {faults.map((faultRule, at) => (
+          <li key={`${at} ${JSON.stringify(faultRule.fault)}`} class="fault">
+            <span>{describeRule(faultRule)}</span>
             <Action
               label="Remove"
-              of={`the fault of ${describeRule(rule)}`}
+              of={`the fault of ${describeRule(faultRule)}`}
               onClick={() => {
-                void run('The fault is gone.', () => removeRule(rule));
+                void run('Removed the fault.', () => removeRule(faultRule));
               }}
             />
           </li>
@@ -108,9 +108,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
         label="Add a fault"
         submit="Add fault"
         onFields={async (fields) => {
-          await run('The fault waits for its request.', () =>
-            callControl('POST', 'faults', buildRule(fields)),
-          );
+          await run('Added the fault.', () => callControl('POST', 'faults', buildRule(fields)));
           return false;
         }}
       >

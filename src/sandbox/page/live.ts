@@ -4,12 +4,12 @@ import type { SandboxFaultRule } from '../faults/rule.ts';
 import type { SandboxState } from '../state.ts';
 import { Calls, type Call } from './attempts.ts';
 
-/** What the page knows of the sandbox at one moment. */
+/** The data of the page at one moment. */
 export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** Those by chance among them, which are no part of the state. */
+  /** Also those with a `percent`, which are not part of the state. */
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
@@ -17,19 +17,19 @@ export interface PageState {
   readonly calls: readonly Call[];
 }
 
-/** Reads are this far apart at least. */
+/** The minimum time between two reads of the state. */
 const minReadGapMs = 1_000;
-/** A large state takes long to write, 10 ms a megabyte, and the API stands still meanwhile. */
+/** A large state takes long to write, 10 ms a megabyte, and blocks the API meanwhile. */
 const charactersPerMs = 2_000;
 const maxBalancePoints = 120;
-/** What is heard is drawn at once, and while more comes, this far apart. */
+/** The first log entry is drawn at once, later ones after this time. */
 const redrawMs = 500;
 
 const control = '/_sandbox/';
 
 /**
- * Asks an endpoint of control, and answers the text of its answer.
- * @throws Error with the sentence of the Error body when it refuses.
+ * Calls a control endpoint, and returns the body of its response.
+ * @throws Error with the message of the error body when the call is rejected.
  */
 export async function callControl(method: string, path: string, body?: string): Promise<string> {
   const response = await fetch(control + path, { method, ...(body !== undefined && { body }) });
@@ -39,7 +39,7 @@ export async function callControl(method: string, path: string, body?: string): 
   throw new Error(error);
 }
 
-/** Keeps a {@link PageState} up to date: the log as it is written, the state when something may have moved. */
+/** Keeps a {@link PageState} up to date, by the stream of the log and regular reads of the state. */
 export class LivePage {
   readonly #calls = new Calls();
   readonly #onChange: (pageState: PageState) => void;
@@ -69,9 +69,9 @@ export class LivePage {
     });
   }
 
-  /** Reads the state now, for whoever has just changed it. */
+  /** Reads the state now, after an action of the page. */
   async refresh(): Promise<void> {
-    // An answer that is under way may be from before the change.
+    // A read in progress may be from before the change.
     await this.#currentRead;
     await (this.#currentRead ??= this.#readState());
   }
@@ -100,7 +100,7 @@ export class LivePage {
         this.#update({ state, faults, balances: this.#extendBalances(state) });
       }
     } catch {
-      // That nobody answers is said by the log's connection.
+      // The connection of the log shows that the sandbox is not reachable.
     }
     this.#currentRead = undefined;
     this.#timer = window.setTimeout(
@@ -126,7 +126,7 @@ export class LivePage {
     const events = new EventSource(`${control}log`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // It starts from the beginning: what answers now may be another sandbox than before.
+      // The stream starts from the beginning, because it may be another sandbox than before.
       this.#clearLog();
       this.#update({ connection: 'live' });
     });

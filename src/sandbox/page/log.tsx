@@ -4,24 +4,28 @@ import type { SandboxLogEntry } from '../log.ts';
 import { formatCurl, getResult, type Call, type Result } from './attempts.ts';
 import { Badge, Choice, Action, Empty, maxRows, Panel, useActions } from './parts.tsx';
 
-const tones: Readonly<Record<Result, string>> = { answered: 'good', refused: 'bad', lost: 'lost' };
+const tones: Readonly<Record<Result, string>> = {
+  responded: 'good',
+  rejected: 'bad',
+  lost: 'lost',
+};
 
-/** What happened to an attempt, in one word and what there is to say about it. */
+/** The result of an attempt, with its status or the reason of the loss. */
 function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
-  const fate = getResult(entry);
-  if (fate !== 'lost') return `${fate} ${status}`;
+  const result = getResult(entry);
+  if (result !== 'lost') return `${result} ${status}`;
   switch (fault) {
     case 'reset':
       return 'lost: reset';
     case 'hang':
-      return 'lost: no answer';
+      return 'lost: no response';
     case 'truncated_body':
       return 'lost: cut off';
     case 'stalled_body':
       return 'lost: stalled';
     default:
-      return 'lost: caller left';
+      return 'lost: caller aborted';
   }
 }
 
@@ -63,12 +67,12 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   const { run } = useActions();
   const copy = () => {
     const text = formatCurl(first, location.origin);
-    void run('Copied as curl. The shell brings the key.', () =>
+    void run('Copied as curl. The shell provides the key.', () =>
       navigator.clipboard.writeText(text),
     );
   };
   return (
-    <div class="opened">
+    <div class="details">
       <ol>
         {attempts.map((entry, at) => (
           <Attempt key={entry.id} entry={entry} at={at} since={first} />
@@ -112,7 +116,7 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
           <span class="request">
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
-          <span class="fates">
+          <span class="badges">
             {attempts.slice(-4).map((entry) => (
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
@@ -135,7 +139,7 @@ const filters: readonly (readonly [string, string, (call: Call) => boolean])[] =
   [
     'failed',
     'With a failure',
-    ({ attempts }) => attempts.some((one) => getResult(one) !== 'answered'),
+    ({ attempts }) => attempts.some((one) => getResult(one) !== 'responded'),
   ],
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
@@ -171,7 +175,7 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
       }
     >
       {shownCalls.length === 0 && (
-        <Empty>{calls.length === 0 ? 'No request yet.' : 'No request fits.'}</Empty>
+        <Empty>{calls.length === 0 ? 'No request yet.' : 'No request matches.'}</Empty>
       )}
       <ul class="rows scroll">
         {shownCalls.slice(0, maxRows).map(({ id, attempts }) => (

@@ -29,7 +29,7 @@ async function build(): Promise<string> {
 <style>${getOutput('.css')}</style>
 </head>
 <body>
-<noscript>This page needs JavaScript; everything that it does is also under /_sandbox/.</noscript>
+<noscript>This page needs JavaScript; /_sandbox/ has the same actions.</noscript>
 <script>${getOutput('.js')}</script>
 </body>
 </html>
@@ -39,8 +39,7 @@ async function build(): Promise<string> {
 let cachedPage: Promise<string> | undefined;
 
 /**
- * The page at `/`: HTML with its style and its script, which loads nothing further. Here it is put
- * together when somebody first asks; the package holds the text in place of this module, see
- * tsup.config.ts.
+ * The page at `/`: HTML with its style and its script, which loads nothing further. This module builds
+ * it for the first request; in the package, its HTML replaces this module, see tsup.config.ts.
  */
 export const page = (): Promise<string> => (cachedPage ??= build());

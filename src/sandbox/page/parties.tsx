@@ -17,8 +17,8 @@ import {
   useRowFocus,
 } from './parts.tsx';
 
-const getTone = (status: string) =>
-  status === 'approved' ? 'good' : status === 'rejected' ? 'bad' : 'wait';
+const tones: Readonly<Record<string, string>> = { approved: 'good', rejected: 'bad' };
+const getTone = (status: string) => tones[status] ?? 'wait';
 const formatStatus = (status: string) => status.replaceAll('_', ' ');
 
 function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: Entity }) {
@@ -30,7 +30,7 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
         <h3>{email}</h3>
         <code>{id}</code>
       </div>
-      <div class="fates">
+      <div class="badges">
         <Badge text={`KYC ${formatStatus(kycStatus)}`} tone={getTone(kycStatus)} />
         <Badge text={`terms ${formatStatus(tosStatus)}`} tone={getTone(tosStatus)} />
       </div>
@@ -57,7 +57,7 @@ const MoreRows = ({ of: { length } }: { of: readonly unknown[] }) =>
 
 export const Entities = memo(({ entities }: Pick<SandboxState, 'entities'>) => (
   <Panel id="entities" title="Entities" count={entities.length}>
-    {entities.length === 0 && <Empty>No Entity yet: the API makes them.</Empty>}
+    {entities.length === 0 && <Empty>No Entity yet: the API creates them.</Empty>}
     <ul class="rows scroll">
       {getLatest(entities).map((entity) => (
         <EntityRow key={entity.id} entity={entity} />
@@ -94,7 +94,7 @@ export const Counterparties = memo(
           submit="Create"
           submitLabel="Create Counterparty"
           onFields={(fields) =>
-            run('The Counterparty is there.', () =>
+            run('Created the Counterparty.', () =>
               callControl('POST', 'counterparties', JSON.stringify(fields)),
             )
           }
@@ -159,7 +159,7 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
         submit="Create"
         submitLabel="Create IBAN"
         onFields={(fields) =>
-          run('The IBAN is there.', () => callControl('POST', 'ibans', JSON.stringify(fields)))
+          run('Created the IBAN.', () => callControl('POST', 'ibans', JSON.stringify(fields)))
         }
       >
         <Choice

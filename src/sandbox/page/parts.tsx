@@ -2,9 +2,9 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** What a panel can do beside showing. */
+/** The actions of a panel. */
 export interface Actions {
-  /** Runs something, reads the state again, and says how it went. Answers whether it went well. */
+  /** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
   readonly run: (message: string, action: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -12,7 +12,7 @@ export const ActionsContext = createContext<Actions | undefined>(undefined);
 
 export function useActions(): Actions {
   const actions = useContext(ActionsContext);
-  if (actions === undefined) throw new Error('There is nobody to do it.');
+  if (actions === undefined) throw new Error('useActions was called outside of its provider.');
   return actions;
 }
 
@@ -36,7 +36,7 @@ export function Panel(props: {
   );
 }
 
-/** A button that says what it is for in its name, which begins with the words that are seen. */
+/** A button; its accessible name starts with its visible label. */
 export function Action(props: {
   label: string;
   of?: string;
@@ -56,7 +56,7 @@ export function Action(props: {
   );
 }
 
-/** Fields by name; those left empty are not there. */
+/** Fields by name, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
 export function Form(props: {
@@ -175,10 +175,10 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
-/** Lists show no more rows than this: a browser draws them in a few milliseconds. */
+/** The maximum of rows in a list, which a browser draws in a few milliseconds. */
 export const maxRows = 200;
 
-/** Keeps the focus in a row whose button went away with what it did. */
+/** Keeps the focus in a row after its button has disappeared. */
 export function useRowFocus<Row extends HTMLElement>() {
   const row = useRef<Row>(null);
   const held = useRef(false);

@@ -41,7 +41,7 @@ const Row = memo(
         <data class="balance" value={amount}>
           {amount} <small>{currency}</small>
         </data>
-        <div class="way">
+        <div class="route">
           <span>
             <code>{transfer.sourceAccountId}</code> <span aria-label="to">→</span>{' '}
             <code>{transfer.destinationAccountId ?? transfer.counterpartyId}</code>
@@ -51,7 +51,7 @@ const Row = memo(
           )}
         </div>
         {isOpen(transfer) && (
-          <div class="deeds">
+          <div class="actions">
             <Action label="Advance" of={id} onClick={createHandler('advance')} />
             <Action label="Fail" of={id} onClick={createHandler('fail')} />
             <Action label="Cancel" of={id} onClick={createHandler('cancel')} />
@@ -60,7 +60,7 @@ const Row = memo(
       </li>
     );
   },
-  // Each state is read anew, and only this of a Transfer ever changes.
+  // Each state is parsed anew, and only the status of a Transfer ever changes.
   (one, other) =>
     one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
 );
@@ -106,7 +106,9 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
     >
       {shownTransfers.length === 0 && (
         <Empty>
-          {transfers.length === 0 ? 'No Transfer yet: the API makes them.' : 'No Transfer fits.'}
+          {transfers.length === 0
+            ? 'No Transfer yet: the API creates them.'
+            : 'No Transfer matches.'}
         </Empty>
       )}
       <ul class="rows scroll">
@@ -116,7 +118,7 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
       </ul>
       {shownTransfers.length > maxRows && (
         <Empty>
-          The latest {maxRows} of {shownTransfers.length} are shown; Find looks in all.
+          The latest {maxRows} of {shownTransfers.length} are shown; Find searches all.
         </Empty>
       )}
     </Panel>

@@ -18,7 +18,7 @@ import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** What it takes to create an Account in the sandbox: more than the API offers. */
+/** The input of an Account in the sandbox: more than the API offers. */
 export interface SandboxAccountInput extends AccountCreateInput {
   /** A wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
@@ -71,16 +71,16 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
 export function updateAccount(
   platform: Platform,
   id: string,
-  { name, metadata: own }: AccountUpdateInput,
+  { name, metadata: newMetadata }: AccountUpdateInput,
 ): AccountRow {
   const row = platform.accounts.get(id);
-  row.metadata = own === undefined ? row.metadata : cloneMetadata(own);
+  row.metadata = newMetadata === undefined ? row.metadata : cloneMetadata(newMetadata);
   row.name = name ?? row.name;
   row.updatedAt = platform.clock.toIsoNow();
   return row;
 }
 
-/** An Account as the create call answers it. */
+/** An Account as the create call returns it. */
 export const toAccountCreated = (row: AccountRow): AccountCreated => ({
   id: row.id,
   entityId: row.entityId,
@@ -98,17 +98,17 @@ export const toAccount = (row: AccountRow): Account => ({
   ...toAccountCreated(row),
   pendingBalance: formatDecimal(row.pending),
   lockedBalance: formatDecimal(row.locked),
-  // The document does not say what is held; nothing in the sandbox is.
+  // The API reference does not define this balance; the sandbox keeps it at zero.
   holdingBalance: formatDecimal(0n),
   metadata: cloneMetadata(row.metadata),
   updatedAt: row.updatedAt,
 });
 
-/** Metadata that shares nothing with the caller's object, made the way the wire would make it. */
+/** Metadata that shares nothing with the caller's object, as JSON would carry it. */
 const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 
-/** The Accounts of a sandbox, and what only the platform itself can do with them. */
+/** The Accounts of a sandbox, and the actions that only the platform can take. */
 export class SandboxAccounts {
   readonly #platform: Platform;
 

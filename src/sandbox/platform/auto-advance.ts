@@ -2,7 +2,7 @@ import { scheduleEntity, advanceEntity } from './entities.ts';
 import type { Platform } from './platform.ts';
 import { scheduleTransfer, advanceTransfer } from './transfers.ts';
 
-/** Lets Transfers and Entities move on by themselves, as far as the platform's schedule is on. */
+/** Advances Transfers and Entities automatically, if the platform's schedule has an interval. */
 export function enableAutoAdvance(platform: Platform): void {
   platform.schedule.step = (id) => {
     const transfer = platform.transfers.find(id);
@@ -13,7 +13,7 @@ export function enableAutoAdvance(platform: Platform): void {
   };
 }
 
-/** Starts every count anew, for what was brought in from elsewhere. */
+/** Schedules the next step of every row after an import. */
 export function restartTimers(platform: Platform): void {
   platform.schedule.clear();
   for (const row of platform.entities.all()) scheduleEntity(platform, row);

@@ -1,6 +1,6 @@
 /**
- * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
- * the object also decides how long a `delay` fault takes.
+ * The source of time for the sandbox: a function, or an object such as `Date`. With `setTimeout` the
+ * object also controls the length of a `delay` fault.
  */
 export type SandboxClock =
   | (() => number | Date)
@@ -9,14 +9,14 @@ export type SandboxClock =
       now(): number | Date;
       /** Calls back once, after so many milliseconds. */
       setTimeout?(run: () => void, ms: number): unknown;
-      /** Takes back what `setTimeout` has returned. */
+      /** Cancels a timer; takes the value that `setTimeout` returned. */
       clearTimeout?(timer: unknown): void;
     };
 
-/** The sandbox's own view of its {@link SandboxClock}. */
+/** The time of the sandbox: its {@link SandboxClock} plus an offset. */
 export class Clock {
   readonly #source: SandboxClock;
-  /** How far this clock was set on from its source. */
+  /** How far this clock is ahead of its source, in milliseconds. */
   offset = 0;
 
   constructor(source: SandboxClock = Date) {
@@ -26,7 +26,7 @@ export class Clock {
 
   /** The present moment. */
   now(): Date {
-    // `Date` is a function and has `now`, so the object form is looked for first.
+    // `Date` is a function and has `now`, so the object form is checked first.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();
     const date = new Date(new Date(now).getTime() + this.offset);
     if (Number.isNaN(date.getTime())) {
@@ -56,7 +56,7 @@ export class Clock {
     });
   }
 
-  /** Calls back once, unless it is taken back; keeps no process alive. */
+  /** Calls back once, unless it is cancelled; keeps no process alive. */
   startTimer(run: () => void, ms: number): () => void {
     return this.#startTimer(run, ms, true);
   }

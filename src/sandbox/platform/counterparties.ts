@@ -13,15 +13,15 @@ import { failTransfersTo } from './transfers.ts';
 import { inputReport, parseInput } from './validation.ts';
 
 /**
- * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
- * null counts as left out, so that a Counterparty that was read can be created again.
+ * The input of a Counterparty in the sandbox; the API has no call to create one. A field of null
+ * counts as absent, so that a Counterparty that was read can be created again.
  */
 export interface SandboxCounterpartyInput {
   /** The Entity that the Counterparty belongs to. */
   entityId: EntityId;
   /** Display name. @default 'Counterparty' */
   name?: string | undefined;
-  /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
+  /** Default: `bank_account` if a field of one is set, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
   /** For wallets. Default: an address made up by the sandbox. */
   walletAddress?: string | null | undefined;
@@ -29,7 +29,7 @@ export interface SandboxCounterpartyInput {
   chain?: string | null | undefined;
   /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
   bankName?: string | null | undefined;
-  /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
+  /** For bank accounts; every response shows it masked. Default: made up by the sandbox. */
   accountNumber?: string | null | undefined;
   /** For bank accounts. Default: made up by the sandbox. */
   routingNumber?: string | null | undefined;
@@ -88,7 +88,7 @@ export class SandboxCounterparties {
   }
 
   /**
-   * Creates a Counterparty. What you leave out is made up, the same way in every run.
+   * Creates a Counterparty. Absent fields are made up, the same way in every run.
    * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
    *
    * @example

@@ -50,13 +50,13 @@ export function createEntity(platform: Platform, input: EntityCreateInput): Enti
   return row;
 }
 
-/** The statuses from which verification goes on by itself; the others are somebody's decision. */
+/** Whether verification advances automatically; the other statuses are decisions. */
 const canAdvance = (status: string): boolean =>
   status === 'not_started' || status === 'pending' || status === 'under_review';
 
 const getNextStatus = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
 
-/** Starts the count to the next step of verification, if there is one. */
+/** Schedules the next step of verification, if there is one. */
 export function scheduleEntity(platform: Platform, row: Entity): void {
   if (canAdvance(row.kycStatus) || canAdvance(row.tosStatus)) platform.schedule.start(row.id);
   else platform.schedule.cancel(row.id);
@@ -69,7 +69,7 @@ export function advanceEntity(platform: Platform, row: Entity): void {
   scheduleEntity(platform, row);
 }
 
-/** An Entity as the create call answers it. */
+/** An Entity as the create call returns it. */
 export const toEntityCreated = (entity: Entity): EntityCreated => ({
   id: entity.id,
   email: entity.email,
@@ -92,7 +92,7 @@ export function getEntity(platform: Platform, id: string): Entity {
   });
 }
 
-/** The Entities of a sandbox, and what only the platform itself can do with them. */
+/** The Entities of a sandbox, and the actions that only the platform can take. */
 export class SandboxEntities {
   readonly #platform: Platform;
 
@@ -138,7 +138,7 @@ export class SandboxEntities {
   }
 
   /**
-   * Sets single statuses. The document gives no transitions, so any is allowed.
+   * Sets single statuses. The API reference defines no transitions, so any is allowed.
    * @throws SandboxError when the Entity does not exist or a status is not a documented one.
    *
    * @example

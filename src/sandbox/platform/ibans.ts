@@ -10,13 +10,13 @@ import type { Platform } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
+/** The input of an IBAN in the sandbox; the API has no call to create one. */
 export interface SandboxIbanInput {
   /** The Account that deposits reach. */
   accountId: AccountId;
-  /** Default: the Entity that owns the Account; any other is refused. */
+  /** Default: the Entity that owns the Account; any other is rejected. */
   entityId?: EntityId | undefined;
-  /** Default: a German IBAN with right check digits, of a bank that does not exist. */
+  /** Default: a German IBAN with correct check digits, of a bank that does not exist. */
   iban?: string | undefined;
   /** The bank's identifier code. @default 'SANDDEFFXXX' */
   bic?: string | undefined;
@@ -58,7 +58,7 @@ export class SandboxIbans {
   }
 
   /**
-   * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
+   * Creates an IBAN for an Account. Absent fields are made up, the same way in every run.
    * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
    */
   create(input: SandboxIbanInput): Iban {

@@ -1,4 +1,4 @@
-/** What is numbered. */
+/** The counters, at their start. */
 const initialCounts = {
   entities: 0,
   accounts: 0,
@@ -9,16 +9,16 @@ const initialCounts = {
   log: 0,
 };
 export type IdName = keyof typeof initialCounts;
-/** The last number that was given to each. */
+/** The last number of each counter. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
 /**
- * Numbers that only ever grow: an id that somebody was told must never mean something else, whatever
- * was reset, brought in or lost meanwhile.
+ * Counters that only grow: an id that a caller has seen must never be assigned again, even after a
+ * reset, an import or a crash.
  */
 export class Ids {
   readonly #counts = { ...initialCounts };
-  /** Called before a number is given. Whoever keeps the state of a process has to know beforehand. */
+  /** Called before a number is assigned, so that a state file can reserve it. */
   reserve: (name: IdName, number: number) => void = () => {};
 
   next(name: IdName): number {
@@ -32,9 +32,9 @@ export class Ids {
     return { ...this.#counts };
   }
 
-  /** Goes on after these numbers, unless it is further already. */
+  /** Raises the counters to these numbers, where they are lower. */
   raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
-    // It has these keys and no other.
+    // The object has exactly these keys.
     for (const name of Object.keys(initialCounts) as IdName[]) {
       this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }

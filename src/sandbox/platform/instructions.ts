@@ -27,17 +27,17 @@ import { inputReport, parseInput, validationError } from './validation.ts';
 interface Registration {
   /** The address that the Instruction belongs to. */
   address: Hex;
-  /** A name for people. @default '' */
+  /** A display name. @default '' */
   nickname?: string | undefined;
 }
-/** An Instruction to register, as it was given to POST /instruction/build. */
+/** An Instruction to register, as the input of POST /instruction/build. */
 export interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
-/** An Instruction to register, as POST /instruction/build answered it. */
+/** An Instruction to register, as the result of POST /instruction/build. */
 export interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
   /** The chain's number. @default 8453 */
   chainId?: Integer | undefined;
 }
-/** What it takes to register an Instruction in the sandbox; the API offers no call for it. */
+/** The input of an Instruction in the sandbox; the API has no call to register one. */
 export type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
 
 const registrationShape = { nickname: z.optional(z.string('expected a string')) };
@@ -45,7 +45,7 @@ const FromInputSchema: Schema<SandboxInstructionFromInput> = z.strictObject({
   ...instructionBuildInputShape(),
   ...registrationShape,
 });
-const hexRule = 'expected hexadecimal text that starts with "0x"';
+const hexRule = 'expected a hexadecimal string that starts with "0x"';
 const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   ...instructionListInputShape(),
   ...registrationShape,
@@ -53,11 +53,11 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   action: address(),
-  // Not the hexadecimal text of the schemas, which is short: this one holds a whole object.
+  // Longer than the hexadecimal strings of the schemas: this one holds a whole object.
   arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
 });
 
-/** What `sandbox.instructions.execute` may be told. */
+/** The input of `sandbox.instructions.execute`. */
 export interface SandboxExecution {
   /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
   value?: Integer | string | undefined;
@@ -77,13 +77,13 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
 const tokenArgumentsSchema = z.object({ refuelERC20: z.object({ token: address() }) });
 
-/** Arguments of an action as hexadecimal text: the bytes of their JSON text, so no digit is lost. */
+/** Arguments of an action as hexadecimal bytes of their JSON, so that no digit is lost. */
 function encodeArguments(value: unknown): Hex {
   const bytes = new TextEncoder().encode(stringifyJson(value));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The token that encoded arguments name; the zero address when they name none. */
+/** The token in encoded arguments; the zero address when there is none. */
 function decodeToken(encoded: Hex): Hex {
   const pairs = encoded.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
@@ -98,7 +98,7 @@ function decodeToken(encoded: Hex): Hex {
 
 /**
  * What POST /instruction/build does: the address of the action depends on its kind alone, and the
- * arguments are the JSON text of `actionArguments` in hexadecimal, so they can be read back.
+ * arguments are the JSON of `actionArguments` in hexadecimal, so they can be decoded.
  */
 export function buildInstruction({
   salt,
@@ -107,7 +107,7 @@ export function buildInstruction({
 }: InstructionBuildInput): BuiltInstruction {
   const [kind, ...others] = Object.keys(actionArguments);
   if (kind === undefined || others.length > 0) {
-    // The answer has one action address, so it can stand for one kind of action only.
+    // The response has one action address, so it can represent one kind of action only.
     throw validationError(
       { actionArguments: 'expected exactly one action kind, such as refuelERC20' },
       inputReport('The body of instructions.build is'),
@@ -132,7 +132,7 @@ const toInstruction = ({ instruction }: InstructionRow): Instruction => ({
   executionState: { ...instruction.executionState },
 });
 
-/** The Instructions of a sandbox, and what happens to them on chain rather than through the API. */
+/** The Instructions of a sandbox, and the actions that happen on chain. */
 export class SandboxInstructions {
   readonly #platform: Platform;
 
@@ -141,8 +141,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Registers an Instruction on chain, with the transaction that activates it: what POST
-   * /instruction/build takes or answers, plus the address.
+   * Registers an Instruction on chain, with the transaction that activates it: the input or
+   * the result of POST /instruction/build, plus the address.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example
@@ -235,7 +235,7 @@ export class SandboxInstructions {
     if (counter > BigInt(instruction.maxExecutions)) {
       throw conflict(
         'executions_exhausted',
-        `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is all it may.`,
+        `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is its maximum.`,
       );
     }
     const transaction = recordTransaction(this.#platform, row, { status });

@@ -29,7 +29,7 @@ export function parseUnits(text: string): bigint {
   return BigInt(whole) * unitsPerWhole + BigInt(fraction.padEnd(decimalPlaces, '0'));
 }
 
-/** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */
+/** Writes units as a decimal string: two decimals at least, and no trailing zeros beyond them. */
 export function formatDecimal(units: bigint): string {
   const fraction = String(units % unitsPerWhole)
     .padStart(decimalPlaces, '0')

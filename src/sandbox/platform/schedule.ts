@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts';
 
 /**
- * What moves by itself, and when: each thing once, so many milliseconds after it last moved. Steps
- * that are due are taken by a timer and by whoever calls `run` before it looks, so that a clock which
- * was set on, or a timer that is late, makes no difference to what anybody sees.
+ * The automatic steps of Transfers and Entities, each an interval after the last one. A timer takes the
+ * steps that are due, and so does every reader by `runDueSteps`: an advanced clock or a late timer then
+ * changes nothing that a caller sees.
  */
 export class Schedule {
   readonly #clock: Clock;
-  /** Undefined: nothing moves by itself. */
+  /** Undefined when there are no automatic steps. */
   readonly #intervalMs: number | undefined;
   readonly #dueTimes = new Map<string, number>();
   /** Nothing is due before this. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
-  /** While a step is taken: when it should have been, which is where the next one counts from. */
+  /** During a step: the time when it was due, from which the next one counts. */
   #stepTime: number | undefined;
-  /** Takes the next step of the thing with this id. */
+  /** Takes the next step of the Transfer or Entity with this id. */
   step: (id: string) => void = () => {};
 
   constructor(clock: Clock, interval: number | undefined) {
@@ -23,7 +23,7 @@ export class Schedule {
     this.#intervalMs = interval;
   }
 
-  /** Something has moved, and is to move again. */
+  /** Schedules the next step of an id. */
   start(id: string): void {
     if (this.#intervalMs === undefined) return;
     const at = (this.#stepTime ?? this.#clock.now().getTime()) + this.#intervalMs;
@@ -31,7 +31,7 @@ export class Schedule {
     this.#setTimer(at);
   }
 
-  /** Something has come to its end. */
+  /** Removes the next step of an id. */
   cancel(id: string): void {
     this.#dueTimes.delete(id);
   }
@@ -42,14 +42,14 @@ export class Schedule {
     this.#cancelTimer?.();
   }
 
-  /** Takes every step that is due; more than one of the same thing if much time has passed. */
+  /** Takes every step that is due: several of the same id if much time has passed. */
   runDueSteps(): void {
     if (this.#dueTimes.size === 0) return;
     const now = this.#clock.now().getTime();
     while (this.#earliestDue <= now) this.#runSteps(now);
   }
 
-  /** The clock was set: what is left of each wait has changed. */
+  /** Takes the steps that are due after the clock was advanced, and sets the timer anew. */
   handleClockChange(): void {
     this.#runSteps(this.#clock.now().getTime());
     this.runDueSteps();

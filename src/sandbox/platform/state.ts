@@ -32,13 +32,13 @@ import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
 import { inputReport, validationError } from './validation.ts';
 
-/** Everything that a Platform remembers, as JSON. */
+/** The state of a Platform, as JSON. */
 export interface SandboxRecords {
-  /** Of this form. A later form will have another number. */
+  /** Version of this format. A later format will have another number. */
   version: 1;
   /** Every Entity. */
   entities: Entity[];
-  /** Every Account; what is locked and pending follows from the open Transfers. */
+  /** Every Account; its locked and pending balances follow from the open Transfers. */
   accounts: Account[];
   /** Every Transfer. */
   transfers: Transfer[];
@@ -46,24 +46,24 @@ export interface SandboxRecords {
   counterparties: Counterparty[];
   /** Every IBAN that was not deleted. */
   ibans: Iban[];
-  /** IBANs that were deleted: deposits to them are refused. */
+  /** IBANs that were deleted: deposits to them are rejected. */
   closedIbans: Iban[];
-  /** Every Instruction, and whose it is. */
+  /** Every Instruction with its address and its chain. */
   instructions: {
     /** The address that it belongs to. */
     address: Hex;
     /** The chain's number. */
     chainId: Integer;
-    /** The Instruction as the list answers it. */
+    /** The Instruction as the list returns it. */
     instruction: Instruction;
   }[];
   /** Every transaction record, oldest first. */
   transactions: Transaction[];
   /** The Settings. Default: those of a new Platform. */
   settings?: Settings | undefined;
-  /** How far the clock was set on, in milliseconds. */
+  /** How far the clock was advanced, in milliseconds. */
   clockOffsetMs: number;
-  /** The last number that an id was given, by noun. */
+  /** The last number of the ids, by noun. */
   ids: Readonly<Record<string, number | undefined>>;
 }
 
@@ -72,13 +72,13 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 
 /** The id of a row, which ends in its position. */
 const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
-  const rule = `expected "${prefix}" and digits`;
-  return asSchema(z.string(rule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), rule)));
+  const idRule = `expected "${prefix}" and digits`;
+  return asSchema(z.string(idRule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), idRule)));
 };
 
 const amountRule = 'expected a decimal amount as a string, such as "12.50"';
 const amount = () => z.string(amountRule).check(z.regex(/^\d{1,40}(\.\d{1,18})?$/, amountRule));
-/** A hundred years: beyond some more of them there are no dates. */
+/** A hundred years, so that the clock stays within the dates of JavaScript. */
 export const maxClockAdvanceMs = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
@@ -88,9 +88,9 @@ const list = <T>(item: Schema<T>) => z.prefault(z.array(item, 'expected a list')
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
 
-/** The fields of a Platform's state; those of its faults belong beside them. */
+/** The fields of a Platform's state, without those of its faults. */
 export const platformStateShape = () => ({
-  version: z.literal(1, 'expected 1, the one form of a state that this version reads'),
+  version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
   entities: list(
     z.strictObject({
       ...entityShape(),
@@ -143,7 +143,7 @@ export const platformStateShape = () => ({
   ),
 });
 
-/** A snapshot: rows change in place, so they are cloneInput; what is inside of them is replaced whole. */
+/** A snapshot: rows change in place, so they are cloned; nested values are replaced, never changed. */
 export const exportPlatformState = (platform: Platform): SandboxRecords => ({
   version: 1,
   entities: platform.entities.all().map(cloneRow),
@@ -196,7 +196,7 @@ export function checkReferences(state: SandboxRecords): void {
   if (Object.keys(fields).length > 0) throw validationError(fields, stateReport);
 }
 
-/** Puts a checked state in the place of what the Platform remembers; ids only ever go on. */
+/** Replaces the data of the Platform by a checked state; ids only grow. */
 export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.clock.offset = state.clockOffsetMs;
   platform.entities.replace(state.entities);
@@ -247,7 +247,7 @@ function lockOpenTransfers(platform: Platform): void {
 const findLastNumber = (rows: readonly { readonly id: string }[]): number =>
   rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
 
-/** Nothing at all, at the time of the system. */
+/** A state without records, at the time of the system. */
 export const createEmptyState = (): SandboxRecords => ({
   version: 1,
   entities: [],

@@ -3,19 +3,19 @@ import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { inputReport, validationError } from './validation.ts';
 
-/** The most records of one answer, whatever `take` asks for; the document gives no number. */
+/** The maximum of records in one response, whatever `take` is; the API reference defines no number. */
 const maxRecords = 100;
-/** The block that a new sandbox finds its chains at. Every transaction takes two blocks. */
+/** The first block of a new sandbox. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
-/** What a transaction did to its Instruction. */
+/** The effect of a transaction on its Instruction. */
 interface TransactionEffect {
   activation?: boolean;
   deactivation?: boolean;
   status?: string | undefined;
 }
 
-/** Puts a transaction of an Instruction on record. */
+/** Records a transaction of an Instruction. */
 export function recordTransaction(
   platform: Platform,
   { instruction, address, chainId }: InstructionRow,
@@ -59,7 +59,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
   const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
-      // The moment that a record shows: whoever asks again from there must find it.
+      // The time that a record shows, so that a query from this time on finds it.
       const createdAtMs = Number(createdAtUnix) * 1000;
       return (
         normalizeHex(address) === normalizeHex(input.address) &&
@@ -74,7 +74,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   return transactions.slice(start, start + Math.min(Number(take), maxRecords));
 }
 
-/** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */
+/** Hexadecimal digits in lower case, because wallets write addresses in mixed case. */
 export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
 /** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */

@@ -55,11 +55,11 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   return row;
 }
 
-/** A description that begins so names the end that the transfer is to come to. */
+/** The final status that a description selects. */
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
-/** Starts the count to the next step of a transfer that was brought in from elsewhere. */
+/** Schedules the next step of an open transfer. */
 export function scheduleTransfer(platform: Platform, row: TransferRow): void {
   const isOpen = row.status === 'pending' || row.status === 'processing';
   if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
@@ -78,7 +78,7 @@ export function advanceTransfer(platform: Platform, row: TransferRow): void {
   }
 }
 
-/** A Transfer as the create call answers it. */
+/** A Transfer as the create call returns it. */
 export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): TransferCreated => ({
   id,
   status,
@@ -88,7 +88,7 @@ export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): Tr
 
 export const toTransfer = (row: TransferRow): Transfer => ({ ...row });
 
-/** The document's one rule about failing: pending transfers to a deleted Counterparty do. */
+/** Fails pending transfers to a deleted Counterparty, as the API reference demands. */
 export function failTransfersTo(platform: Platform, counterpartyId: CounterpartyId): void {
   for (const row of platform.transfers.all()) {
     if (row.counterpartyId === counterpartyId && row.status === 'pending') {
@@ -97,20 +97,22 @@ export function failTransfersTo(platform: Platform, counterpartyId: Counterparty
   }
 }
 
+const rejectField = (code: string, field: string, problem: string) =>
+  unprocessable(code, `${field}: ${problem}.`, { fields: { [field]: problem } });
+
 function getUsableAccount(
   platform: Platform,
   field: string,
   id: AccountId,
   currency: string,
 ): AccountRow {
-  const reject = (code: string, rule: string) =>
-    unprocessable(code, `${field}: ${rule}.`, { fields: { [field]: rule } });
+  const reject = (code: string, problem: string) => rejectField(code, field, problem);
   const row = platform.accounts.find(id);
   if (row === undefined) throw reject('unknown_account', `no Account "${id}" exists`);
   if (row.status !== 'active') throw reject('inactive_account', `the Account "${id}" is inactive`);
   if (row.currency !== currency) {
-    const rule = `the Account "${id}" holds ${row.currency}, the transfer is in ${currency}`;
-    throw reject('currency_mismatch', rule);
+    const problem = `the Account "${id}" holds ${row.currency}, the transfer is in ${currency}`;
+    throw reject('currency_mismatch', problem);
   }
   return row;
 }
@@ -124,17 +126,14 @@ function resolveDestination(
     const field = 'destinationAccountId';
     const account = getUsableAccount(platform, field, input.destinationAccountId, currency);
     if (account.id === input.sourceAccountId) {
-      const rule = 'source and destination are the same Account';
-      throw unprocessable('same_account', `${field}: ${rule}.`, { fields: { [field]: rule } });
+      throw rejectField('same_account', field, 'source and destination are the same Account');
     }
     return { type: 'book', target: { destinationAccountId: account.id }, account };
   }
   const counterparty = platform.counterparties.find(input.counterpartyId);
   if (counterparty === undefined) {
-    const rule = `no Counterparty "${input.counterpartyId}" exists`;
-    throw unprocessable('unknown_counterparty', `counterpartyId: ${rule}.`, {
-      fields: { counterpartyId: rule },
-    });
+    const problem = `no Counterparty "${input.counterpartyId}" exists`;
+    throw rejectField('unknown_counterparty', 'counterpartyId', problem);
   }
   return {
     type: counterparty.type === 'wallet' ? 'on_chain' : 'wire',
@@ -153,7 +152,7 @@ function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | '
   updateTimestamps(platform.clock.toIsoNow(), source, destination);
 }
 
-/** Lets the money arrive. What goes to a Counterparty leaves the Platform. */
+/** Completes a transfer. Money for a Counterparty leaves the Platform. */
 function completeTransfer(platform: Platform, row: TransferRow): void {
   const { units, source, destination } = findParties(platform, row);
   source.locked -= units;
@@ -170,7 +169,7 @@ function findParties(platform: Platform, row: TransferRow) {
   return {
     units: parsePositive(row.amount),
     source: platform.accounts.get(row.sourceAccountId),
-    // Accounts are never deleted, so an id that is there finds its Account.
+    // Accounts are never deleted, so an id always has its Account.
     destination: platform.accounts.find(row.destinationAccountId ?? ''),
   };
 }
@@ -184,7 +183,7 @@ function updateTimestamps(
   if (destination !== undefined) destination.updatedAt = at;
 }
 
-/** The Transfers of a sandbox, and what only the platform itself can do with them. */
+/** The Transfers of a sandbox, and the actions that only the platform can take. */
 export class SandboxTransfers {
   readonly #platform: Platform;
 
@@ -194,7 +193,7 @@ export class SandboxTransfers {
 
   /**
    * Creates a Transfer, as POST /transfers does.
-   * @throws SandboxError for every reason that the API would refuse it for.
+   * @throws SandboxError for every reason that the API would reject it for.
    */
   create(input: TransferCreateInput): Transfer {
     const report = inputReport('The input of sandbox.transfers.create is');
@@ -214,8 +213,8 @@ export class SandboxTransfers {
   }
 
   /**
-   * Moves a Transfer one step on: to `processing`, then to `completed`, when the money arrives. After a
-   * description of `sandbox:fail` or `sandbox:cancel` that is the end.
+   * Advances a Transfer one step: to `processing`, then to `completed`, when the money arrives. With a
+   * description of `sandbox:fail` or `sandbox:cancel` it ends as `failed` or `cancelled`.
    * @throws SandboxError when it does not exist, or has ended already.
    */
   advance(id: string): Transfer {

@@ -3,9 +3,9 @@ import { join } from '../../internal/issues.ts';
 import { withoutMessage, type Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './sandbox-error.ts';
 
-/** How a value that does not fit is reported. */
+/** How an invalid value is reported. */
 export interface Report {
-  /** What was checked, as the subject of a sentence. */
+  /** The value that was checked, as the subject of the message. */
   what: string;
   code: string;
   status: number;
@@ -19,8 +19,8 @@ export const inputReport = (what: string): Report => ({
 });
 
 /**
- * The value as its schema wants it.
- * @throws SandboxError that names every field that does not fit, in its message and its details.
+ * The value as its schema parses it.
+ * @throws SandboxError that names every invalid field, in its message and its details.
  */
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
@@ -28,10 +28,10 @@ export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report)
   throw validationError(collectFields(result.error.issues, value), report);
 }
 
-/** The error for fields that do not fit: their paths, each with a sentence. */
+/** The error of invalid fields: their paths, each with a message. */
 export function validationError(fields: Record<string, string>, report: Report): SandboxError {
-  const messages = Object.entries(fields).map(([field, rule]) =>
-    field === '' ? rule : `${field}: ${rule}`,
+  const messages = Object.entries(fields).map(([field, message]) =>
+    field === '' ? message : `${field}: ${message}`,
   );
   return new SandboxError(`${report.what} not valid. ${messages.join('; ')}.`, {
     code: report.code,
@@ -58,7 +58,7 @@ function collectFields(
 }
 
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
-  // The schemas word their own rules; what they leave to zod would read "Invalid input".
+  // The schemas have their own messages; without one, zod says "Invalid input".
   const message =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid')
       ? `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`
