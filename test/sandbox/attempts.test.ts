@@ -30,18 +30,18 @@ function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
-test('what comes again after a failure is one call, the latest call first', () => {
+test('groups a retry with its failed attempt, the latest call first', () => {
   const lost = { status: undefined, fault: 'reset' } as const;
   expect(
     grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('what comes again after an answer is another call', () => {
+test('starts another call when the same request follows a success', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
-test('an attempt is no retry of one more than 90 seconds before', () => {
+test('starts another call when a request follows after more than 90 seconds', () => {
   const failed = entry(1, { status: 503, at: 0 });
   expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
   expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
@@ -68,7 +68,7 @@ test.each([
   expect(getResult(entry(1, part))).toBe(fate);
 });
 
-test('no more than 10,000 entries are kept, however many arrive', () => {
+test('keeps 10,000 entries when more arrive', () => {
   const calls = new Calls();
   for (let id = 1; id <= 12_000; id += 1) calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }));
   const kept = calls.list();
@@ -76,7 +76,7 @@ test('no more than 10,000 entries are kept, however many arrive', () => {
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
 });
 
-test('a request becomes a command for a shell, which brings the credential', () => {
+test('formats a request as a shell command without its credential', () => {
   const write = entry(1, {
     method: 'POST',
     path: '/v0/transfers',
