@@ -67,7 +67,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('starts empty without --seed, on the host it is told', async () => {
+test('starts empty without --seed, on the host of --host', async () => {
   const sandbox = run('--port=0', '--host', 'localhost');
   const variables = await sandbox.variables();
   expect(variables['PAYMENTS_BASE_URL']).toMatch(/^http:\/\/localhost:\d+\/v0$/);
@@ -78,7 +78,7 @@ test('starts empty without --seed, on the host it is told', async () => {
   await sandbox.stop('SIGTERM');
 });
 
-test('lives, lists what is in it, and says a line for each request', async () => {
+test('lists its accounts and prints a line for each request', async () => {
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
   const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key, ...rest } = await sandbox.variables();
   const headers = { authorization: `Bearer ${key}` };
@@ -107,7 +107,7 @@ test('lives, lists what is in it, and says a line for each request', async () =>
   expect(out).not.toContain('\u001b');
 });
 
-test('--quiet says no line, --failures break the same requests in every run', async () => {
+test('--failures affects the same requests in every run, and --quiet prints no line', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
     const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
@@ -126,7 +126,7 @@ test('--quiet says no line, --failures break the same requests in every run', as
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('answers under a name that it was given, and no other', async () => {
+test('responds under the names of --allow-host and no other', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
   const statusUnder = async (host: string) => {
@@ -182,14 +182,14 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to'],
   [['--state', ''], '--state takes the name of a file'],
   [['extra'], 'extra'],
-])('%o is answered with the usage and status 2', async (args, words) => {
+])('prints the usage and ends with status 2 for %o', async (args, words) => {
   const { code, out, err } = await run(...args).ended;
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(words);
   expect(err).toContain('Usage: payments-sandbox');
 });
 
-test('a port that is taken is answered with status 1', async () => {
+test('ends with status 1 when the port is taken', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -216,8 +216,9 @@ async function runHere(...args: string[]) {
   });
   vi.resetModules();
   await import('../../src/sandbox/bin.ts');
-  const own = () => process.listeners('SIGTERM').filter((listener) => !before.includes(listener));
-  return { texts, stop: () => own().forEach((listener) => listener('SIGTERM')) };
+  const getNewListeners = () =>
+    process.listeners('SIGTERM').filter((listener) => !before.includes(listener));
+  return { texts, stop: () => getNewListeners().forEach((listener) => listener('SIGTERM')) };
 }
 
 test('the port is free again after a signal', async () => {

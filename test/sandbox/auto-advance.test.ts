@@ -119,21 +119,24 @@ test.each([
   ['fail', ['processing', 'failed', 'failed']],
   ['cancel', ['cancelled', 'cancelled', 'cancelled']],
   ['hang', ['pending', 'pending', 'pending']],
-])('a description that begins with sandbox:%s names the end', async (ending, statuses) => {
-  const { clock, sandbox, pay, status, balances } = setup();
-  const id = pay(`sandbox:${ending} invoice 7`);
-  const other = pay(`invoice sandbox:${ending}`);
-  const seen: string[] = [];
-  for (let step = 0; step < 3; step += 1) {
-    await clock.advance(1000);
-    seen.push(status(id));
-  }
-  expect(seen).toEqual(statuses);
-  expect(status(other)).toBe('completed');
-  const hangs = ending === 'hang';
-  expect(balances()).toEqual([hangs ? '80.00' : '90.00', '15.00']);
-  if (hangs) expect(sandbox.transfers.cancel(id).status).toBe('cancelled');
-});
+])(
+  'a description that starts with sandbox:%s selects the final status',
+  async (ending, statuses) => {
+    const { clock, sandbox, pay, status, balances } = setup();
+    const id = pay(`sandbox:${ending} invoice 7`);
+    const other = pay(`invoice sandbox:${ending}`);
+    const seen: string[] = [];
+    for (let step = 0; step < 3; step += 1) {
+      await clock.advance(1000);
+      seen.push(status(id));
+    }
+    expect(seen).toEqual(statuses);
+    expect(status(other)).toBe('completed');
+    const hangs = ending === 'hang';
+    expect(balances()).toEqual([hangs ? '80.00' : '90.00', '15.00']);
+    if (hangs) expect(sandbox.transfers.cancel(id).status).toBe('cancelled');
+  },
+);
 
 test('a step by hand leads to the end that the description selects', () => {
   const { sandbox, pay } = setup('off');

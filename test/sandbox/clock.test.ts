@@ -88,8 +88,8 @@ test('a delay clears the timer of the clock when its caller aborts', async () =>
     setTimeout: () => 'the timer',
     clearTimeout: (timer: unknown) => cleared.push(timer),
   };
-  for (const given of [clock, { now: clock.now, setTimeout: clock.setTimeout }]) {
-    const sandbox = new Sandbox({ clock: given });
+  for (const delayClock of [clock, { now: clock.now, setTimeout: clock.setTimeout }]) {
+    const sandbox = new Sandbox({ clock: delayClock });
     sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 5 } });
     const target = new AbortController();
     const pending = sandbox.fetch('https://h/v0/entities', { signal: target.signal });

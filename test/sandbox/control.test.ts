@@ -10,7 +10,7 @@ import { parseJson } from '../../src/internal/json.ts';
 import { createAccounts } from '../support/platform.ts';
 import { aString, containing, having } from './calls.ts';
 
-// What drives a sandbox from outside: any language, no key, and nobody else's page.
+// The control endpoints: any language, no key, and no foreign page.
 
 async function setup(options?: ListenOptions) {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
@@ -92,7 +92,7 @@ test.each([
   ['GET', '/_sandbox/log?after=x', undefined, 400, 'invalid_query'],
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
-])('%s %s with %j is answered %i %s', async (method, path, body, status, code) => {
+])('%s %s with %j responds with %i %s', async (method, path, body, status, code) => {
   const { sandbox, ask } = await setup();
   createAccounts(sandbox);
   const before = sandbox.exportState();
@@ -258,7 +258,7 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])('under the name %j every path answers %i', async (host, status) => {
+])('under the name %j every path responds with %i', async (host, status) => {
   const { ask, key } = await setup();
   for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
     const reply = await ask('GET', path, undefined, { ...key, host });
@@ -324,8 +324,8 @@ test('lets a page of another port of this machine read the API', async () => {
   const foreign = { ...key, origin: 'https://evil.example' };
   const read = await ask('GET', '/v0/entities', undefined, foreign);
   expect(read.headers).not.toHaveProperty('access-control-allow-origin');
-  const asked = await ask('OPTIONS', '/v0/entities', undefined, foreign);
-  expect(asked.headers).not.toHaveProperty('access-control-allow-methods');
+  const preflightResponse = await ask('OPTIONS', '/v0/entities', undefined, foreign);
+  expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
 test('responds to a wrong base path with the correct one and logs it', async () => {

@@ -18,7 +18,7 @@ test('versioned endpoints accept the API key and root endpoints the JWT', async 
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
-  // Authorised, and so told that its body is missing.
+  // Authorised, so the error is the missing body.
   expect((await ask(sandbox, root, `Bearer ${sandbox.jwt}`)).code).toBe('body_required');
 });
 
@@ -55,12 +55,12 @@ test('names the endpoint of a credential when it arrives at the wrong one', asyn
 test('the client shows the whole message without a redaction', async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
-  const told = async (call: PromiseLike<unknown>) =>
+  const readMessage = async (call: PromiseLike<unknown>) =>
     Promise.resolve(call).catch((error: unknown) => error);
   const payments = new PaymentsClient({ ...clientOptions, apiKey: `${apiKey}0`, jwt: `${jwt}0` });
   const address = `0x${'a'.repeat(40)}` as const;
   for (const call of [payments.entities.list(), payments.instructions.list({ address })]) {
-    const error = await told(call);
+    const error = await readMessage(call);
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(String(error)).toContain('in the Authorization header, after the word "Bearer".');
     expect(String(error)).not.toContain('[redacted]');

@@ -471,10 +471,10 @@ test.each([
     { operation: 'ibans.delete', fault: { kind: 'stalled_body' } },
     /could never apply: ibans.delete responds with no body/,
   ],
-])('rejects the rule %o', (rule, message) => {
+])('rejects the rule %o', (faultRule, message) => {
   const { faults } = new Sandbox();
-  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(TypeError);
-  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(message);
+  expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(TypeError);
+  expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(message);
 });
 
 test('accepts every documented fault', () => {
@@ -504,24 +504,24 @@ test('a rule with percent affects its share, the same requests in every run', as
     const sandbox = new Sandbox();
     const fault = { kind: 'status', status: 503 } as const;
     sandbox.faults.add({ operation: '*', percent: 20, seed, fault });
-    const struck: number[] = [];
+    const affectedRequests: number[] = [];
     for (let count = 0; count < 1000; count += 1) {
-      if ((await call(sandbox, 'GET', '/entities')).status === 503) struck.push(count);
+      if ((await call(sandbox, 'GET', '/entities')).status === 503) affectedRequests.push(count);
     }
-    return struck;
+    return affectedRequests;
   };
-  const struck = await play(1);
-  expect(struck.length).toBeGreaterThan(150);
-  expect(struck.length).toBeLessThan(250);
-  expect(await play(1)).toEqual(struck);
-  expect(await play(2)).not.toEqual(struck);
+  const affectedRequests = await play(1);
+  expect(affectedRequests.length).toBeGreaterThan(150);
+  expect(affectedRequests.length).toBeLessThan(250);
+  expect(await play(1)).toEqual(affectedRequests);
+  expect(await play(2)).not.toEqual(affectedRequests);
 });
 
 test.each([5, 60, 100])(
   '%i percent of failures are divided between before and after the commit',
   async (percent) => {
     const sandbox = new Sandbox();
-    for (const rule of createFailureRules(percent, 1)) sandbox.faults.add(rule);
+    for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
     const seen = new Map<number | undefined, number>();
     for (let count = 0; count < 2000; count += 1) {
       await call(sandbox, 'POST', '/entities', { email: 'a@b.example' }).catch(() => {});
@@ -537,9 +537,9 @@ test.each([5, 60, 100])(
 
 test('a rule with percent survives an import and is not exported', () => {
   const sandbox = new Sandbox();
-  const [rule] = createFailureRules(5, 1);
-  if (rule === undefined) throw new Error('there are no rules');
-  sandbox.faults.add(rule);
+  const [faultRule] = createFailureRules(5, 1);
+  if (faultRule === undefined) throw new Error('there are no rules');
+  sandbox.faults.add(faultRule);
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const { faults } = sandbox.exportState();
   expect(faults).toEqual([{ operation: '*', times: 1, after: 0, fault: { kind: 'hang' } }]);
@@ -554,8 +554,8 @@ test.each([
   [{ seed: 0.5 }, 'seed: expected a whole number'],
 ])('%o is no rule', (wrong, words) => {
   const { faults } = new Sandbox();
-  const rule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
+  const faultRule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
   expect(() => {
-    faults.add(rule as never);
+    faults.add(faultRule as never);
   }).toThrow(words);
 });

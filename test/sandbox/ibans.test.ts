@@ -39,7 +39,7 @@ test('creates an IBAN with valid check digits', async () => {
 test('uses the fields of the input', () => {
   const sandbox = new Sandbox();
   const { entity, source } = createAccounts(sandbox);
-  const given = {
+  const input = {
     accountId: source.id,
     entityId: entity.id,
     iban: 'GB33BUKB20201555555555',
@@ -47,7 +47,7 @@ test('uses the fields of the input', () => {
     bankName: 'An Example Bank',
     currency: 'GBP',
   };
-  expect(sandbox.ibans.create(given)).toMatchObject(given);
+  expect(sandbox.ibans.create(input)).toMatchObject(input);
 });
 
 test('rejects an IBAN when its Entity is not approved', () => {

@@ -59,7 +59,7 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])('building refuses what does not fit (%#)', async (body, field) => {
+])('build rejects invalid input (%#)', async (body, field) => {
   const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
   expect(response.status).toBe(422);
   expect(response.body).toMatchObject({ code: 'validation_failed' });
@@ -109,10 +109,10 @@ test('registers a built Instruction and lists it by its address in any case', as
     expect(listed.body).toEqual([created]);
   }
   expect(InstructionSchema.safeParse(created).success).toBe(true);
-  const nobody = await call(sandbox, 'GET', '/instructions/all', {
+  const otherAddress = await call(sandbox, 'GET', '/instructions/all', {
     address: `0x${'9'.repeat(40)}`,
   });
-  expect(nobody.body).toEqual([]);
+  expect(otherAddress.body).toEqual([]);
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 

@@ -56,7 +56,7 @@ test.each([
     { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
     'http://127.0.0.1:4011',
   ],
-])('answers at the URLs of %o', async (options, rootUrl) => {
+])('responds at the URLs of %o', async (options, rootUrl) => {
   const { key, jwt } = setup(options);
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);

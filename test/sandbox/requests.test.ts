@@ -185,7 +185,7 @@ test.each([
   expect(status).toBe(422);
   const { error, details } = body as { error: string; details: { fields: object } };
   for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
-  for (const rule of Object.values(details.fields)) expect(error).toContain(rule);
+  for (const message of Object.values(details.fields)) expect(error).toContain(message);
 });
 
 test('responds to any JSON with a specific message', async () => {

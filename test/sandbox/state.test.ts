@@ -22,7 +22,7 @@ function demo() {
   return sandbox;
 }
 
-/** As a file or a wire would carry it. */
+/** The state after JSON, as in a file. */
 const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
 
 test('an import restores a state after JSON', async () => {
@@ -35,7 +35,7 @@ test('an import restores a state after JSON', async () => {
   expect(other.faults.list()).toEqual([
     { operation: '*', times: 3, after: 100, fault: { kind: 'hang' } },
   ]);
-  // Deposits to a deleted IBAN are refused as such, money that was under way arrives, salts are exact.
+  // Deposits to a deleted IBAN are rejected, pending money arrives, and salts are exact.
   expect(() => other.ibans.deposit('iban_000002', '1')).toThrow('was deleted');
   for (const sandbox of [one, other]) {
     sandbox.transfers.advance('txfr_000002');

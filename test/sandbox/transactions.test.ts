@@ -7,8 +7,8 @@ const owner = '0x00000000000000000000000000000000000000Aa';
 const start = Date.UTC(2026, 0, 1);
 
 /** Two Instructions of one address and one of another; every transaction is a minute apart. */
-function setup(begin = start) {
-  let now = begin - 60_000;
+function setup(firstMs = start) {
+  let now = firstMs - 60_000;
   const sandbox = new Sandbox({ clock: { now: () => now } });
   const minutely = <T>(step: () => T): T => {
     now += 60_000;
@@ -109,10 +109,10 @@ test('from and to are inclusive, to the millisecond', async () => {
 test('includes a record when from or to is the time that it shows', async () => {
   const { list } = setup(start + 500);
   const all = await list();
-  const shown = (minute: number) => new Date(start + minute * 60_000).toISOString();
-  expect(await list({ to: shown(3) })).toEqual(all.slice(0, 3));
-  expect(await list({ from: shown(3) })).toEqual(all.slice(2));
-  expect(await list({ from: shown(3), to: shown(3) })).toEqual([all[2]]);
+  const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();
+  expect(await list({ to: formatMinute(3) })).toEqual(all.slice(0, 3));
+  expect(await list({ from: formatMinute(3) })).toEqual(all.slice(2));
+  expect(await list({ from: formatMinute(3), to: formatMinute(3) })).toEqual([all[2]]);
 });
 
 test('sorts both ways, then skips and takes', async () => {
