@@ -150,20 +150,20 @@ test('--help prints the usage and ends with status 0', async () => {
   expect(out).toMatchInlineSnapshot(`
     "Usage: payments-sandbox [options]
 
-    Starts a payments Platform in memory and keeps it up until it is interrupted. A page at its
-    address shows what happens; /_sandbox/ drives it from any language: docs/sandbox.md.
+    Starts a payments Platform in memory and runs it until it is interrupted. The page at its
+    address shows what happens; /_sandbox/ controls it from any language: docs/sandbox.md.
 
     Options:
       --port <number>          port to listen on; 0 takes any free one (default: 4010)
       --host <name>            address to listen on (default: 127.0.0.1)
-      --allow-host <name>      another name that it is called by, such as a container's; repeatable
-      --seed demo|<file.json>  start with a small demo world, or with a state from a file
-      --state <file.json>      keep everything in this file, and go on from it; it wins over --seed
-      --auto <ms>|off          how long until something moves by itself (default: 1000)
-      --latency <ms>           how long every answer takes (default: 0)
-      --failures <percent>     let so many of a hundred requests fail
-      --failures-seed <n>      other failures, which are the same in every run (default: 1)
-      --quiet                  no line for each request
+      --allow-host <name>      another name of this host, such as a container's; repeatable
+      --seed demo|<file.json>  start with small demo data, or with a state from a file
+      --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+      --auto <ms>|off          time between the automatic steps (default: 1000)
+      --latency <ms>           time before every response (default: 0)
+      --failures <percent>     share of the requests that fail
+      --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
+      --quiet                  print no line for each request
       --version                print the version and exit
       --help                   print this text and exit
     "
