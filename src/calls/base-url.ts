@@ -1,3 +1,5 @@
+import { trimTrailingSlashes } from '../internal/text.ts';
+
 /**
  * What is wrong with a URL for requests, without showing it; undefined when nothing is. Its path must end
  * in `end`.
@@ -27,8 +29,7 @@ export function urlProblem(value: unknown, end: string, allowHttp: boolean): str
 /** A URL without a slash at its end, so that paths, which begin with one, can be put behind it. */
 export function withoutSlash(text: string): string {
   const { origin, pathname } = new URL(text);
-  // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
-  return `${origin}${pathname}`.replace(/(?<!\/)\/+$/, '');
+  return trimTrailingSlashes(`${origin}${pathname}`);
 }
 
 const isLoopback = (hostname: string): boolean =>

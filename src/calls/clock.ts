@@ -1,3 +1,5 @@
+import { maxTimerMs } from '../internal/timers.ts';
+
 /** Time and timers for a client. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
@@ -9,9 +11,6 @@ export interface Clock {
   /** Cancels a timer; takes what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
-
-/** Above this, setTimeout fires immediately. */
-const maxTimerMs = 2 ** 31 - 1;
 
 // Looked up on each use, because fake timers may be installed later.
 const systemClock: Required<Clock> = {

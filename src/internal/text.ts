@@ -5,6 +5,11 @@ export const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
 export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
+/** A text without slashes at its end. */
+export const trimTrailingSlashes = (text: string): string =>
+  // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
+  text.replace(/(?<!\/)\/+$/, '');
+
 /** A field of a foreign error, which may hold anything. */
 export const fieldOf = (error: Error, name: string): unknown => Reflect.get(error, name);
 

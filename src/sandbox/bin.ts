@@ -2,39 +2,41 @@
 import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
 import { readState, StateFile } from './command/state-file.ts';
-import { banner, showLog } from './command/terminal.ts';
+import { formatBanner, writeLog } from './command/terminal.ts';
 import { seedDemo } from './control/demo.ts';
-import { failureRules } from './faults/faults.ts';
-import { wordsOf } from './platform/problem.ts';
+import { createFailureRules } from './faults/faults.ts';
+import { getMessage } from './platform/sandbox-error.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen } from './server.ts';
 
 async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
   const sandbox = new Sandbox({ autoAdvance, latency });
-  const furnish = () => {
+  const seedState = () => {
     if (seed === 'demo') seedDemo(sandbox);
     else if (seed !== undefined) readState(sandbox, seed);
   };
-  if (state === undefined) furnish();
-  const file = state === undefined ? undefined : new StateFile(sandbox, state, furnish);
+  if (state === undefined) seedState();
+  const file = state === undefined ? undefined : new StateFile(sandbox, state, seedState);
   if (flags.failures > 0) {
-    for (const rule of failureRules(flags.failures, flags.failuresSeed)) sandbox.faults.add(rule);
+    for (const failureRule of createFailureRules(flags.failures, flags.failuresSeed)) {
+      sandbox.faults.add(failureRule);
+    }
   }
   const server = await listen(sandbox, { port, host, allowHosts }).catch((cause: unknown) => {
     file?.close();
     throw cause;
   });
-  // With its server closed, nothing keeps the process alive, and it ends with status 0.
+  // After its server is closed, nothing keeps the process alive, and it ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void server.close().then(() => file?.close()));
   }
-  const kept =
+  const storageNote =
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
-  // Whoever reads the lines may leave before the sandbox does: `| head`.
+  // The reader of the lines may end before the sandbox: `| head`.
   process.stdout.on('error', () => {});
-  process.stdout.write(banner(sandbox, server, kept));
-  if (!flags.quiet) showLog(sandbox, process.stdout);
+  process.stdout.write(formatBanner(sandbox, server, storageNote));
+  if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 
 function fail(status: number, message: string): void {
@@ -47,7 +49,7 @@ function main(args: string[]): void {
   try {
     flags = readFlags(args);
   } catch (cause) {
-    fail(2, `${wordsOf(cause)}\n\n${usage}`);
+    fail(2, `${getMessage(cause)}\n\n${usage}`);
     return;
   }
   if (flags.help) {
@@ -56,7 +58,7 @@ function main(args: string[]): void {
     process.stdout.write(`${version}\n`);
   } else {
     run(flags).catch((cause: unknown) => {
-      fail(1, `${wordsOf(cause)}\n`);
+      fail(1, `${getMessage(cause)}\n`);
     });
   }
 }

@@ -6,15 +6,15 @@
  */
 export { Sandbox } from './sandbox.ts';
 export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
-export { SandboxError } from './platform/problem.ts';
-export type { SandboxProblem } from './platform/problem.ts';
+export { SandboxError } from './platform/sandbox-error.ts';
+export type { SandboxProblem } from './platform/sandbox-error.ts';
 export { seedDemo } from './control/demo.ts';
 export type {
   SandboxAccountInput,
   SandboxAccountUpdate,
   SandboxAccounts,
 } from './platform/accounts.ts';
-export type { SandboxReply } from './api/answer.ts';
+export type { SandboxReply } from './api/responses.ts';
 export type { SandboxClock } from './platform/clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
 export type { SandboxCredentials } from './api/credentials.ts';
@@ -29,15 +29,15 @@ export type {
   SandboxInstructionInput,
   SandboxInstructions,
 } from './platform/instructions.ts';
-export type { SandboxLogEntry } from './faults/log.ts';
-export type { SandboxState } from './faults/state.ts';
+export type { SandboxLogEntry } from './log.ts';
+export type { SandboxState } from './state.ts';
 export type { SandboxRecords } from './platform/state.ts';
-export type { SandboxOperation } from './api/calls.ts';
+export type { SandboxOperation } from './api/operations.ts';
 export type { SandboxSettings } from './platform/settings.ts';
 export type { SandboxTransactions } from './platform/transactions.ts';
 export type { SandboxTransfers } from './platform/transfers.ts';
 
-// What the methods give has to have a name where a test's own helpers export it.
+// The results of the methods need a name where the helpers of a test export them.
 export type { Account } from '../schemas/account.ts';
 export type { Counterparty } from '../schemas/counterparty.ts';
 export type { Entity } from '../schemas/entity.ts';

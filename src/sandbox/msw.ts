@@ -4,10 +4,11 @@
  * @module payments-platform-sdk/sandbox/msw
  */
 import { http, HttpResponse, type HttpHandler } from 'msw';
-import { toResponse } from './api/answer.ts';
+import { trimTrailingSlashes } from '../internal/text.ts';
+import { toResponse } from './api/responses.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Where the calls go that a sandbox is to answer. */
+/** The URLs of the calls that a sandbox receives. */
 export interface HandlersOptions {
   /** The URL of the versioned API that your code calls. Default: that of `sandbox.clientOptions`. */
   baseUrl?: string | undefined;
@@ -16,8 +17,8 @@ export interface HandlersOptions {
 }
 
 /**
- * Handlers for msw that let a sandbox answer all but `instructions.list` and `transactions.list`: msw takes
- * the body off every GET. For these, hand `sandbox.clientOptions` to the client.
+ * Handlers for msw that send calls to a sandbox. `instructions.list` and `transactions.list` do not work,
+ * because msw removes the body of every GET: for these, pass `sandbox.clientOptions` to the client.
  *
  * @example
  * ```ts
@@ -36,30 +37,30 @@ export interface HandlersOptions {
  * ```
  */
 export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpHandler[] {
-  const baseUrl = withoutSlash(options.baseUrl ?? sandbox.clientOptions.baseUrl);
-  const rootUrl = withoutSlash(options.rootUrl ?? baseUrl.replace(/\/[^/]*$/, ''));
-  const places = [
+  const baseUrl = trimTrailingSlashes(options.baseUrl ?? sandbox.clientOptions.baseUrl);
+  const rootUrl = trimTrailingSlashes(options.rootUrl ?? baseUrl.replace(/\/[^/]*$/, ''));
+  const patterns = [
     `${baseUrl}/*`,
     `${rootUrl}/instruction/build`,
     `${rootUrl}/instructions/all`,
     `${rootUrl}/transactions`,
   ];
-  return places.map((place) => http.all(place, ({ request }) => response(sandbox, request)));
+  return patterns.map((pattern) =>
+    http.all(pattern, ({ request }) => createResponse(sandbox, request)),
+  );
 }
 
-async function response(sandbox: Sandbox, request: Request): Promise<Response> {
+async function createResponse(sandbox: Sandbox, request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
   try {
     const body = await request.text();
-    const shown = await sandbox.handle({ method, url, headers, body, signal });
-    // This is the one way to tell msw that the connection breaks.
-    if (shown.kind === 'reset') return HttpResponse.error();
-    return await toResponse(shown, { request, signal, origin: request });
+    const reply = await sandbox.handle({ method, url, headers, body, signal });
+    // msw has no other way to break a connection.
+    if (reply.kind === 'reset') return HttpResponse.error();
+    return await toResponse(reply, { request, signal, origin: request });
   } catch (cause) {
-    // msw would report the caller's own abort as a fault of this handler.
+    // msw would report the caller's abort as an error of this handler.
     if (signal.aborted) return new Promise(() => {});
     throw cause;
   }
 }
-
-const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '');

@@ -1,29 +1,41 @@
+import { isPlainObject } from '../internal/guards.ts';
+import { maxTimerMs } from '../internal/timers.ts';
 import {
-  problemReply,
+  errorReply,
   successReply,
   toResponse,
   type Caller,
   type Reply,
   type SandboxReply,
-} from './api/answer.ts';
+} from './api/responses.ts';
 import { readBody, type Call } from './api/calls.ts';
-import { authorise, credentialsOf, presented, type SandboxCredentials } from './api/credentials.ts';
-import { noRoute, routesTo, wrongBase, type Route } from './api/routes.ts';
-import { applyFault, FaultQueue, pageFaultOf, type SandboxFaults } from './faults/faults.ts';
-import { isLong, Log, type SandboxLogEntry } from './faults/log.ts';
-import { checkedState, type SandboxState } from './faults/state.ts';
+import {
+  authorise,
+  resolveCredentials,
+  parseAuthorization,
+  type SandboxCredentials,
+} from './api/credentials.ts';
+import { createNoRouteReply, findRoutes, createWrongBaseReply, type Route } from './api/routes.ts';
+import { applyFault, FaultQueue, getPageFault, type SandboxFaults } from './faults/faults.ts';
+import { isLong, Log, type SandboxLogEntry } from './log.ts';
+import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
-import { longestTimer, type SandboxClock } from './platform/clock.ts';
+import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
-import { live } from './platform/life.ts';
+import { enableAutoAdvance } from './platform/auto-advance.ts';
 import { Platform } from './platform/platform.ts';
-import { SandboxError } from './platform/problem.ts';
+import { SandboxError } from './platform/sandbox-error.ts';
 import { SandboxSettings } from './platform/settings.ts';
-import { emptyState, longestAdvance, platformState, restore } from './platform/state.ts';
+import {
+  createEmptyState,
+  maxClockAdvanceMs,
+  exportPlatformState,
+  restoreState,
+} from './platform/state.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
 
@@ -38,26 +50,26 @@ export interface SandboxOptions {
   /** The JWT that is accepted. Default: a fixed one. */
   jwt?: string | undefined;
   /**
-   * Milliseconds after which Transfers and the verification of Entities move one step on by
-   * themselves, by the `clock`. Default: nothing moves until it is told to.
+   * Milliseconds between the automatic steps of Transfers and of the verification of Entities, by the
+   * `clock`. Default: no automatic steps.
    */
   autoAdvance?: number | undefined;
-  /** Milliseconds that every answer takes. @default 0 */
+  /** Milliseconds before every response. @default 0 */
   latency?: number | undefined;
 }
 
 /**
- * Whoever keeps the state of a sandbox when its process ends
+ * Observer that keeps the state of a sandbox after its process
  * @internal
  */
-export interface Keeper {
-  /** Something that is part of the state may have changed. */
-  changed(): void;
-  /** A number is about to be given to an id; see ids.ts. */
+export interface StateObserver {
+  /** The state may have changed. */
+  onChange(): void;
+  /** A number is about to be assigned to an id; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
 
-/** From a record, because the compiler then asks for every option; a list could lack one unnoticed. */
+/** From a record, because the compiler then requires every option. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
@@ -67,23 +79,23 @@ const optionNames = Object.keys({
   latency: true,
 } satisfies Record<keyof SandboxOptions, true>);
 
-/** A request, whichever entry point has received it. */
+/** A request to {@link Sandbox.handle}. */
 export interface SandboxRequest {
   /** The HTTP method. */
   method: string;
-  /** An absolute URL. The host does not matter, nor does what precedes the path of the API. */
+  /** An absolute URL. The host does not matter, nor does a prefix of the path. */
   url: string;
-  /** Only `authorization` is looked at. */
+  /** Only `authorization` is read. */
   headers: Headers;
-  /** Whether to refuse what precedes the path of the API, as a server does. @default false */
+  /** Whether to reject a prefix of the path, as a server does. @default false */
   atRoot?: boolean | undefined;
-  /** Undefined or empty: none. */
+  /** Undefined or empty without a body. */
   body?: string | undefined;
   /** Ends the wait of a `delay` fault. */
   signal?: AbortSignal | undefined;
 }
 
-/** What a client needs to talk to a sandbox without a network. */
+/** Options of a client that calls a sandbox without a network. */
 export interface SandboxClientOptions extends SandboxCredentials {
   /** Ends in `/v0`; a name that no network knows. */
   readonly baseUrl: string;
@@ -96,8 +108,8 @@ export interface SandboxClientOptions extends SandboxCredentials {
 }
 
 /**
- * A Platform in memory. It starts empty, remembers what it is told, and does the same in every run:
- * ids count up (`ent_000001`), and all time comes from `clock`.
+ * A Platform in memory. It starts empty, keeps the data of all calls, and behaves the same in every
+ * run: ids count up (`ent_000001`), and all time comes from `clock`.
  *
  * @example
  * ```ts
@@ -115,7 +127,7 @@ export class Sandbox {
   readonly entities: SandboxEntities;
   /** Accounts, and the money in them. */
   readonly accounts: SandboxAccounts;
-  /** Transfers, and their way to an end. */
+  /** Transfers, and their steps to a final status. */
   readonly transfers: SandboxTransfers;
   /** Counterparties, which only the sandbox can create. */
   readonly counterparties: SandboxCounterparties;
@@ -123,7 +135,7 @@ export class Sandbox {
   readonly ibans: SandboxIbans;
   /** The Settings, which only the sandbox can read. */
   readonly settings: SandboxSettings;
-  /** Instructions, and what happens to them on chain. */
+  /** Instructions, and their execution on chain. */
   readonly instructions: SandboxInstructions;
   /** The transactions that Instructions made. */
   readonly transactions: SandboxTransactions;
@@ -143,16 +155,16 @@ export class Sandbox {
 
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
-    checkNames(options);
+    checkOptionNames(options);
     const { clock, pageSize = 50, autoAdvance, latency = 0 } = options;
-    checkWhole('pageSize', pageSize, 1, 100);
-    if (autoAdvance !== undefined) checkWhole('autoAdvance', autoAdvance, 1, longestTimer);
-    checkWhole('latency', latency, 0, longestTimer);
-    const { apiKey, jwt } = credentialsOf(options);
+    checkWholeNumber('pageSize', pageSize, 1, 100);
+    if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
+    checkWholeNumber('latency', latency, 0, maxTimerMs);
+    const { apiKey, jwt } = resolveCredentials(options);
     this.apiKey = apiKey;
     this.jwt = jwt;
     const platform = new Platform(clock, pageSize, autoAdvance);
-    live(platform);
+    enableAutoAdvance(platform);
     this.#platform = platform;
     this.#log = new Log(() => platform.ids.next('log'));
     this.#latency = latency;
@@ -175,21 +187,21 @@ export class Sandbox {
     };
   }
 
-  /** What arrived, oldest first: the latest 10,000 requests, without headers and credentials. */
+  /** The latest 10,000 requests, oldest first, without headers and credentials. */
   get log(): readonly SandboxLogEntry[] {
     return this.#log.entries;
   }
 
   /**
-   * Calls back for every request that was answered, or that a fault has left without an answer.
-   * Returns a function that ends this.
+   * Calls back after every response, and after a fault that prevented one. Returns a function that
+   * removes the listener.
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
   }
 
   /**
-   * Calls back for every reset. Returns a function that ends this.
+   * Calls back for every reset. Returns a function that removes the listener.
    * @internal
    */
   onReset(listener: () => void): () => void {
@@ -198,121 +210,123 @@ export class Sandbox {
   }
 
   /**
-   * Sets the clock on, and takes every step that is due by then when `autoAdvance` is on.
+   * Advances the clock, and takes every step that is due by then when `autoAdvance` is set.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.
    */
   advanceClock(ms: number): void {
-    checkWhole('advanceClock', ms, 0, longestAdvance);
+    checkWholeNumber('advanceClock', ms, 0, maxClockAdvanceMs);
     this.#platform.clock.offset += ms;
-    this.#platform.schedule.clockMoved();
+    this.#platform.schedule.handleClockChange();
   }
 
-  /** The present moment of the clock, and how far it was set on. */
+  /** The present time of the clock, and how far it was advanced. */
   get time(): { now: string; offsetMs: number } {
     const { clock } = this.#platform;
-    return { now: clock.iso(), offsetMs: clock.offset };
+    return { now: clock.toIsoNow(), offsetMs: clock.offset };
   }
 
   /**
-   * Forgets everything: records, Settings, faults, the log, and how far the clock was set on. Only
-   * ids count on, so that none ever means two things.
+   * Removes everything: records, Settings, faults, the log, and the offset of the clock. Only ids count
+   * on, so that none is used twice.
    */
   reset(): void {
     this.#faults.clear();
     this.#log.clear();
-    restore(this.#platform, emptyState());
-    this.#platform.changed();
+    restoreState(this.#platform, createEmptyState());
+    this.#platform.notifyChange();
   }
 
-  /** Everything that the sandbox remembers but its log, as values that JSON can carry. */
+  /** The state of the sandbox without its log, as values that JSON can carry. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
-    return { ...platformState(this.#platform), faults };
+    return { ...exportPlatformState(this.#platform), faults };
   }
 
   /**
-   * Takes a state in place of everything that the sandbox remembers; the log stays. Ids go on after
-   * the highest that was ever given, here or there.
-   * @throws SandboxError that names what is wrong and where; nothing has changed then.
+   * Replaces the state of the sandbox; the log stays. Ids continue after the highest one of both
+   * states.
+   * @throws SandboxError that names the problem and its place; nothing has changed then.
    */
   importState(state: unknown): void {
-    const { faults, ...rest } = checkedState(state);
-    const byChance = this.#faults.list().filter(({ percent }) => percent !== undefined);
+    const { faults, ...rest } = parseState(state);
+    const chanceRules = this.#faults.list().filter(({ percent }) => percent !== undefined);
     this.#faults.clear();
-    for (const rule of [...byChance, ...faults]) this.#faults.add(rule);
-    restore(this.#platform, rest);
-    this.#platform.changed();
+    for (const faultRule of [...chanceRules, ...faults]) this.#faults.add(faultRule);
+    restoreState(this.#platform, rest);
+    this.#platform.notifyChange();
   }
 
   /**
-   * Says whom to tell what is to outlive this object.
+   * Sets the observer that keeps the state.
    * @internal
    */
-  keepWith(keeper: Keeper): void {
-    this.#platform.changed = () => {
-      keeper.changed();
+  observeState(observer: StateObserver): void {
+    this.#platform.notifyChange = () => {
+      observer.onChange();
     };
     this.#platform.ids.reserve = (name, number) => {
-      keeper.reserve(name, number);
+      observer.reserve(name, number);
     };
   }
 
   /**
-   * Takes the steps that are due before somebody looks from outside.
+   * Takes the automatic steps that are due, before a control endpoint reads the state.
    * @internal
    */
-  settle(): void {
-    this.#platform.schedule.run();
+  runDueSteps(): void {
+    this.#platform.schedule.runDueSteps();
   }
 
   /**
-   * Says that somebody outside may have changed something.
+   * Notifies the observer after a control endpoint, which may have changed the state.
    * @internal
    */
-  changed(): void {
-    this.#platform.changed();
+  notifyChange(): void {
+    this.#platform.notifyChange();
   }
 
   /**
-   * Answers a request as `fetch` does. It is bound, so it can be passed on as a function.
+   * Responds to a request as `fetch` does. It is bound, so it can be passed as a function.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    // Servers hand themselves to a handler in the second place: Bun.serve does.
+    // Bun.serve passes the server as the second argument of a handler.
     const settings = input instanceof Request && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
     const signal = settings?.signal ?? request.signal;
-    return this.#response({ request, signal, origin: input }, await request.text());
+    return this.#respond({ request, signal, origin: input }, await request.text());
   };
 
   /**
-   * Answers a GET that has a body, which `fetch` cannot carry. It is bound, too.
+   * Responds to a GET with a body, which `fetch` cannot carry. It is bound, too.
    * @throws what {@link Sandbox.fetch} throws.
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
     const request = new Request(input);
-    return this.#response({ request, signal: request.signal, origin: input }, body);
+    return this.#respond({ request, signal: request.signal, origin: input }, body);
   };
 
   /**
-   * The core behind every way in (fetch, HTTP, msw): performs a request and returns what the caller
-   * sees.
+   * The core of every entry point (fetch, HTTP, msw): performs a request and returns the response of
+   * the caller.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {
     const platform = this.#platform;
-    platform.schedule.run();
+    platform.schedule.runDueSteps();
     const started = platform.clock.now();
     const url = new URL(request.url);
-    const { found, prefix, id } = routesTo(url.pathname);
+    const { candidates, prefix, id } = findRoutes(url.pathname);
     const isMisplaced = request.atRoot === true && prefix !== '';
-    const route = isMisplaced ? undefined : found.find(({ method }) => method === request.method);
+    const route = isMisplaced
+      ? undefined
+      : candidates.find(({ method }) => method === request.method);
     const fault = this.#faults.take(route, url.searchParams.has('cursor'));
-    const token = presented(request.headers.get('authorization'));
+    const token = parseAuthorization(request.headers.get('authorization'));
     const body = readBody(request.body);
     const requestId = `req_${String(platform.ids.next('requests')).padStart(6, '0')}`;
-    const note = this.#log.add(
+    const completeEntry = this.#log.add(
       {
         time: started.toISOString(),
         method: request.method,
@@ -325,25 +339,25 @@ export class Sandbox {
       },
       [this.apiKey, this.jwt, token],
     );
-    const act = () => {
-      if (isMisplaced) return wrongBase(url.pathname, prefix);
+    const perform = () => {
+      if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);
       return route === undefined
-        ? noRoute(request.method, url.pathname, found)
+        ? createNoRouteReply(request.method, url.pathname, candidates)
         : this.#perform(route, token, {
             platform,
             operation: route.operation,
             id,
             params: url.searchParams,
             body,
-            pageFault: pageFaultOf(fault),
+            pageFault: getPageFault(fault),
           });
     };
     let status: number | undefined;
     try {
       const response: SandboxReply =
-        fault === undefined ? { kind: 'complete', ...act() } : applyFault(fault, act);
+        fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
-        platform.changed();
+        platform.notifyChange();
       }
       const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
       if (wait > 0) await platform.clock.wait(wait, request.signal);
@@ -352,7 +366,7 @@ export class Sandbox {
       const date = platform.clock.now().toUTCString();
       return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
-      note(platform.clock.now().getTime() - started.getTime(), status);
+      completeEntry(platform.clock.now().getTime() - started.getTime(), status);
     }
   }
 
@@ -361,13 +375,13 @@ export class Sandbox {
       authorise(route.api, token, this);
       return successReply(route.status, route.run(call));
     } catch (problem) {
-      // Anything else is a defect of the sandbox or of its clock, and must not look like an answer.
-      if (problem instanceof SandboxError) return problemReply(problem);
+      // Anything else is a defect of the sandbox or of its clock, and must not become a response.
+      if (problem instanceof SandboxError) return errorReply(problem);
       throw problem;
     }
   }
 
-  async #response(caller: Caller, body: string): Promise<Response> {
+  async #respond(caller: Caller, body: string): Promise<Response> {
     const { method, url, headers } = caller.request;
     const { signal } = caller;
     // A request that was aborted before it arrived never takes effect.
@@ -376,25 +390,20 @@ export class Sandbox {
   }
 }
 
-/** Whether an object has no class, of whatever realm it is. */
-function isPlainObject(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function checkWhole(name: string, value: unknown, least: number, most: number): void {
+function checkWholeNumber(name: string, value: unknown, least: number, most: number): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
     return;
   throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
 }
 
-/** A misspelt option would be a test that tests something else. */
-function checkNames(options: SandboxOptions): void {
-  const stranger = Object.keys(options).find((name) => !optionNames.some((one) => one === name));
-  if (stranger !== undefined) {
+/** A misspelt option would change a test unnoticed. */
+function checkOptionNames(options: SandboxOptions): void {
+  const unknownOption = Object.keys(options).find(
+    (name) => !optionNames.some((one) => one === name),
+  );
+  if (unknownOption !== undefined) {
     throw new TypeError(
-      `A sandbox has no option called ${stranger}; there are ${optionNames.join(', ')}.`,
+      `A sandbox has no option called ${unknownOption}; there are ${optionNames.join(', ')}.`,
     );
   }
 }

@@ -6,37 +6,37 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
-import { problemReply, type Reply, type SandboxReply } from './api/answer.ts';
+import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
 import type { SandboxCredentials } from './api/credentials.ts';
 import {
-  crossOrigin,
-  nameIn,
-  preflight,
-  refusedHost,
-  refusedOrigin,
+  createCorsHeaders,
+  parseHostName,
+  createPreflightReply,
+  checkHost,
+  checkOrigin,
   type Callers,
 } from './control/callers.ts';
-import { controlPath, drive, logAfter } from './control/endpoints.ts';
-import { pageReply, unkept } from './control/page-reply.ts';
-import type { SandboxLogEntry } from './faults/log.ts';
+import { controlPath, handleControl, readLogAfter } from './control/endpoints.ts';
+import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
+import type { SandboxLogEntry } from './log.ts';
 import { page } from './page/page.ts';
-import { SandboxError, wordsOf } from './platform/problem.ts';
+import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-/** The most that a body may hold: more than any documented request needs, but for a whole state. */
-const mebibytesOf = (method: string | undefined, path: string): number =>
+/** The maximum size of a body; only a whole state needs more than 1 MiB. */
+const getMaxMebibytes = (method: string | undefined, path: string): number =>
   method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
 
-/** Where a sandbox is to listen. */
+/** The address of a server. */
 export interface ListenOptions {
   /** 0 takes any free port. @default 0 */
   port?: number | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
   /**
-   * Names under which the sandbox may be called, beside `host` and those of the loopback interface: a
-   * container's, for instance. Any other is refused, as a foreign page could use it.
+   * Further names of the sandbox, besides `host` and those of the loopback interface: a container's, for
+   * instance. Any other name is rejected, because a foreign page could use it.
    */
   allowHosts?: readonly string[] | undefined;
 }
@@ -47,7 +47,7 @@ export interface SandboxServer {
   readonly baseUrl: string;
   /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
-  /** The port that was taken. */
+  /** The port of the server. */
   readonly port: number;
   /** Options for `new PaymentsClient(…)`. */
   readonly clientOptions: SandboxCredentials & {
@@ -62,9 +62,9 @@ export interface SandboxServer {
 }
 
 /**
- * Puts a sandbox on a port, with faults on a real socket: a reset is a reset.
+ * Starts a server for a sandbox, with faults on a real socket.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
- *   RangeError when it is not a port at all.
+ *   RangeError when it is not a valid port.
  *
  * @example
  * ```ts
@@ -82,23 +82,23 @@ export async function listen(
   sandbox: Sandbox,
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
-  const { port: wanted = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  // Node would take a text for the path of a socket.
-  if (typeof wanted !== 'number') throw new RangeError('The port has to be a number.');
-  const names = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
-  const callers: Callers = { hosts: new Set(names.map((name) => nameIn(name) ?? name)) };
+  const { port: requestedPort = 0, host = '127.0.0.1', allowHosts = [] } = options;
+  // Node would use a string as the path of a socket.
+  if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
+  const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
+  const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
   const server = createServer((request, response) => {
     void serve(sandbox, callers, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(cannotListen(wanted, host, cause));
+      reject(createListenError(requestedPort, host, cause));
     });
-    server.listen(wanted, host, () => {
+    server.listen(requestedPort, host, () => {
       resolve((server.address() as AddressInfo).port);
     });
   });
-  const rootUrl = `http://${reachable(host)}:${port}`;
+  const rootUrl = `http://${getReachableHost(host)}:${port}`;
   const baseUrl = `${rootUrl}/v0`;
   const close = () =>
     new Promise<void>((resolve) => {
@@ -119,29 +119,34 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
+  const disconnection = new AbortController();
   response.once('close', () => {
-    gone.abort();
+    disconnection.abort();
   });
   try {
-    const url = new URL(urlOf(request));
-    const most = mebibytesOf(request.method, url.pathname);
-    const body = await bodyOf(request, most * mebibyte);
-    const rejection = refusedHost(request.headers.host, callers);
+    const url = new URL(getUrl(request));
+    const maxMebibytes = getMaxMebibytes(request.method, url.pathname);
+    const body = await readRequestBody(request, maxMebibytes * mebibyte);
+    const rejection = checkHost(request.headers.host, callers);
     if (rejection !== undefined) {
       send(response, rejection);
     } else if (body === undefined) {
-      send(response, tooLarge(most));
+      send(response, createTooLargeReply(maxMebibytes));
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(sandbox, request, response, { url, body });
     } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
-      send(response, await pageReply(await page()));
+      send(response, await createPageReply(await page()));
     } else {
-      await serveApi(sandbox, request, response, { url, body, signal: gone.signal, callers });
+      await serveApi(sandbox, request, response, {
+        url,
+        body,
+        signal: disconnection.signal,
+        callers,
+      });
     }
   } catch (cause) {
-    // If the caller has left, which ends a delay, this goes nowhere.
-    send(response, defect(cause));
+    // If the caller aborted, which ends a delay, this is not sent.
+    send(response, createDefectReply(cause));
   }
 }
 
@@ -152,7 +157,7 @@ function serveControl(
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const rejection = refusedOrigin(headers.origin, headers.host);
+  const rejection = checkOrigin(headers.origin, headers.host);
   if (rejection !== undefined) {
     send(response, rejection);
   } else if (
@@ -161,10 +166,10 @@ function serveControl(
     headers.accept?.includes('text/event-stream') === true
   ) {
     const last = request.headers['last-event-id'];
-    follow(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
+    streamLog(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
   } else {
-    const reply = drive(sandbox, { method, url, body });
-    send(response, { ...reply, headers: { ...reply.headers, ...unkept } });
+    const reply = handleControl(sandbox, { method, url, body });
+    send(response, { ...reply, headers: { ...reply.headers, ...uncachedHeaders } });
   }
 }
 
@@ -175,9 +180,9 @@ async function serveApi(
   call: { url: URL; body: string; signal: AbortSignal; callers: Callers },
 ): Promise<void> {
   const { url, body, signal, callers } = call;
-  const readable = crossOrigin(headers.origin, callers);
+  const corsHeaders = createCorsHeaders(headers.origin, callers);
   if (method === 'OPTIONS') {
-    send(response, preflight(readable, headers['access-control-request-headers']));
+    send(response, createPreflightReply(corsHeaders, headers['access-control-request-headers']));
     return;
   }
   const reply = await sandbox.handle({
@@ -188,34 +193,34 @@ async function serveApi(
     body,
     signal,
   });
-  show(
+  sendReply(
     response,
-    'status' in reply ? { ...reply, headers: { ...reply.headers, ...readable } } : reply,
+    'status' in reply ? { ...reply, headers: { ...reply.headers, ...corsHeaders } } : reply,
   );
 }
 
-/** A reader who takes nothing off is let go beyond this; it can come back with the last id. */
-const mostUnread = 8 * mebibyte;
+/** A reader with more unread bytes is disconnected; it can continue after its last id. */
+const maxUnread = 8 * mebibyte;
 
-/** Sends the log as events: what there is after an id, each entry as it comes to its end, each reset. */
-function follow(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
+/** Streams the log as events: the entries after an id, then each completed entry and each reset. */
+function streamLog(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
   let entries: SandboxLogEntry[];
   try {
-    entries = logAfter(sandbox, after);
+    entries = readLogAfter(sandbox, after);
   } catch (problem) {
     if (!(problem instanceof SandboxError)) throw problem;
-    send(response, problemReply(problem));
+    send(response, errorReply(problem));
     return;
   }
-  response.writeHead(200, { ...unkept, 'content-type': 'text/event-stream' });
+  response.writeHead(200, { ...uncachedHeaders, 'content-type': 'text/event-stream' });
   const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
   response.flushHeaders();
   response.write(entries.map(eventOf).join(''));
-  // What there was may be more than that by itself.
-  const most = mostUnread + response.writableLength;
+  // The first entries may be larger than that.
+  const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);
-    if (response.writableLength > most) response.destroy();
+    if (response.writableLength > maxUnreadBytes) response.destroy();
   };
   const stopLog = sandbox.onLog((entry) => {
     write(eventOf(entry));
@@ -231,7 +236,7 @@ function follow(sandbox: Sandbox, response: ServerResponse, after: string | null
   });
 }
 
-function show(response: ServerResponse, reply: SandboxReply): void {
+function sendReply(response: ServerResponse, reply: SandboxReply): void {
   switch (reply.kind) {
     case 'complete':
       send(response, reply);
@@ -246,7 +251,7 @@ function show(response: ServerResponse, reply: SandboxReply): void {
       response.socket?.resetAndDestroy();
       return;
     case 'hang':
-    // No answer, ever.
+    // No response at all.
   }
 }
 
@@ -265,44 +270,47 @@ function sendHalf(
   response.write(bytes.subarray(0, bytes.length >> 1), then);
 }
 
-/** The body as text, or undefined when it is too large. */
-async function bodyOf(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
+/** The body, or undefined when it is too large. */
+async function readRequestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // The rest is still read: many clients never see an answer that comes in the middle of an upload.
-    if (length <= mostBytes) chunks.push(chunk);
+    // The rest is still read, because many clients miss a response in the middle of an upload.
+    if (length <= maxBytes) chunks.push(chunk);
   }
-  return length > mostBytes ? undefined : Buffer.concat(chunks).toString('utf8');
+  return length > maxBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** Proxies send the whole URL, everybody else the path alone; the host does not matter. */
-const urlOf = ({ url = '' }: IncomingMessage) =>
+/** Proxies send the whole URL, other callers the path alone; the host does not matter. */
+const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)
     ? `http://sandbox.invalid/${url.replace(/^\/+/, '')}`
     : url;
 
-const tooLarge = (most: number) =>
-  problemReply(
-    new SandboxError(`The body is larger than ${most} MiB.`, {
+const createTooLargeReply = (maxMebibytes: number) =>
+  errorReply(
+    new SandboxError(`The body is larger than ${maxMebibytes} MiB.`, {
       code: 'body_too_large',
       status: 413,
     }),
   );
 
-const defect = (cause: unknown) =>
-  problemReply(
-    new SandboxError(`The sandbox itself failed: ${wordsOf(cause)}`, {
+const createDefectReply = (cause: unknown) =>
+  errorReply(
+    new SandboxError(`The sandbox itself failed: ${getMessage(cause)}`, {
       code: 'sandbox_defect',
       status: 500,
     }),
   );
 
-function cannotListen(port: number, host: string, cause: NodeJS.ErrnoException): SandboxError {
+function createListenError(port: number, host: string, cause: NodeJS.ErrnoException): SandboxError {
   const why =
     cause.code === 'EADDRINUSE'
-      ? 'something else listens there. Choose another port, or 0 for any free one.'
+      ? 'another process listens there. Choose another port, or 0 for any free one.'
       : `${cause.message}.`;
   return new SandboxError(`The sandbox cannot listen on port ${port} of ${host}: ${why}`, {
     code: 'cannot_listen',
@@ -311,8 +319,8 @@ function cannotListen(port: number, host: string, cause: NodeJS.ErrnoException):
   });
 }
 
-/** A server on every interface is reached through the loopback one; a machine may lack `::1`. */
-function reachable(host: string): string {
+/** The host in the URL; a server on every interface is reached through the loopback interface. */
+function getReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -40,7 +40,7 @@ afterAll(async () => {
 interface Options extends BrowserContextOptions {
   sandbox?: SandboxOptions;
   fill?: (sandbox: Sandbox) => void;
-  /** What the browser itself prints of answers that the test asks for. */
+  /** The console messages of error responses that the test expects. */
   expected?: RegExp;
 }
 
@@ -80,7 +80,7 @@ async function opened(options: Options = {}) {
 
 const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
 
-test('a payment and its balances are seen, and steered to each of its ends', async () => {
+test('shows a payment and its balances, and moves it to each final status', async () => {
   const { payments, row, press } = await opened();
   const pay = (amount: string) =>
     payments.transfers.create({ sourceAccountId: payroll, destinationAccountId: savings, amount });
@@ -103,7 +103,7 @@ test('a payment and its balances are seen, and steered to each of its ends', asy
   expect(await payments.transfers.get(second.id)).toMatchObject({ status: 'failed' });
 });
 
-test('what moves by itself is seen to move, and draws a line', async () => {
+test('shows automatic steps and draws the balance', async () => {
   const { payments, row } = await opened({ sandbox: { autoAdvance: 300 } });
   const line = row('Accounts', savings).locator('path');
   const before = await line.getAttribute('d');
@@ -117,7 +117,7 @@ test('what moves by itself is seen to move, and draws a line', async () => {
   expect(await line.getAttribute('d')).not.toBe(before);
 });
 
-test('works by keyboard, and a row keeps the focus of a button that went away', async () => {
+test('keeps the focus in a row after its button disappeared', async () => {
   const { page, payments, row } = await opened();
   const { id } = await payments.transfers.create({
     sourceAccountId: payroll,
@@ -136,7 +136,7 @@ test('works by keyboard, and a row keeps the focus of a button that went away', 
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${id}: advance.`);
 });
 
-test('a fault strikes, and the attempts of the call stand together', async () => {
+test('groups the attempts of a call that had a fault', async () => {
   const { page, server, payments, part, row, press, says } = await opened({
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -156,37 +156,37 @@ test('a fault strikes, and the attempts of the call stand together', async () =>
   const fates = call.locator('summary .badge');
   await expect
     .poll(() => fates.allTextContents())
-    .toEqual(['refused 503', 'lost: reset', 'answered 200']);
-  await part('Faults').getByText('Every request is answered').waitFor();
+    .toEqual(['rejected 503', 'lost: reset', 'responded 200']);
+  await part('Faults').getByText('Every request gets its normal response').waitFor();
 
   await call.locator('summary').click();
   await call.getByText('Attempt 3').waitFor();
   await call.getByText(`"accountId": "${operating}"`).waitFor();
   await press('Copy as curl GET /v0/transfers');
-  await says('Copied as curl. The shell brings the key.');
+  await says('Copied as curl. The shell provides the key.');
   const command = String(await page.evaluate('navigator.clipboard.readText()'));
   const env = { ...process.env, PAYMENTS_API_KEY: server.clientOptions.apiKey };
   const { stdout } = await run('sh', ['-c', command], { env });
   expect(JSON.parse(stdout)).toMatchObject({ data: expect.any(Array), hasMore: false });
 });
 
-test('one fault is taken out and the others stay', async () => {
+test('removes one fault and keeps the others', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
   // As --failures adds them.
   sandbox.faults.add({ operation: '*', times: 'always', percent: 5, fault: { kind: 'html' } });
-  await says('every request: a late answer, after 5 ms, always');
+  await says('every request: a late response, after 5 ms, always');
   await says('every request: a page of a proxy, for 5 % by chance, always');
-  await press('Remove the fault of every request: a late answer, after 5 ms, always');
-  await says('The fault is gone.');
+  await press('Remove the fault of every request: a late response, after 5 ms, always');
+  await says('Removed the fault.');
   expect(sandbox.faults.list()).toMatchObject([{ operation: 'accounts.get' }, { percent: 5 }]);
   await press('Remove all');
-  await part('Faults').getByText('Every request is answered').waitFor();
+  await part('Faults').getByText('Every request gets its normal response').waitFor();
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('the log can be held, and shows a part of itself', async () => {
+test('pauses and filters the log', async () => {
   const { page, payments, part, press } = await opened();
   await payments.transfers.list();
   await part('Log').getByText('transfers.list').waitFor();
@@ -197,11 +197,11 @@ test('the log can be held, and shows a part of itself', async () => {
   await press('Pause');
   await part('Log').getByText('accounts.list').waitFor();
   await part('Log').getByLabel('Show').selectOption('retried');
-  await part('Log').getByText('No request fits.').waitFor();
+  await part('Log').getByText('No request matches.').waitFor();
   expect(await page.locator('#log summary').count()).toBe(0);
 });
 
-test('gives what the API cannot: money, approval, a Counterparty, an IBAN, a deposit, time', async () => {
+test('offers the actions that the API lacks', async () => {
   const { sandbox, page, row, press, says } = await opened();
   await page.getByLabel(`Amount for ${savings}`).fill('79.50');
   await press(`Fund ${savings}`);
@@ -235,7 +235,7 @@ test('gives what the API cannot: money, approval, a Counterparty, an IBAN, a dep
   expect(sandbox.time.offsetMs).toBe(3_600_000);
 });
 
-test('resets, after it has asked; exports and imports', async () => {
+test('exports, imports and resets the state', async () => {
   const { sandbox, page, payments, part, press, row, says } = await opened();
   await payments.accounts.get(operating);
   const before = sandbox.exportState();
@@ -251,7 +251,7 @@ test('resets, after it has asked; exports and imports', async () => {
   expect(sandbox.accounts.list()).toHaveLength(3);
   await press('Reset …');
   await press('Reset to empty');
-  await says('No Account yet: the API makes them.');
+  await says('No Account yet: the API creates them.');
   await says('No request yet.');
   expect(sandbox.accounts.list()).toEqual([]);
 
@@ -262,15 +262,15 @@ test('resets, after it has asked; exports and imports', async () => {
   await press('Reset to the demo');
   await row('Accounts', 'acc_000004').waitFor();
 
-  // And by somebody else, on whose word the page relies.
+  // Another client resets it, and the page follows.
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
   sandbox.reset();
   await says('No request yet.');
-  await says('No Account yet: the API makes them.');
+  await says('No Account yet: the API creates them.');
 });
 
-test('says what was refused, until it is closed', async () => {
+test('shows the rejection of an action until it is closed', async () => {
   const { page, press } = await opened({ expected: /status of 422/ });
   await page.getByLabel(`Amount for ${savings}`).fill('ten');
   await press(`Fund ${savings}`);
@@ -298,7 +298,7 @@ test('shows text as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('finds the sandbox again after it was away, and shows what it is now', async () => {
+test('reconnects after a restart and shows the new state', async () => {
   const { sandbox, server, page, payments, part } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
@@ -311,7 +311,7 @@ test('finds the sandbox again after it was away, and shows what it is now', asyn
   await part('Accounts').getByText('No Account yet').waitFor();
 });
 
-test('stays fluent with 10,000 Transfers and as many requests', async () => {
+test('stays responsive with 10,000 Transfers and requests', async () => {
   const { sandbox, server, page, row, press } = await opened({
     fill: (sandbox) => {
       seedDemo(sandbox);
@@ -353,20 +353,20 @@ test.each([
   sandbox.faults.add({ operation: 'ibans.get', fault: { kind: 'hang' } });
   await row('Log', '3 attempts').locator('summary').click();
   await page.getByText('Attempt 3').waitFor();
-  const judge = async () => {
+  const checkAccessibility = async () => {
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as {
       violations: { id: string; impact: string; nodes: { html: string }[] }[];
     };
     return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
   };
-  expect(await judge()).toEqual([]);
+  expect(await checkAccessibility()).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   await press('Reset …');
-  expect(await judge()).toEqual([]);
+  expect(await checkAccessibility()).toEqual([]);
 });
 
-test('the whole page is one answer of at most 60 kB, gzip', async () => {
+test('the whole page is one response of at most 60 kB, gzip', async () => {
   const { server } = await opened();
   const html = await (await fetch(server.rootUrl)).text();
   expect(gzipSync(html).length).toBeLessThan(60_000);

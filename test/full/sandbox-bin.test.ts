@@ -67,7 +67,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('starts empty without --seed, on the host it is told', async () => {
+test('starts empty without --seed, on the host of --host', async () => {
   const sandbox = run('--port=0', '--host', 'localhost');
   const variables = await sandbox.variables();
   expect(variables['PAYMENTS_BASE_URL']).toMatch(/^http:\/\/localhost:\d+\/v0$/);
@@ -78,7 +78,7 @@ test('starts empty without --seed, on the host it is told', async () => {
   await sandbox.stop('SIGTERM');
 });
 
-test('lives, lists what is in it, and says a line for each request', async () => {
+test('lists its accounts and prints a line for each request', async () => {
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
   const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key, ...rest } = await sandbox.variables();
   const headers = { authorization: `Bearer ${key}` };
@@ -107,7 +107,7 @@ test('lives, lists what is in it, and says a line for each request', async () =>
   expect(out).not.toContain('\u001b');
 });
 
-test('--quiet says no line, --failures break the same requests in every run', async () => {
+test('--failures affects the same requests in every run, and --quiet prints no line', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
     const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
@@ -126,7 +126,7 @@ test('--quiet says no line, --failures break the same requests in every run', as
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('answers under a name that it was given, and no other', async () => {
+test('responds under the names of --allow-host and no other', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
   const statusUnder = async (host: string) => {
@@ -150,20 +150,20 @@ test('--help prints the usage and ends with status 0', async () => {
   expect(out).toMatchInlineSnapshot(`
     "Usage: payments-sandbox [options]
 
-    Starts a payments Platform in memory and keeps it up until it is interrupted. A page at its
-    address shows what happens; /_sandbox/ drives it from any language: docs/sandbox.md.
+    Starts a payments Platform in memory and runs it until it is interrupted. The page at its
+    address shows what happens; /_sandbox/ controls it from any language: docs/sandbox.md.
 
     Options:
       --port <number>          port to listen on; 0 takes any free one (default: 4010)
       --host <name>            address to listen on (default: 127.0.0.1)
-      --allow-host <name>      another name that it is called by, such as a container's; repeatable
-      --seed demo|<file.json>  start with a small demo world, or with a state from a file
-      --state <file.json>      keep everything in this file, and go on from it; it wins over --seed
-      --auto <ms>|off          how long until something moves by itself (default: 1000)
-      --latency <ms>           how long every answer takes (default: 0)
-      --failures <percent>     let so many of a hundred requests fail
-      --failures-seed <n>      other failures, which are the same in every run (default: 1)
-      --quiet                  no line for each request
+      --allow-host <name>      another name of this host, such as a container's; repeatable
+      --seed demo|<file.json>  start with small demo data, or with a state from a file
+      --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+      --auto <ms>|off          time between the automatic steps (default: 1000)
+      --latency <ms>           time before every response (default: 0)
+      --failures <percent>     share of the requests that fail
+      --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
+      --quiet                  print no line for each request
       --version                print the version and exit
       --help                   print this text and exit
     "
@@ -182,14 +182,14 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to'],
   [['--state', ''], '--state takes the name of a file'],
   [['extra'], 'extra'],
-])('%o is answered with the usage and status 2', async (args, words) => {
+])('prints the usage and ends with status 2 for %o', async (args, words) => {
   const { code, out, err } = await run(...args).ended;
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(words);
   expect(err).toContain('Usage: payments-sandbox');
 });
 
-test('a port that is taken is answered with status 1', async () => {
+test('ends with status 1 when the port is taken', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -199,7 +199,7 @@ test('a port that is taken is answered with status 1', async () => {
   const { code, out, err } = await run('--port', String(port)).ended;
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(
-    `The sandbox cannot listen on port ${port} of 127.0.0.1: something else listens there. Choose another port, or 0 for any free one.\n`,
+    `The sandbox cannot listen on port ${port} of 127.0.0.1: another process listens there. Choose another port, or 0 for any free one.\n`,
   );
 });
 
@@ -216,8 +216,9 @@ async function runHere(...args: string[]) {
   });
   vi.resetModules();
   await import('../../src/sandbox/bin.ts');
-  const own = () => process.listeners('SIGTERM').filter((listener) => !before.includes(listener));
-  return { texts, stop: () => own().forEach((listener) => listener('SIGTERM')) };
+  const getNewListeners = () =>
+    process.listeners('SIGTERM').filter((listener) => !before.includes(listener));
+  return { texts, stop: () => getNewListeners().forEach((listener) => listener('SIGTERM')) };
 }
 
 test('the port is free again after a signal', async () => {

@@ -44,14 +44,14 @@ test('curl alone takes a payment from an entity to its end, and does all the res
   const root = /^export PAYMENTS_ROOT_URL=(.+)$/m.exec(out)?.[1] ?? '';
   expect(out).toContain('sk_sandbox_0000000000000000');
 
-  // A line of its own for each answer, and an end at the first mistake.
+  // One line for each response, and an end at the first mistake.
   const script = `set -e\ncurl() { command curl -s --fail-with-body -w '\\n' "$@"; }\n${lines.join('')}`;
   const shell = spawn('sh', ['-s'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
   shell.stdin.end(script.replaceAll('http://127.0.0.1:4010', root));
   const closed = once(shell, 'close');
-  const said = await text(shell.stdout);
-  expect([said, await closed]).toEqual([said, [0, null]]);
-  const responses = said
+  const output = await text(shell.stdout);
+  expect([output, await closed]).toEqual([output, [0, null]]);
+  const responses = output
     .split('\n')
     .filter((line) => line !== '')
     .map((line): unknown => JSON.parse(line));

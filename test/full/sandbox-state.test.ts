@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Sandbox, seedDemo, type SandboxState } from 'payments-platform-sdk/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 
-// What a process has told somebody outlives it, however it dies.
+// A state survives its process, even after a kill.
 
 const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
 
@@ -82,7 +82,7 @@ test('a state survives SIGTERM to the last change, ids go on one by one, and not
   await second.stop('SIGINT');
 });
 
-test('what control and time have changed is kept as well', async () => {
+test('keeps the changes of control and of automatic steps', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file, '--seed', 'demo', '--auto', '50');
   await first.control('accounts/acc_000003/fund', { method: 'POST', body: '{"amount":"7"}' });
@@ -95,11 +95,11 @@ test('what control and time have changed is kept as well', async () => {
   expect(kept.accounts[2]?.availableBalance).toBe('127.50');
 });
 
-test('fifty SIGKILLs under load lose nothing that was answered a second before, and repeat no id', async () => {
+test('fifty SIGKILLs under load lose no response older than a second and repeat no id', async () => {
   const file = join(folder(), 'state.json');
   const ids = new Set<string>();
   const requests = new Set<string>();
-  /** What was answered, and when. */
+  /** The ids of the responses, and their times. */
   let received: { id: string; at: number }[] = [];
   for (let round = 0; round < 50; round += 1) {
     const process = await start('--state', file, '--quiet', '--auto', '100');
@@ -129,7 +129,7 @@ test('fifty SIGKILLs under load lose nothing that was answered a second before, 
   expect(ids.size).toBeGreaterThan(1000);
 }, 600_000);
 
-test('a file belongs to one process, and to the next as soon as that one is dead', async () => {
+test('a file belongs to one process until that process is dead', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file);
   const second = await (await start('--state', file)).closed;
@@ -142,7 +142,7 @@ test('a file belongs to one process, and to the next as soon as that one is dead
   await third.stop('SIGTERM');
 });
 
-test('of many that come at once for a dead one’s file, one gets it', async () => {
+test('one of many processes gets the file of a dead one', async () => {
   const file = join(folder(), 'state.json');
   await (await start('--state', file)).stop('SIGKILL');
   const all = await Promise.all(Array.from({ length: 6 }, () => start('--state', file)));
@@ -167,7 +167,7 @@ test.each([
   expect(readdirSync(path)).toEqual(['state.json']);
 });
 
-test('a file that cannot be written ends the command', async () => {
+test('ends when the file cannot be written', async () => {
   const { code, err } = await (await start('--state', join(folder(), 'no', 'state.json'))).closed;
   expect([code, err]).toEqual([1, expect.stringContaining('ENOENT')]);
 });

@@ -1,7 +1,7 @@
 /*
  * A sandbox under a steady load, with its page open in a browser:
  * node test/full/soak.ts [requests a minute] [minutes] [flags of the command …].
- * Prints what it answered in, and what its memory and the page's did.
+ * Prints the response times, and the memory of the sandbox and of the page.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function heap(): Promise<number> {
   return Math.round(used / 1024 / 1024);
 }
 
-/** Resident megabytes of the sandbox, as Linux tells it. */
+/** Resident megabytes of the sandbox, as Linux reports it. */
 const megabytes = () =>
   Math.round(
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
@@ -73,14 +73,14 @@ async function one(turn: number): Promise<void> {
   took.push(performance.now() - started);
 }
 
-const began = performance.now();
+const startedAt = performance.now();
 const total = (Number(perMinute) * Number(minutes)) | 0;
 const gap = 60_000 / Number(perMinute);
 const memory: number[] = [];
 const heaps: Promise<number>[] = [];
 const under: Promise<void>[] = [];
 for (let turn = 0; turn < total; turn += 1) {
-  const wait = began + turn * gap - performance.now();
+  const wait = startedAt + turn * gap - performance.now();
   if (wait > 1) await sleep(wait);
   under.push(one(turn));
   if (turn % Math.ceil(total / 10) === 0) {
@@ -91,7 +91,7 @@ for (let turn = 0; turn < total; turn += 1) {
 await Promise.all(under);
 memory.push(megabytes());
 heaps.push(heap());
-const shown = await page.locator('#log .count').textContent();
+const shownCount = await page.locator('#log .count').textContent();
 const held = await Promise.all(heaps);
 await browser.close();
 const log = (await (await fetch(`${root}/_sandbox/log`)).json()) as unknown[];
@@ -100,9 +100,9 @@ child.kill('SIGKILL');
 took.sort((one, other) => one - other);
 const at = (share: number) => `${took[Math.floor(took.length * share)]?.toFixed(1)} ms`;
 console.log(
-  `${total} requests in ${Math.round((performance.now() - began) / 1000)} s, ${failed} failed`,
+  `${total} requests in ${Math.round((performance.now() - startedAt) / 1000)} s, ${failed} failed`,
 );
 console.log(`half within ${at(0.5)}, 99 % within ${at(0.99)}, all within ${at(0.999999)}`);
 console.log(`resident MB: ${memory.join(', ')}; log entries kept ${log.length}`);
-console.log(`the page's heap, MB: ${held.join(', ')}; calls in its log ${shown}`);
+console.log(`the page's heap, MB: ${held.join(', ')}; calls in its log ${shownCount}`);
 console.log(`lines on its console: ${problems}`);

@@ -1,14 +1,15 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { AccountCreatedSchema, AccountSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { aString, call, containing, furnished } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { aString, call, containing } from './calls.ts';
 
 function ticking() {
   let now = Date.UTC(2026, 0, 1);
   return () => (now += 1000);
 }
 
-test('creates an Account and answers the listed fields only', async () => {
+test('creates an Account and responds with the listed fields only', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
   const entity = sandbox.entities.create({ email: 'a@b.example' });
   const { status, body } = await call(sandbox, 'POST', '/accounts', {
@@ -32,7 +33,7 @@ test('creates an Account and answers the listed fields only', async () => {
   expect(AccountCreatedSchema.safeParse(body).success).toBe(true);
 });
 
-test('takes chain and auto-earn from the Settings of the moment of creation', async () => {
+test('copies chain and auto-earn from the Settings when an Account is created', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   await call(sandbox, 'POST', '/accounts', { entityId });
@@ -47,7 +48,7 @@ test('takes chain and auto-earn from the Settings of the moment of creation', as
   expect(after).toMatchObject({ chain: 'polygon', autoEarn: true });
 });
 
-test('refuses an Account of an Entity that does not exist', async () => {
+test('rejects an Account when its Entity does not exist', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/accounts', { entityId: 'ent_1' });
   expect(status).toBe(422);
   expect(body).toMatchObject({
@@ -59,7 +60,7 @@ test('refuses an Account of an Entity that does not exist', async () => {
 
 test('gets and lists Accounts with all their fields', async () => {
   const sandbox = new Sandbox();
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const one = await call(sandbox, 'GET', `/accounts/${source.id}`);
   expect(one.status).toBe(200);
   expect(one.body).toEqual(sandbox.accounts.get(source.id));
@@ -75,9 +76,9 @@ test('gets and lists Accounts with all their fields', async () => {
   expect(all.body).toEqual({ data: sandbox.accounts.list(), hasMore: false, nextCursor: null });
 });
 
-test('PATCH changes the given fields, replaces metadata and moves updatedAt', async () => {
+test('PATCH changes the fields of its body, replaces metadata and updates updatedAt', async () => {
   const sandbox = new Sandbox({ clock: ticking() });
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const patch = (body: unknown) => call(sandbox, 'PATCH', `/accounts/${source.id}`, body);
 
   const first = await patch({ metadata: { a: 1, b: { c: [2n ** 70n] } } });
@@ -98,9 +99,9 @@ test('PATCH changes the given fields, replaces metadata and moves updatedAt', as
   expect(second.body).not.toMatchObject({ updatedAt });
 });
 
-test('funding adds exactly, and reads back with two decimals at least', () => {
+test('funding adds exactly and shows two decimals at least', () => {
   const sandbox = new Sandbox({ clock: ticking() });
-  const { source, destination } = furnished(sandbox);
+  const { source, destination } = createAccounts(sandbox);
   expect(sandbox.accounts.fund(source.id, '0.1').availableBalance).toBe('100.10');
   expect(sandbox.accounts.fund(source.id, '0.2').availableBalance).toBe('100.30');
   expect(sandbox.accounts.fund(source.id, '0.000000000000000001').availableBalance).toBe(
@@ -113,26 +114,26 @@ test('funding adds exactly, and reads back with two decimals at least', () => {
 });
 
 test.each(['0', '0.00', '-1', '1e3', '', ' 1', '1.', '.5', '1.0000000000000000001', 'ten', '1,5'])(
-  'funding refuses %o',
+  'funding rejects %o',
   (amount) => {
     const sandbox = new Sandbox();
-    const { source } = furnished(sandbox);
+    const { source } = createAccounts(sandbox);
     expect(() => sandbox.accounts.fund(source.id, amount)).toThrow(/amount/);
     expect(sandbox.accounts.get(source.id).availableBalance).toBe('100.00');
   },
 );
 
-test('funding refuses a number, and an Account that does not exist', () => {
+test('funding rejects a number and an unknown Account', () => {
   const sandbox = new Sandbox();
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   // @ts-expect-error: amounts are strings
   expect(() => sandbox.accounts.fund(source.id, 5)).toThrow('got number');
   expect(() => sandbox.accounts.fund('acc_9', '5')).toThrow('No account "acc_9" exists');
 });
 
-test('the sandbox can create what the API cannot: other types, currencies and chains', () => {
+test('the sandbox creates Accounts of types, currencies and chains that the API cannot', () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const account = sandbox.accounts.create({
     entityId: entity.id,
     type: 'bank',
@@ -147,9 +148,9 @@ test('the sandbox can create what the API cannot: other types, currencies and ch
   ).toThrow('type: expected one of wallet, bank');
 });
 
-test('the sandbox can make an Account inactive and active again', () => {
+test('the sandbox makes an Account inactive and active again', () => {
   const sandbox = new Sandbox();
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   expect(sandbox.accounts.update(source.id, { status: 'inactive' }).status).toBe('inactive');
   expect(sandbox.accounts.update(source.id, { name: 'Old' })).toMatchObject({
     status: 'inactive',
@@ -158,9 +159,9 @@ test('the sandbox can make an Account inactive and active again', () => {
   expect(sandbox.accounts.update(source.id, { status: 'active' }).status).toBe('active');
 });
 
-test('metadata is kept as it was when it was given', () => {
+test('metadata does not change when the caller changes its object', () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const metadata = { list: [1] };
   const { id } = sandbox.accounts.create({ entityId: entity.id, metadata });
   metadata.list.push(2);

@@ -1,6 +1,6 @@
 import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { Calls, curlOf, fateOf } from '../../src/sandbox/page/attempts.ts';
+import { Calls, formatCurl, getResult } from '../../src/sandbox/page/attempts.ts';
 
 // How the page reads the log; that it shows so in a browser is in test/full/page.test.ts.
 
@@ -30,18 +30,18 @@ function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
-test('what comes again after a failure is one call, the latest call first', () => {
+test('groups a retry with its failed attempt, the latest call first', () => {
   const lost = { status: undefined, fault: 'reset' } as const;
   expect(
     grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('what comes again after an answer is another call', () => {
+test('starts another call when the same request follows a success', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
-test('an attempt is no retry of one more than 90 seconds before', () => {
+test('starts another call when a request follows after more than 90 seconds', () => {
   const failed = entry(1, { status: 503, at: 0 });
   expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
   expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
@@ -57,18 +57,18 @@ test.each([
 });
 
 test.each([
-  ['answered', { status: 201 }],
-  ['answered', { status: 200, fault: 'delay' }],
-  ['refused', { status: 404 }],
-  ['refused', { status: 200, fault: 'html' }],
+  ['responded', { status: 201 }],
+  ['responded', { status: 200, fault: 'delay' }],
+  ['rejected', { status: 404 }],
+  ['rejected', { status: 200, fault: 'html' }],
   ['lost', { status: undefined, fault: 'hang' }],
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],
 ] as const)('%s: %o', (fate, part) => {
-  expect(fateOf(entry(1, part))).toBe(fate);
+  expect(getResult(entry(1, part))).toBe(fate);
 });
 
-test('no more than 10,000 entries are kept, however many arrive', () => {
+test('keeps 10,000 entries when more arrive', () => {
   const calls = new Calls();
   for (let id = 1; id <= 12_000; id += 1) calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }));
   const kept = calls.list();
@@ -76,21 +76,21 @@ test('no more than 10,000 entries are kept, however many arrive', () => {
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
 });
 
-test('a request becomes a command for a shell, which brings the credential', () => {
+test('formats a request as a shell command without its credential', () => {
   const write = entry(1, {
     method: 'POST',
     path: '/v0/transfers',
     query: { note: 'a b' },
     body: { description: "it's $HOME", salt: 2n ** 60n },
   });
-  expect(curlOf(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
+  expect(formatCurl(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
     `curl -X POST 'http://127.0.0.1:4010/v0/transfers?note=a+b'`,
     `-H "authorization: Bearer $PAYMENTS_API_KEY"`,
     `-H 'content-type: application/json'`,
     `--data-raw '{"description":"it'\\''s $HOME","salt":1152921504606846976}'`,
   ]);
   const root = entry(2, { path: '/transactions/{x}' });
-  expect(curlOf(root, 'http://h').split(' \\\n  ')).toEqual([
+  expect(formatCurl(root, 'http://h').split(' \\\n  ')).toEqual([
     `curl -X GET 'http://h/transactions/%7Bx%7D'`,
     '-H "authorization: Bearer $PAYMENTS_JWT"',
   ]);

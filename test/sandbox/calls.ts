@@ -46,17 +46,6 @@ export async function responseOf(response: Response): Promise<ReceivedResponse> 
   };
 }
 
-/** A Platform with one verified Entity and two funded Accounts. */
-export function furnished(sandbox: Sandbox) {
-  const entity = sandbox.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
-  sandbox.entities.approve(entity.id);
-  const source = sandbox.accounts.create({ entityId: entity.id, name: 'Source' });
-  const destination = sandbox.accounts.create({ entityId: entity.id, name: 'Destination' });
-  sandbox.accounts.fund(source.id, '100');
-  sandbox.accounts.fund(destination.id, '5');
-  return { entity, source, destination };
-}
-
 /* Matchers of vitest, which types them as `any`. */
 export const aString: unknown = expect.any(String);
 export const containing = (part: string): unknown => expect.stringContaining(part);

@@ -12,7 +12,7 @@ test.each([
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
-test('an object is asked as its own method', () => {
+test('calls now as a method of the clock object', () => {
   class Ticking {
     #now = 0;
     now() {
@@ -24,20 +24,20 @@ test('an object is asked as its own method', () => {
   expect(createdAt(sandbox) < createdAt(sandbox)).toBe(true);
 });
 
-test.each([undefined, Date])('without a clock, or with Date itself, it is now (%#)', (clock) => {
+test.each([undefined, Date])('uses the system time without a clock and with Date (%#)', (clock) => {
   const before = Date.now();
   const at = Date.parse(createdAt(new Sandbox({ clock })));
   expect(at).toBeGreaterThanOrEqual(before);
   expect(at).toBeLessThanOrEqual(Date.now());
 });
 
-test('a clock that tells no time is refused at once', () => {
+test('rejects a clock without a valid time when it is constructed', () => {
   expect(() => new Sandbox({ clock: () => Number.NaN })).toThrow(TypeError);
   // @ts-expect-error: a text is no time
   expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
 });
 
-test('a clock that breaks later rejects the call and is no answer of the platform', async () => {
+test('rejects the call without a response when the clock breaks later', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   now = Number.NaN;
@@ -46,7 +46,7 @@ test('a clock that breaks later rejects the call and is no answer of the platfor
   );
 });
 
-test('a clock that breaks for one moment does not turn a defect into an answer', async () => {
+test('sends no response when the clock breaks for one moment', async () => {
   let broken = false;
   const sandbox = new Sandbox({
     clock() {
@@ -81,15 +81,15 @@ test('a delay waits on the timer of the clock', async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('a delay that is called off clears the timer of the clock', async () => {
+test('a delay clears the timer of the clock when its caller aborts', async () => {
   const cleared: unknown[] = [];
   const clock = {
     now: () => 0,
     setTimeout: () => 'the timer',
     clearTimeout: (timer: unknown) => cleared.push(timer),
   };
-  for (const given of [clock, { now: clock.now, setTimeout: clock.setTimeout }]) {
-    const sandbox = new Sandbox({ clock: given });
+  for (const delayClock of [clock, { now: clock.now, setTimeout: clock.setTimeout }]) {
+    const sandbox = new Sandbox({ clock: delayClock });
     sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 5 } });
     const target = new AbortController();
     const pending = sandbox.fetch('https://h/v0/entities', { signal: target.signal });
@@ -113,7 +113,7 @@ test('a delay waits on fake timers that were installed after the sandbox', async
   }
 });
 
-test('a caller who left before the delay began is not made to wait', async () => {
+test('a delay rejects at once when its caller has aborted before', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
   const url = 'https://h/v0/entities';

@@ -5,13 +5,14 @@ import { text } from 'node:stream/consumers';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { pageReply } from '../../src/sandbox/control/page-reply.ts';
+import { createPageReply } from '../../src/sandbox/control/page-reply.ts';
 import { parseJson } from '../../src/internal/json.ts';
-import { aString, containing, furnished, having } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { aString, containing, having } from './calls.ts';
 
-// What drives a sandbox from outside: any language, no key, and nobody else's page.
+// The control endpoints: any language, no key, and no foreign page.
 
-async function world(options?: ListenOptions) {
+async function setup(options?: ListenOptions) {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   const server = await listen(sandbox, options);
   onTestFinished(() => server.close());
@@ -33,9 +34,9 @@ async function world(options?: ListenOptions) {
   return { sandbox, server, ask, key: { authorization: `Bearer ${sandbox.apiKey}` } };
 }
 
-test('moves transfers, money and verification, and answers what became of them', async () => {
-  const { sandbox, ask } = await world();
-  const { source, destination, entity } = furnished(sandbox);
+test('moves transfers, money and verification, and responds with the changed record', async () => {
+  const { sandbox, ask } = await setup();
+  const { source, destination, entity } = createAccounts(sandbox);
   const pay = () =>
     sandbox.transfers.create({
       sourceAccountId: source.id,
@@ -91,9 +92,9 @@ test.each([
   ['GET', '/_sandbox/log?after=x', undefined, 400, 'invalid_query'],
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
-])('%s %s with %j is answered %i %s', async (method, path, body, status, code) => {
-  const { sandbox, ask } = await world();
-  furnished(sandbox);
+])('%s %s with %j responds with %i %s', async (method, path, body, status, code) => {
+  const { sandbox, ask } = await setup();
+  createAccounts(sandbox);
   const before = sandbox.exportState();
   expect(await ask(method, path, body)).toMatchObject({
     status,
@@ -102,8 +103,8 @@ test.each([
   expect(sandbox.exportState()).toEqual(before);
 });
 
-test('faults come and go as JSON, "always" among them', async () => {
-  const { ask, key } = await world();
+test('adds, lists and removes faults as JSON, also with "always"', async () => {
+  const { ask, key } = await setup();
   const always = {
     operation: 'entities.list',
     times: 'always',
@@ -126,8 +127,8 @@ test('faults come and go as JSON, "always" among them', async () => {
   expect((await ask('GET', '/v0/entities', undefined, key)).status).toBe(200);
 });
 
-test('the log says what arrived, and leaves control out of it', async () => {
-  const { ask, key } = await world();
+test('the log holds the requests of the API and none of control', async () => {
+  const { ask, key } = await setup();
   await ask('POST', '/v0/entities', '{"email":"a@b.example"}', key);
   await ask('POST', '/_sandbox/entities/ent_000001/approve');
   await ask('GET', '/v0/entities?limit=1', undefined, key);
@@ -150,8 +151,8 @@ test('the log says what arrived, and leaves control out of it', async () => {
   expect(all.headers['cache-control']).toBe('no-store');
 });
 
-test('the log as events: what there is, then each request when it is answered, and a reset', async () => {
-  const { sandbox, server, ask, key } = await world();
+test('streams the existing entries, then each completed request and each reset', async () => {
+  const { sandbox, server, ask, key } = await setup();
   await ask('GET', '/v0/entities', undefined, key);
   await ask('GET', '/v0/accounts', undefined, key);
   const request = httpRequest(`${server.rootUrl}/_sandbox/log?after=1`, {
@@ -182,8 +183,8 @@ test('the log as events: what there is, then each request when it is answered, a
   response.destroy();
 });
 
-test('an event stream that comes again with its last id misses nothing and repeats nothing', async () => {
-  const { server, ask, key } = await world();
+test('continues an event stream after its last id without a gap or a repetition', async () => {
+  const { server, ask, key } = await setup();
   for (let call = 0; call < 3; call += 1) await ask('GET', '/v0/entities', undefined, key);
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream', 'last-event-id': '2' },
@@ -194,9 +195,9 @@ test('an event stream that comes again with its last id misses nothing and repea
   response.destroy();
 });
 
-test('the state goes out and in, and its ids with it', async () => {
-  const { sandbox, ask, key } = await world();
-  furnished(sandbox);
+test('exports and imports the state with its ids', async () => {
+  const { sandbox, ask, key } = await setup();
+  createAccounts(sandbox);
   const saved = await ask('GET', '/_sandbox/state');
   expect(saved.body).toMatchObject({ version: 1, entities: [{ id: 'ent_000001' }] });
   expect(await ask('POST', '/_sandbox/reset')).toMatchObject({ status: 204, body: '' });
@@ -208,15 +209,15 @@ test('the state goes out and in, and its ids with it', async () => {
   expect(body).toMatchObject({ id: 'ent_000002' });
 });
 
-test('reset furnishes again, with new ids', async () => {
-  const { sandbox, ask } = await world();
+test('reset seeds the demo again with new ids', async () => {
+  const { sandbox, ask } = await setup();
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   expect(sandbox.entities.list().map(({ id }) => id)).toEqual(['ent_000003', 'ent_000004']);
 });
 
-test('the clock is set on', async () => {
-  const { ask, key } = await world();
+test('advances the clock', async () => {
+  const { ask, key } = await setup();
   expect(await ask('POST', '/_sandbox/clock', '{"advanceMs":60000}')).toMatchObject({
     status: 200,
     body: { now: '2026-01-01T00:01:00.000Z', offsetMs: 60_000 },
@@ -225,8 +226,8 @@ test('the clock is set on', async () => {
   expect(body).toMatchObject({ createdAt: '2026-01-01T00:01:00.000Z' });
 });
 
-test('a state may be large, anything else not', async () => {
-  const { sandbox, ask } = await world();
+test('accepts a large body for a state and rejects it elsewhere', async () => {
+  const { sandbox, ask } = await setup();
   const state = JSON.stringify(sandbox.exportState());
   expect((await ask('PUT', '/_sandbox/state', state + ' '.repeat(20_000_000))).status).toBe(204);
   expect(await ask('PUT', '/_sandbox/state', ' '.repeat(64 * 2 ** 20 + 1))).toMatchObject({
@@ -236,7 +237,7 @@ test('a state may be large, anything else not', async () => {
   expect((await ask('POST', '/_sandbox/reset', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
 });
 
-test('steps that are due are taken before control looks', async () => {
+test('takes the due steps before control reads the state', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 1000 });
   const server = await listen(sandbox);
@@ -257,8 +258,8 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])('under the name %j every path answers %i', async (host, status) => {
-  const { ask, key } = await world();
+])('under the name %j every path responds with %i', async (host, status) => {
+  const { ask, key } = await setup();
   for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
     const reply = await ask('GET', path, undefined, { ...key, host });
     expect(reply.status).toBe(status);
@@ -266,8 +267,8 @@ test.each([
   }
 });
 
-test('a sandbox can be given further names', async () => {
-  const { ask } = await world({ allowHosts: ['Platform', 'two.example:4010'] });
+test('accepts further names of its host', async () => {
+  const { ask } = await setup({ allowHosts: ['Platform', 'two.example:4010'] });
   const statusUnder = async (host: string) =>
     (await ask('GET', '/_sandbox/state', undefined, { host })).status;
   expect(await statusUnder('platform:4010')).toBe(200);
@@ -275,10 +276,10 @@ test('a sandbox can be given further names', async () => {
   expect(await statusUnder('three.example')).toBe(403);
 });
 
-test('control is refused to every other origin, and changes nothing', async () => {
-  const { sandbox, server, ask } = await world();
+test('rejects control from every other origin without a change', async () => {
+  const { sandbox, server, ask } = await setup();
   const { port } = server;
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const fund = async (origin: string) =>
     (await ask('POST', `/_sandbox/accounts/${source.id}/fund`, '{"amount":"1"}', { origin }))
       .status;
@@ -299,8 +300,8 @@ test('control is refused to every other origin, and changes nothing', async () =
   expect(await fund(`http://127.0.0.1:${port}`)).toBe(200);
 });
 
-test('a page of another port of this machine may read the API', async () => {
-  const { ask, key } = await world();
+test('lets a page of another port of this machine read the API', async () => {
+  const { ask, key } = await setup();
   const origin = 'http://localhost:5173';
   const preflight = await ask('OPTIONS', '/v0/transfers', undefined, {
     origin,
@@ -323,12 +324,12 @@ test('a page of another port of this machine may read the API', async () => {
   const foreign = { ...key, origin: 'https://evil.example' };
   const read = await ask('GET', '/v0/entities', undefined, foreign);
   expect(read.headers).not.toHaveProperty('access-control-allow-origin');
-  const asked = await ask('OPTIONS', '/v0/entities', undefined, foreign);
-  expect(asked.headers).not.toHaveProperty('access-control-allow-methods');
+  const preflightResponse = await ask('OPTIONS', '/v0/entities', undefined, foreign);
+  expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
-test('a wrong base path is answered with the right one, and logged', async () => {
-  const { sandbox, ask, key } = await world();
+test('responds to a wrong base path with the correct one and logs it', async () => {
+  const { sandbox, ask, key } = await setup();
   sandbox.accounts.list();
   for (const [wrong, right] of [
     ['/x/y/v0/accounts', '/v0/accounts'],
@@ -338,14 +339,14 @@ test('a wrong base path is answered with the right one, and logged', async () =>
     const { status, body } = await ask('GET', String(wrong), undefined, key);
     expect([status, body]).toMatchObject([
       404,
-      { code: 'not_found', error: containing(`The right one is ${right}:`) },
+      { code: 'not_found', error: containing(`The correct one is ${right}:`) },
     ]);
   }
   expect(sandbox.log).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);
 });
 
-test('the page may be framed by nobody and loads nothing from elsewhere', async () => {
-  const { ask } = await world();
+test('the policy of the page forbids frames and foreign sources', async () => {
+  const { ask } = await setup();
   const { status, headers } = await ask('GET', '/');
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -355,16 +356,18 @@ test('the page may be framed by nobody and loads nothing from elsewhere', async 
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
 });
 
-test('of the page, the scripts that stand in it run and no other', async () => {
-  const { headers } = await pageReply('<script>alert(1)</script><p>text</p><script>2</script>');
+test('the policy of the page allows its own scripts and no other', async () => {
+  const { headers } = await createPageReply(
+    '<script>alert(1)</script><p>text</p><script>2</script>',
+  );
   const hash = (script: string) => createHash('sha256').update(script).digest('base64');
   expect(headers['content-security-policy']).toContain(
     `script-src 'sha256-${hash('alert(1)')}' 'sha256-${hash('2')}';`,
   );
 });
 
-test('a reader of the log who takes nothing off is let go, and memory with it', async () => {
-  const { server, ask, key } = await world();
+test('disconnects a reader of the log when too many bytes are unread', async () => {
+  const { server, ask, key } = await setup();
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream' },
   }).end();

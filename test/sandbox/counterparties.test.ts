@@ -1,11 +1,12 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { CounterpartySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { call, furnished } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { call } from './calls.ts';
 
-test('creates a bank account whose number nobody gets to see', async () => {
+test('creates a bank account and masks its number', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const created = sandbox.counterparties.create({
     entityId: entity.id,
     name: 'Green Bean Imports',
@@ -33,9 +34,9 @@ test('creates a bank account whose number nobody gets to see', async () => {
   expect(sandbox.counterparties.get(created.id)).toEqual(created);
 });
 
-test('a short account number shows half of itself at most', () => {
+test('masks at least half of a short account number', () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const masked = (accountNumber: string) =>
     sandbox.counterparties.create({ entityId: entity.id, accountNumber }).accountNumber;
   expect(masked('1234')).toBe('****34');
@@ -45,7 +46,7 @@ test('a short account number shows half of itself at most', () => {
 
 test('creates a wallet', () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const wallet = sandbox.counterparties.create({
     entityId: entity.id,
     name: 'Treasury',
@@ -63,10 +64,10 @@ test('creates a wallet', () => {
   });
 });
 
-test('makes up what is left out, the same way in every sandbox', () => {
+test('makes up absent fields the same way in every sandbox', () => {
   const make = () => {
     const sandbox = new Sandbox({ clock: () => 0 });
-    const { entity } = furnished(sandbox);
+    const { entity } = createAccounts(sandbox);
     sandbox.settings.update({ defaultChain: 'arbitrum' });
     return [
       sandbox.counterparties.create({ entityId: entity.id }),
@@ -84,9 +85,9 @@ test('makes up what is left out, the same way in every sandbox', () => {
   expect(other?.routingNumber).not.toBe(bank?.routingNumber);
 });
 
-test('refuses fields of the other type, malformed numbers and unknown Entities', () => {
+test('rejects fields of the other type, malformed numbers and unknown Entities', () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const { id: entityId } = entity;
   const { counterparties } = sandbox;
   expect(() => counterparties.create({ entityId, type: 'wallet', bankName: 'B' })).toThrow(
@@ -104,9 +105,9 @@ test('refuses fields of the other type, malformed numbers and unknown Entities',
   expect(counterparties.list()).toEqual([]);
 });
 
-test('lists Counterparties, of one Entity if asked', async () => {
+test('lists Counterparties, filtered by Entity', async () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const other = sandbox.entities.create({ email: 'b@example.com' });
   const mine = sandbox.counterparties.create({ entityId: entity.id });
   const theirs = sandbox.counterparties.create({ entityId: other.id });
@@ -117,9 +118,9 @@ test('lists Counterparties, of one Entity if asked', async () => {
   expect(sandbox.counterparties.list()).toEqual([mine, theirs]);
 });
 
-test('deleting answers 204 without a body, and the Counterparty is gone', async () => {
+test('DELETE responds with 204 and removes the Counterparty', async () => {
   const sandbox = new Sandbox();
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
   const kept = sandbox.counterparties.create({ entityId: entity.id });
   const deleted = await call(sandbox, 'DELETE', `/counterparties/${id}`);
@@ -134,9 +135,9 @@ test('deleting answers 204 without a body, and the Counterparty is gone', async 
   expect(sandbox.counterparties.create({ entityId: entity.id }).id).toBe('cpty_000003');
 });
 
-test('deleting fails the pending transfers to it, and no others', async () => {
+test('DELETE fails the pending transfers to the Counterparty and no others', async () => {
   const sandbox = new Sandbox();
-  const { entity, source, destination } = furnished(sandbox);
+  const { entity, source, destination } = createAccounts(sandbox);
   const [gone, kept] = ['a', 'b'].map((name) =>
     sandbox.counterparties.create({ entityId: entity.id, name }),
   );
@@ -170,9 +171,9 @@ test('deleting fails the pending transfers to it, and no others', async () => {
   expect(() => sandbox.counterparties.delete(kept.id)).toThrow('No counterparty');
 });
 
-test('a Counterparty that was read can be created again: null counts as left out', () => {
+test('creates a Counterparty from one that was read, with null as absent', () => {
   const sandbox = new Sandbox({ clock: () => new Date('2026-01-01T00:00:00Z') });
-  const { entity } = furnished(sandbox);
+  const { entity } = createAccounts(sandbox);
   for (const type of ['wallet', 'bank_account'] as const) {
     const { id, createdAt, ...read } = sandbox.counterparties.create({ entityId: entity.id, type });
     const again = sandbox.counterparties.create({ ...read, type });

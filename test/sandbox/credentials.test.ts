@@ -14,11 +14,11 @@ async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   return { status, ...(body as { error: string; code: string }), body };
 }
 
-test('versioned endpoints take the API key, root endpoints the JWT', async () => {
+test('versioned endpoints accept the API key and root endpoints the JWT', async () => {
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
-  // Authorised, and so told that its body is missing.
+  // Authorised, so the error is the missing body.
   expect((await ask(sandbox, root, `Bearer ${sandbox.jwt}`)).code).toBe('body_required');
 });
 
@@ -38,36 +38,36 @@ test.each([
   expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
 });
 
-test('the right credential in the wrong place is told where it belongs', async () => {
+test('names the endpoint of a credential when it arrives at the wrong one', async () => {
   const sandbox = new Sandbox();
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
   expect(jwt.error).toBe(
-    'The JWT arrived where the API key belongs. Endpoints under /v0 want the API key in the Authorization header, after the word "Bearer".',
+    'The JWT arrived where the API key belongs. Endpoints under /v0 need the API key in the Authorization header, after the word "Bearer".',
   );
   const key = await ask(sandbox, root, `Bearer ${sandbox.apiKey}`);
   expect(key.status).toBe(401);
   expect(key.error).toBe(
-    'The API key arrived where the JWT belongs. Endpoints without a version segment want the JWT in the Authorization header, after the word "Bearer".',
+    'The API key arrived where the JWT belongs. Endpoints without a version segment need the JWT in the Authorization header, after the word "Bearer".',
   );
 });
 
-test('the client shows every word of it: none looks like a credential', async () => {
+test('the client shows the whole message without a redaction', async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
-  const told = async (call: PromiseLike<unknown>) =>
+  const readMessage = async (call: PromiseLike<unknown>) =>
     Promise.resolve(call).catch((error: unknown) => error);
   const payments = new PaymentsClient({ ...clientOptions, apiKey: `${apiKey}0`, jwt: `${jwt}0` });
   const address = `0x${'a'.repeat(40)}` as const;
   for (const call of [payments.entities.list(), payments.instructions.list({ address })]) {
-    const error = await told(call);
+    const error = await readMessage(call);
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(String(error)).toContain('in the Authorization header, after the word "Bearer".');
     expect(String(error)).not.toContain('[redacted]');
   }
 });
 
-test('an unauthorised call changes nothing, and learns nothing about its body', async () => {
+test('an unauthorised call gets 401 before its body is validated', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
   expect(response.status).toBe(401);
@@ -75,7 +75,7 @@ test('an unauthorised call changes nothing, and learns nothing about its body', 
   expect((await sandbox.fetch(versioned, { method: 'POST', body: '{' })).status).toBe(401);
 });
 
-test('has fixed credentials that look like those of the platform', () => {
+test('has fixed credentials in the format of the platform', () => {
   const sandbox = new Sandbox();
   expect(sandbox.apiKey).toMatch(/^sk_sandbox_\w+$/);
   const parts = sandbox.jwt.split('.');
@@ -85,7 +85,7 @@ test('has fixed credentials that look like those of the platform', () => {
   expect(new Sandbox().clientOptions.apiKey).toBe(sandbox.apiKey);
 });
 
-test('accepts other credentials if told to', async () => {
+test('accepts configured credentials', async () => {
   const sandbox = new Sandbox({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect(sandbox.clientOptions).toMatchObject({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect((await ask(sandbox, versioned, 'Bearer sk_mine')).status).toBe(200);
@@ -95,7 +95,7 @@ test('accepts other credentials if told to', async () => {
 });
 
 test.each([{ apiKey: 'key' }, { apiKey: 'sk_with space' }, { jwt: 'a.b' }, { jwt: 'é.b.c' }])(
-  'refuses credentials that could not be any: %o',
+  'rejects malformed credentials: %o',
   (options) => {
     expect(() => new Sandbox(options)).toThrow(TypeError);
     expect(() => new Sandbox(options)).not.toThrow(Object.values(options)[0]);

@@ -5,7 +5,7 @@ import { call, matching } from './calls.ts';
 
 const clock = () => Date.UTC(2026, 0, 31, 12);
 
-test('creates an Entity that has everything ahead of it, and answers without its status', async () => {
+test('creates an unverified Entity and responds without its status', async () => {
   const sandbox = new Sandbox({ clock });
   const { status, body } = await call(sandbox, 'POST', '/entities', {
     email: 'ada@example.com',
@@ -31,7 +31,7 @@ test('a business name makes an Entity a business', async () => {
   expect(sandbox.entities.get('ent_000001').type).toBe('business');
 });
 
-test('gets one Entity and lists them all, with their status', async () => {
+test('gets and lists Entities with their status', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'one@example.com' });
   sandbox.entities.create({ email: 'two@example.com' });
@@ -47,7 +47,7 @@ test('gets one Entity and lists them all, with their status', async () => {
   ]);
 });
 
-test('an Entity can be approved, rejected, and set to any documented status', () => {
+test('approves and rejects an Entity and sets any documented status', () => {
   const sandbox = new Sandbox();
   const { id } = sandbox.entities.create({ email: 'a@b.example' });
   expect(sandbox.entities.approve(id)).toMatchObject({
@@ -71,7 +71,7 @@ test('an Entity can be approved, rejected, and set to any documented status', ()
   ).toThrow(/kycStatus: expected one of not_started, pending/);
 });
 
-test('the direct methods check their input and know their Entities', () => {
+test('the direct methods reject invalid input and unknown Entities', () => {
   const sandbox = new Sandbox();
   expect(() => sandbox.entities.create({ email: 'nobody' })).toThrow(/email: expected an email/);
   expect(() => sandbox.entities.approve('ent_9')).toThrow(SandboxError);
@@ -79,7 +79,7 @@ test('the direct methods check their input and know their Entities', () => {
   expect(sandbox.entities.list()).toEqual([]);
 });
 
-test('what a method returns is a copy', () => {
+test('a method returns a copy', () => {
   const sandbox = new Sandbox();
   const entity = sandbox.entities.create({ email: 'a@b.example' });
   entity.email = 'changed';

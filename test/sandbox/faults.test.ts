@@ -9,14 +9,15 @@ import {
   type SandboxFaultRule,
 } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
-import { failureRules } from '../../src/sandbox/faults/faults.ts';
+import { createFailureRules } from '../../src/sandbox/faults/faults.ts';
 import { expect, test } from 'vitest';
-import { call, furnished, having } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { call, having } from './calls.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 
-function world(options: SandboxOptions = {}) {
+function setup(options: SandboxOptions = {}) {
   const sandbox = new Sandbox(options);
-  const { source, destination } = furnished(sandbox);
+  const { source, destination } = createAccounts(sandbox);
   const key = { authorization: `Bearer ${sandbox.apiKey}` };
   const terms = {
     sourceAccountId: source.id,
@@ -46,8 +47,8 @@ function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
 }
 const textOf = (response: Response) => response.text();
 
-test('a status fault answers the error body and changes nothing', async () => {
-  const { inject, send, committed } = world();
+test('a status fault responds with the error body and changes nothing', async () => {
+  const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 503, retryAfter: 2 });
   const { status, headers, body } = await send();
   expect(status).toBe(503);
@@ -55,7 +56,7 @@ test('a status fault answers the error body and changes nothing', async () => {
   expect(headers.get('content-type')).toBe('application/json');
   expect(headers.get('x-request-id')).toBe('req_000001');
   expect(body).toEqual({
-    error: 'The sandbox was told to answer with status 503.',
+    error: 'The sandbox simulates a response with status 503.',
     code: 'injected_fault',
     details: null,
   });
@@ -64,8 +65,8 @@ test('a status fault answers the error body and changes nothing', async () => {
   expect((await send()).status).toBe(201);
 });
 
-test('a status fault can strike after the commit, with words and headers of its own', async () => {
-  const { inject, send, committed } = world();
+test('a status fault after the commit responds with its message and headers', async () => {
+  const { inject, send, committed } = setup();
   inject({
     kind: 'status',
     status: 429,
@@ -83,8 +84,8 @@ test('a status fault can strike after the commit, with words and headers of its 
   expect(committed()).toBe(1);
 });
 
-test('a status below 400 keeps the true body of a call that took effect', async () => {
-  const { inject, send, committed } = world();
+test('a status below 400 keeps the real body when the call took effect', async () => {
+  const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
   inject({ kind: 'status', status: 302, headers: { location: '/x' }, when: 'after_commit' });
@@ -103,8 +104,8 @@ test.each([
   [{ kind: 'html' }, 502, 0],
   [{ kind: 'html', status: 200 }, 200, 0],
   [{ kind: 'html', status: 504, when: 'after_commit' }, 504, 1],
-] as const)('an html fault answers a page: %o', async (fault, status, count) => {
-  const { inject, raw, committed } = world();
+] as const)('an html fault responds with a page: %o', async (fault, status, count) => {
+  const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
   expect(response.status).toBe(status);
@@ -113,20 +114,20 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('the words of its page read well behind the status', async () => {
+test('an error shows the text of the page after the status', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
   await expect(payments.entities.list({}, { maxRetries: 0 })).rejects.toThrow(
-    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, which the sandbox was told to show/,
+    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, simulated by the sandbox/,
   );
 });
 
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('a reset %s rejects as Node.js does', async (when, count) => {
-  const { inject, raw, committed } = world();
+] as const)('a reset %s rejects like the fetch of Node.js', async (when, count) => {
+  const { inject, raw, committed } = setup();
   inject({ kind: 'reset', when });
   const error: unknown = await raw().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TypeError);
@@ -141,8 +142,8 @@ test.each([
   [{ kind: 'truncated_body' }, 1, 201],
   [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
   [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
-] as const)('a truncated body breaks off in the middle: %o', async (fault, count, status) => {
-  const { inject, raw, committed } = world();
+] as const)('a truncated body ends in the middle: %o', async (fault, count, status) => {
+  const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
   expect(response.status).toBe(status);
@@ -163,9 +164,9 @@ test.each([
   [{ kind: 'stalled_body' }, 1, 201],
   [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'a stalled body stops in the middle until it is called off: %o',
+  'a stalled body stops in the middle until its caller aborts: %o',
   async (fault, count, status) => {
-    const { inject, raw, committed } = world();
+    const { inject, raw, committed } = setup();
     inject(fault);
     const { signal, abort } = controller();
     const response = await raw(signal);
@@ -183,8 +184,8 @@ test.each([
   },
 );
 
-test('a stalled body that nobody reads any more leaves no listener behind', async () => {
-  const { inject, raw } = world();
+test('a stalled body removes its listener when it is cancelled', async () => {
+  const { inject, raw } = setup();
   inject({ kind: 'stalled_body' });
   const { signal } = controller();
   const response = await raw(signal);
@@ -197,8 +198,8 @@ test('a stalled body that nobody reads any more leaves no listener behind', asyn
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)('a hang answers nothing until it is called off: %o', async (fault, count) => {
-  const { inject, raw, committed } = world();
+] as const)('a hang sends no response until its caller aborts: %o', async (fault, count) => {
+  const { inject, raw, committed } = setup();
   inject(fault);
   const { signal, abort } = controller();
   const pending = raw(signal);
@@ -212,8 +213,8 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('a hang whose caller left already ends at once', async () => {
-  const { sandbox, inject } = world();
+test('a hang ends at once when its caller aborted before', async () => {
+  const { sandbox, inject } = setup();
   inject({ kind: 'hang' }, { operation: 'entities.list' });
   const { signal, abort } = controller();
   const request = new Request('https://h/v0/entities', { signal });
@@ -224,11 +225,11 @@ test('a hang whose caller left already ends at once', async () => {
 });
 
 test.each(['hang', 'stalled_body'] as const)(
-  'garbage collection does not make a %s forget its signal',
+  'a %s keeps its signal through garbage collection',
   async (kind) => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const { sandbox, inject } = world();
+    const { sandbox, inject } = setup();
     inject({ kind }, { operation: 'entities.list' });
     const { signal, abort } = controller();
     const pending = sandbox
@@ -246,10 +247,10 @@ test.each(['hang', 'stalled_body'] as const)(
   },
 );
 
-test('a delay takes effect at once and answers late', async () => {
+test('a delay takes effect at once and responds late', async () => {
   const timers: { run: () => void; ms: number }[] = [];
   const setTimeout = (run: () => void, ms: number): number => timers.push({ run, ms });
-  const { inject, send, committed } = world({ clock: { now: () => 0, setTimeout } });
+  const { inject, send, committed } = setup({ clock: { now: () => 0, setTimeout } });
   inject({ kind: 'delay', ms: 60_000 });
   const pending = send();
   await expect.poll(() => timers.map(({ ms }) => ms)).toEqual([60_000]);
@@ -260,8 +261,8 @@ test('a delay takes effect at once and answers late', async () => {
   expect((await pending).status).toBe(201);
 });
 
-test('a delay that is over listens no more', async () => {
-  const { sandbox, inject, raw } = world();
+test('a delay removes its listener when it is over', async () => {
+  const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 200 });
   const { signal } = controller();
   const pending = raw(signal);
@@ -271,8 +272,8 @@ test('a delay that is over listens no more', async () => {
   expect(getEventListeners(signal, 'abort')).toHaveLength(during - 1);
 });
 
-test('a delay ends when it is called off', async () => {
-  const { sandbox, inject, raw } = world();
+test('a delay ends when its caller aborts', async () => {
+  const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 60_000 });
   const { signal, abort } = controller();
   const pending = raw(signal);
@@ -282,8 +283,8 @@ test('a delay ends when it is called off', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('strikes once by default, or as often as told, after as many as told', async () => {
-  const { inject, send } = world();
+test('affects one request by default, or times requests after a number of others', async () => {
+  const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];
     for (let turn = 0; turn < count; turn += 1) seen.push((await send()).status);
@@ -297,8 +298,8 @@ test('strikes once by default, or as often as told, after as many as told', asyn
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('a request meets one fault, of the oldest rule, and counts for every rule', async () => {
-  const { inject, send } = world();
+test('a request gets the fault of the oldest rule and counts for every rule', async () => {
+  const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });
   inject({ kind: 'status', status: 502 }, { operation: '*' });
@@ -309,15 +310,15 @@ test('a request meets one fault, of the oldest rule, and counts for every rule',
   expect((await send()).status).toBe(201);
 });
 
-test('clear forgets every rule', async () => {
-  const { sandbox, inject, send } = world();
+test('clear removes every rule', async () => {
+  const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { times: Infinity });
   sandbox.faults.clear();
   expect((await send()).status).toBe(201);
 });
 
-test('a rule is for one operation, and "*" for every request', async () => {
-  const { sandbox, inject, send } = world();
+test('a rule applies to one operation, and "*" to every request', async () => {
+  const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { operation: 'transfers.list' });
   expect((await send()).status).toBe(201);
   expect((await call(sandbox, 'GET', '/transfers')).status).toBe(500);
@@ -326,8 +327,8 @@ test('a rule is for one operation, and "*" for every request', async () => {
   expect((await send()).status).toBe(500);
 });
 
-test('a fault strikes whatever the platform would have answered', async () => {
-  const { sandbox, inject } = world();
+test('a fault applies before authorisation and validation', async () => {
+  const { sandbox, inject } = setup();
   inject({ kind: 'status', status: 503 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
   expect(unauthorised.status).toBe(503);
@@ -337,24 +338,24 @@ test('a fault strikes whatever the platform would have answered', async () => {
   await expect(refused.text()).rejects.toThrow('terminated');
 });
 
-test('a success is shown of nothing that was refused', async () => {
-  const { sandbox, inject, committed } = world();
+test('a fault shows no success when the platform rejected the call', async () => {
+  const { sandbox, inject, committed } = setup();
   inject({ kind: 'status', status: 202 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
   expect(unauthorised.status).toBe(401);
   expect(committed()).toBe(0);
 });
 
-test('a rule stays as it was when it was added', async () => {
-  const { sandbox, send } = world();
+test('a rule does not change when the caller changes its object', async () => {
+  const { sandbox, send } = setup();
   const fault = { kind: 'status' as const, status: 503 };
   sandbox.faults.add({ operation: 'transfers.create', fault });
   fault.status = 418;
   expect(await send()).toMatchObject({ status: 503 });
 });
 
-test('the faults of a body pass over answers that have none', async () => {
-  const { sandbox, inject } = world();
+test('the faults of a body skip responses without one', async () => {
+  const { sandbox, inject } = setup();
   const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
   sandbox.counterparties.create({ entityId: 'ent_000001' });
   inject({ kind: 'truncated_body' }, { operation: '*' });
@@ -374,8 +375,8 @@ interface Page {
 const listed = async (sandbox: Sandbox, query: string) =>
   (await call(sandbox, 'GET', `/accounts?${query}`)).body as Page;
 
-test('repeated_cursor answers the cursor that was asked for, and a first page leads to it', async () => {
-  const { sandbox, inject } = world();
+test('repeated_cursor repeats the cursor of the request after a first page', async () => {
+  const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list' });
   const first = await listed(sandbox, 'limit=1');
   expect(first.data.map(({ id }) => id)).toEqual(['acc_000001']);
@@ -389,8 +390,8 @@ test('repeated_cursor answers the cursor that was asked for, and a first page le
   expect(third).toMatchObject({ hasMore: false, nextCursor: null });
 });
 
-test('repeated_cursor shows even when everything fits on the first page', async () => {
-  const { sandbox, inject } = world();
+test('repeated_cursor applies when everything fits on the first page', async () => {
+  const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list', times: Infinity });
   const first = await listed(sandbox, '');
   expect(first.data).toHaveLength(2);
@@ -404,8 +405,8 @@ test('repeated_cursor shows even when everything fits on the first page', async 
   }
 });
 
-test('empty pages lose nothing, and no two of their cursors are the same', async () => {
-  const { sandbox, inject } = world();
+test('empty pages skip no item and have distinct cursors', async () => {
+  const { sandbox, inject } = setup();
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', times: 2 });
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', after: 3, times: 2 });
   const seen: string[] = [];
@@ -424,7 +425,7 @@ test.each([
   [{ operation: 'transfers.make', fault: { kind: 'hang' } }, /operation: expected "\*" or one of/],
   [
     { operation: '*', fault: { kind: 'explode' } },
-    /fault.kind: expected a fault whose kind is one of status, delay/,
+    /fault.kind: expected a fault with one of the kinds status, delay/,
   ],
   [{ operation: '*' }, /fault: this field is required/],
   [
@@ -437,7 +438,7 @@ test.each([
   [{ operation: '*', fault: { kind: 'status', status: 199 } }, /fault.status: expected a status/],
   [
     { operation: '*', fault: { kind: 'status', status: 200, when: 'before_commit' } },
-    /fault.when: a status below 300 says that the call took effect/,
+    /fault.when: a status below 300 means that the call took effect/,
   ],
   [{ operation: '*', fault: { kind: 'status', status: 500, retryAfter: true } }, /retryAfter/],
   [
@@ -446,11 +447,11 @@ test.each([
   ],
   [
     { operation: '*', fault: { kind: 'status', status: 500, headers: { 'a b': 'c' } } },
-    /fault.headers: expected names and texts of headers/,
+    /fault.headers: expected names and values of headers/,
   ],
   [
     { operation: '*', fault: { kind: 'status', status: 500, retryAfter: '1\r\nx: y' } },
-    /fault.retryAfter: expected seconds, or the text of a header/,
+    /fault.retryAfter: expected seconds, or the value of a header/,
   ],
   [{ operation: '*', fault: { kind: 'html', status: 1 } }, /fault.status: expected a status/],
   [{ operation: '*', fault: { kind: 'html', status: 204 } }, /fault.status: .* have no page/],
@@ -464,20 +465,20 @@ test.each([
   [{ operation: '*', once: true, fault: { kind: 'hang' } }, /once: this field is not known/],
   [
     { operation: 'transfers.create', fault: { kind: 'empty_page' } },
-    /could never apply: transfers.create answers no page with a cursor/,
+    /could never apply: transfers.create responds with no page with a cursor/,
   ],
   [
     { operation: 'transactions.list', fault: { kind: 'repeated_cursor' } },
-    /could never apply: transactions.list answers no page with a cursor/,
+    /could never apply: transactions.list responds with no page with a cursor/,
   ],
   [
     { operation: 'ibans.delete', fault: { kind: 'stalled_body' } },
-    /could never apply: ibans.delete answers no body/,
+    /could never apply: ibans.delete responds with no body/,
   ],
-])('refuses the rule %o', (rule, message) => {
+])('rejects the rule %o', (faultRule, message) => {
   const { faults } = new Sandbox();
-  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(TypeError);
-  expect(() => faults.add(rule as SandboxFaultRule)).toThrow(message);
+  expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(TypeError);
+  expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(message);
 });
 
 test('accepts every documented fault', () => {
@@ -502,29 +503,29 @@ function controller() {
   return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
 }
 
-test('by chance strikes its share, the same requests in every run', async () => {
+test('a rule with percent affects its share, the same requests in every run', async () => {
   const play = async (seed: number) => {
     const sandbox = new Sandbox();
     const fault = { kind: 'status', status: 503 } as const;
     sandbox.faults.add({ operation: '*', percent: 20, seed, fault });
-    const struck: number[] = [];
+    const affectedRequests: number[] = [];
     for (let count = 0; count < 1000; count += 1) {
-      if ((await call(sandbox, 'GET', '/entities')).status === 503) struck.push(count);
+      if ((await call(sandbox, 'GET', '/entities')).status === 503) affectedRequests.push(count);
     }
-    return struck;
+    return affectedRequests;
   };
-  const struck = await play(1);
-  expect(struck.length).toBeGreaterThan(150);
-  expect(struck.length).toBeLessThan(250);
-  expect(await play(1)).toEqual(struck);
-  expect(await play(2)).not.toEqual(struck);
+  const affectedRequests = await play(1);
+  expect(affectedRequests.length).toBeGreaterThan(150);
+  expect(affectedRequests.length).toBeLessThan(250);
+  expect(await play(1)).toEqual(affectedRequests);
+  expect(await play(2)).not.toEqual(affectedRequests);
 });
 
 test.each([5, 60, 100])(
-  '%i percent of failures are that many, before and after',
+  '%i percent of failures are divided between before and after the commit',
   async (percent) => {
     const sandbox = new Sandbox();
-    for (const rule of failureRules(percent, 1)) sandbox.faults.add(rule);
+    for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
     const seen = new Map<number | undefined, number>();
     for (let count = 0; count < 2000; count += 1) {
       await call(sandbox, 'POST', '/entities', { email: 'a@b.example' }).catch(() => {});
@@ -538,11 +539,11 @@ test.each([5, 60, 100])(
   },
 );
 
-test('what strikes by chance stays when a state comes in, and does not go out with one', () => {
+test('a rule with percent survives an import and is not exported', () => {
   const sandbox = new Sandbox();
-  const [rule] = failureRules(5, 1);
-  if (rule === undefined) throw new Error('there are no rules');
-  sandbox.faults.add(rule);
+  const [faultRule] = createFailureRules(5, 1);
+  if (faultRule === undefined) throw new Error('there are no rules');
+  sandbox.faults.add(faultRule);
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const { faults } = sandbox.exportState();
   expect(faults).toEqual([{ operation: '*', times: 1, after: 0, fault: { kind: 'hang' } }]);
@@ -557,8 +558,8 @@ test.each([
   [{ seed: 0.5 }, 'seed: expected a whole number'],
 ])('%o is no rule', (wrong, words) => {
   const { faults } = new Sandbox();
-  const rule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
+  const faultRule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
   expect(() => {
-    faults.add(rule as never);
+    faults.add(faultRule as never);
   }).toThrow(words);
 });

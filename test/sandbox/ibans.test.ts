@@ -1,7 +1,8 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { IbanSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { aString, call, furnished, matching } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { aString, call, matching } from './calls.ts';
 
 /** The check that every bank makes: letters become numbers, and the whole leaves 1 modulo 97. */
 function isValidIban(iban: string): boolean {
@@ -10,9 +11,9 @@ function isValidIban(iban: string): boolean {
   return BigInt(digits) % 97n === 1n;
 }
 
-test('creates an IBAN that passes the check of every bank', async () => {
+test('creates an IBAN with valid check digits', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
-  const { entity, source } = furnished(sandbox);
+  const { entity, source } = createAccounts(sandbox);
   const created = sandbox.ibans.create({ accountId: source.id });
   expect(created).toEqual({
     id: 'iban_000001',
@@ -35,10 +36,10 @@ test('creates an IBAN that passes the check of every bank', async () => {
   expect(IbanSchema.safeParse(one.body).success).toBe(true);
 });
 
-test('takes what is given', () => {
+test('uses the fields of the input', () => {
   const sandbox = new Sandbox();
-  const { entity, source } = furnished(sandbox);
-  const given = {
+  const { entity, source } = createAccounts(sandbox);
+  const input = {
     accountId: source.id,
     entityId: entity.id,
     iban: 'GB33BUKB20201555555555',
@@ -46,10 +47,10 @@ test('takes what is given', () => {
     bankName: 'An Example Bank',
     currency: 'GBP',
   };
-  expect(sandbox.ibans.create(given)).toMatchObject(given);
+  expect(sandbox.ibans.create(input)).toMatchObject(input);
 });
 
-test('only an Entity that has completed KYC can have one', () => {
+test('rejects an IBAN when its Entity is not approved', () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const { id: accountId } = sandbox.accounts.create({ entityId });
@@ -63,9 +64,9 @@ test('only an Entity that has completed KYC can have one', () => {
   expect(sandbox.ibans.create({ accountId }).entityId).toBe(entityId);
 });
 
-test('refuses Accounts and Entities that do not fit', () => {
+test('rejects an Account of another Entity', () => {
   const sandbox = new Sandbox();
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const other = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.approve(other.id);
   const { ibans } = sandbox;
@@ -79,9 +80,9 @@ test('refuses Accounts and Entities that do not fit', () => {
   expect(ibans.list()).toEqual([]);
 });
 
-test('lists IBANs, of one Entity and of one Account if asked', async () => {
+test('lists IBANs, filtered by Entity and by Account', async () => {
   const sandbox = new Sandbox();
-  const { entity, source, destination } = furnished(sandbox);
+  const { entity, source, destination } = createAccounts(sandbox);
   const other = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.approve(other.id);
   const theirs = sandbox.accounts.create({ entityId: other.id });
@@ -98,9 +99,9 @@ test('lists IBANs, of one Entity and of one Account if asked', async () => {
   expect(await dataOf(`?entityId=${entity.id}&accountId=${theirs.id}`)).toEqual([]);
 });
 
-test('takes deposits until it is deleted, and rejects them afterwards', async () => {
+test('accepts deposits until the IBAN is deleted', async () => {
   const sandbox = new Sandbox();
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const { id } = sandbox.ibans.create({ accountId: source.id });
   expect(sandbox.ibans.deposit(id, '0.25').availableBalance).toBe('100.25');
   expect(() => sandbox.ibans.deposit(id, '-1')).toThrow('Expected a decimal amount');
@@ -120,10 +121,10 @@ test('takes deposits until it is deleted, and rejects them afterwards', async ()
   expect(() => sandbox.ibans.delete(id)).toThrow('No iban');
 });
 
-test('a deposit touches updatedAt of the Account', () => {
+test('a deposit updates updatedAt of the Account', () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
-  const { source } = furnished(sandbox);
+  const { source } = createAccounts(sandbox);
   const { id } = sandbox.ibans.create({ accountId: source.id });
   const { updatedAt } = sandbox.accounts.get(source.id);
   expect(sandbox.ibans.deposit(id, '1').updatedAt > updatedAt).toBe(true);

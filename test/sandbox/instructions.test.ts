@@ -24,7 +24,7 @@ const input = {
 } as const;
 const decoded = (blob: string) => parseJson(Buffer.from(blob.slice(2), 'hex').toString('utf8'));
 
-test('builds an instruction whose arguments can be read back, digit by digit', async () => {
+test('builds an instruction with arguments that keep every digit', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', input);
   expect(status).toBe(200);
   expect(BuiltInstructionSchema.safeParse(body).success).toBe(true);
@@ -37,7 +37,7 @@ test('builds an instruction whose arguments can be read back, digit by digit', a
   expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
 });
 
-test('the action has one address for each kind', async () => {
+test('an action has one address for each kind', async () => {
   const actionOf = async (actionArguments: unknown) => {
     const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
@@ -59,7 +59,7 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])('building refuses what does not fit (%#)', async (body, field) => {
+])('build rejects invalid input (%#)', async (body, field) => {
   const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
   expect(response.status).toBe(422);
   expect(response.body).toMatchObject({ code: 'validation_failed' });
@@ -68,7 +68,7 @@ test.each([
   );
 });
 
-test('registers what was built, and lists it by its address in any case', async () => {
+test('registers a built Instruction and lists it by its address in any case', async () => {
   const sandbox = new Sandbox();
   const built = await call(sandbox, 'POST', '/instruction/build', input);
   const {
@@ -109,14 +109,14 @@ test('registers what was built, and lists it by its address in any case', async 
     expect(listed.body).toEqual([created]);
   }
   expect(InstructionSchema.safeParse(created).success).toBe(true);
-  const closedPort = await call(sandbox, 'GET', '/instructions/all', {
+  const otherAddress = await call(sandbox, 'GET', '/instructions/all', {
     address: `0x${'9'.repeat(40)}`,
   });
-  expect(closedPort.body).toEqual([]);
+  expect(otherAddress.body).toEqual([]);
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 
-test('registers from the input of a build, too, which gives the same Instruction', () => {
+test('registers the same Instruction from the input of a build', () => {
   const [one, two] = [new Sandbox(), new Sandbox()];
   const fromInput = one.instructions.create(input);
   const fromBuilt = two.instructions.create({
@@ -132,7 +132,7 @@ test('registers from the input of a build, too, which gives the same Instruction
   expect(fromInput.nickname).toBe('');
 });
 
-test('refuses the same Instruction twice; another salt makes it distinct', () => {
+test('rejects the same Instruction twice unless its salt differs', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   expect(() => sandbox.instructions.create({ ...input, nickname: 'again' })).toThrow(
@@ -157,7 +157,7 @@ test.each([
   expect(instructedTokenAddress).toBe(`0x${'0'.repeat(40)}`);
 });
 
-test('running counts, adds up and keeps the time, as often as allowed', () => {
+test('execute counts, sums and records the time up to maxExecutions', () => {
   let now = 1_700_000_000_000;
   const sandbox = new Sandbox({ clock: () => (now += 60_000) });
   const { instructionId } = sandbox.instructions.create(input);
@@ -181,7 +181,7 @@ test('running counts, adds up and keeps the time, as often as allowed', () => {
   expect(sandbox.transactions.list()).toHaveLength(3);
 });
 
-test('deactivating ends an Instruction', async () => {
+test('deactivate ends an Instruction', async () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   sandbox.instructions.execute(instructionId);
@@ -196,7 +196,7 @@ test('deactivating ends an Instruction', async () => {
   expect(() => sandbox.instructions.deactivate(instructionId)).toThrow('is deactivated');
 });
 
-test('the direct methods check their input', () => {
+test('the direct methods reject invalid input', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   const { instructions } = sandbox;
@@ -212,7 +212,7 @@ test('the direct methods check their input', () => {
       action: token,
       arguments: '0xzz',
     }),
-  ).toThrow('arguments: expected hexadecimal text');
+  ).toThrow('arguments: expected a hexadecimal string');
   for (const value of [-1, 1.5, '1.0', '', 'x', -1n]) {
     expect(() => instructions.execute(instructionId, { value })).toThrow('value: expected a whole');
   }

@@ -2,7 +2,7 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { call } from './calls.ts';
 
-test('keeps what arrived, in order', async () => {
+test('keeps the requests in their order', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
   const time = '1970-01-01T00:00:00.000Z';
   await call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
@@ -65,7 +65,7 @@ test('keeps what arrived, in order', async () => {
   ]);
 });
 
-test('notes the fault, and a status only if one was sent', async () => {
+test('records the fault, and a status if one was sent', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'status', status: 503 } });
   sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
@@ -77,13 +77,13 @@ test('notes the fault, and a status only if one was sent', async () => {
   ]);
 });
 
-test('keeps a body that is not JSON as text', async () => {
+test('keeps a body as a string when it is not JSON', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: '{"half' });
   expect(sandbox.log[0]?.body).toBe('{"half');
 });
 
-test('holds no headers and no credential, wherever one was put', async () => {
+test('holds no headers and no credential in any part of a request', async () => {
   const sandbox = new Sandbox();
   const { apiKey, jwt } = sandbox;
   const foreign = 'sk_live_somebody_elses_key';
@@ -111,13 +111,13 @@ test('holds no headers and no credential, wherever one was put', async () => {
   expect(sandbox.log[1]?.body).toBe('not json: [redacted]');
 });
 
-test('a credential too short to be one is left alone', async () => {
+test('does not redact a string that is too short for a credential', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { headers: { authorization: 'Bearer e' } });
   expect(sandbox.log[0]?.path).toBe('/v0/entities');
 });
 
-test('an entry stays as it arrived', async () => {
+test('an entry does not change when the record changes', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'a@b.example' });
   const metadata = { a: 1 };
@@ -137,7 +137,7 @@ test('keeps the latest ten thousand requests', async () => {
   expect(sandbox.log.at(-1)?.path).toBe('/10004');
 });
 
-test('ids go by the ends, so that whoever asks for what came after one misses nothing', async () => {
+test('numbers entries in the order of their completion', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({ clock: { now: () => 0, setTimeout: (run) => timers.push(run) } });
   const heard: unknown[] = [];
@@ -159,7 +159,7 @@ test('ids go by the ends, so that whoever asks for what came after one misses no
   expect(heard).toHaveLength(2);
 });
 
-test('of a long body it keeps the beginning, and no half of a credential', async () => {
+test('cuts a long body after its credentials were redacted', async () => {
   const sandbox = new Sandbox();
   const text = `${'x'.repeat(65_500)} ${sandbox.apiKey} ${'y'.repeat(1000)}`;
   await call(sandbox, 'POST', '/entities', { email: text });

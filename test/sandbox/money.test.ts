@@ -14,7 +14,7 @@ const amount = fc
   .map(([whole, fraction]) => (fraction === '' ? String(whole) : `${whole}.${fraction}`))
   .filter((text) => /[1-9]/.test(text));
 
-test('funding adds up exactly, and a balance reads the same number', () => {
+test('funding adds up exactly', () => {
   fc.assert(
     fc.property(fc.array(amount, { minLength: 1, maxLength: 10 }), (amounts) => {
       const sandbox = new Sandbox();
@@ -28,7 +28,7 @@ test('funding adds up exactly, and a balance reads the same number', () => {
   );
 });
 
-test('thirty digits before the point survive', () => {
+test('keeps thirty digits before the point', () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const { id } = sandbox.accounts.create({ entityId });
@@ -37,7 +37,7 @@ test('thirty digits before the point survive', () => {
   expect(sandbox.accounts.fund(id, '1').availableBalance).toBe(`1${'0'.repeat(30)}.00`);
 });
 
-test('whatever happens to transfers, no money is made or lost', () => {
+test('transfers create and lose no money', () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant('create' as const),

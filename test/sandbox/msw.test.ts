@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { responseOf } from './calls.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 
-function world(options?: HandlersOptions) {
+function setup(options?: HandlersOptions) {
   const sandbox = new Sandbox();
   const server = setupServer(...handlers(sandbox, options));
   server.listen({ onUnhandledFrame: 'error' });
@@ -22,8 +22,8 @@ function world(options?: HandlersOptions) {
   };
 }
 
-test('answers the calls of a client that knows nothing of the sandbox', async () => {
-  const { sandbox, key, jwt } = world();
+test('responds to a client that is configured for another host', async () => {
+  const { sandbox, key, jwt } = setup();
   const { baseUrl, rootUrl } = sandbox.clientOptions;
   const created = await fetch(`${baseUrl}/entities`, {
     method: 'POST',
@@ -56,8 +56,8 @@ test.each([
     { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
     'http://127.0.0.1:4011',
   ],
-])('answers at the URLs of %o', async (options, rootUrl) => {
-  const { key, jwt } = world(options);
+])('responds at the URLs of %o', async (options, rootUrl) => {
+  const { key, jwt } = setup(options);
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);
   const init = { method: 'POST', headers: jwt, body: '{}' };
@@ -65,9 +65,9 @@ test.each([
 });
 
 test.each(['/instructions/all', '/transactions'])(
-  'GET %s loses its body to msw, and the answer says what to do instead',
+  'GET %s gets 400 with a hint because msw removes its body',
   async (path) => {
-    const { sandbox } = world({ baseUrl: 'http://api.example.com/v0' });
+    const { sandbox } = setup({ baseUrl: 'http://api.example.com/v0' });
     const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });
     const request = http.request(`http://api.example.com${path}`, {
       headers: { authorization: `Bearer ${sandbox.jwt}`, 'content-length': body.length },
@@ -90,7 +90,7 @@ test.each(['/instructions/all', '/transactions'])(
 );
 
 test('a reset breaks the connection', async () => {
-  const { sandbox, key } = world();
+  const { sandbox, key } = setup();
   sandbox.faults.add({
     operation: 'entities.create',
     fault: { kind: 'reset', when: 'after_commit' },
@@ -101,8 +101,8 @@ test('a reset breaks the connection', async () => {
   expect(sandbox.entities.list()).toHaveLength(1);
 });
 
-test('a hang answers nothing until the caller gives up', async () => {
-  const { sandbox, key } = world();
+test('a hang sends no response until the caller aborts', async () => {
+  const { sandbox, key } = setup();
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const target = new AbortController();
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
@@ -115,8 +115,8 @@ test('a hang answers nothing until the caller gives up', async () => {
   expect(await seen).toEqual(new Error('enough'));
 });
 
-test('a caller who gives up is no error of msw', async () => {
-  const { sandbox, key } = world();
+test('msw reports no error when the caller aborts', async () => {
+  const { sandbox, key } = setup();
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   for (const fault of [{ kind: 'hang' }, { kind: 'delay', ms: 60_000 }] as const) {
@@ -133,7 +133,7 @@ test('a caller who gives up is no error of msw', async () => {
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });
 
-test('a defect of the sandbox is no answer of the platform', async () => {
+test('a defect of the sandbox becomes a 500 of msw', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   const server = setupServer(...handlers(sandbox));
@@ -148,8 +148,8 @@ test('a defect of the sandbox is no answer of the platform', async () => {
   expect(await response.text()).toContain('must return a valid Date');
 });
 
-test('the faults of a body show through msw', async () => {
-  const { sandbox, key } = world();
+test('msw passes the faults of a body on', async () => {
+  const { sandbox, key } = setup();
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   sandbox.faults.add({ operation: '*', fault: { kind: 'truncated_body' } });
   const cut = await fetch(url, { headers: key });

@@ -30,7 +30,7 @@ function entities(count: number, options?: ConstructorParameters<typeof Sandbox>
 
 const idsOf = ({ data }: Page) => data.map(({ id }) => id);
 
-test('pages hold 50 items by default, oldest first', async () => {
+test('a page holds 50 items by default, oldest first', async () => {
   const sandbox = entities(51);
   const first = await page(sandbox, '/entities');
   expect(pageSchema(EntitySchema).safeParse(first).success).toBe(true);
@@ -41,7 +41,7 @@ test('pages hold 50 items by default, oldest first', async () => {
   expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
 });
 
-test('pageSize changes the default, and limit overrides it', async () => {
+test('limit overrides the pageSize of the sandbox', async () => {
   const sandbox = entities(5, { pageSize: 2 });
   expect((await page(sandbox, '/entities')).data).toHaveLength(2);
   expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);
@@ -51,7 +51,7 @@ test('pageSize changes the default, and limit overrides it', async () => {
   }
 });
 
-test('an option that a sandbox does not have is refused by name', () => {
+test('rejects an unknown option by its name', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
@@ -60,7 +60,7 @@ test('an option that a sandbox does not have is refused by name', () => {
   expect(made({ clock: undefined, seed: 'demo' })).toThrow('no option called seed');
 });
 
-test('a page that ends exactly at the last item says so', async () => {
+test('a page has no next cursor when it ends at the last item', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');
   expect(first.hasMore).toBe(true);
@@ -75,7 +75,7 @@ test('a page that ends exactly at the last item says so', async () => {
 });
 
 test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '1000000000000'])(
-  'refuses the limit %o',
+  'rejects the limit %o',
   async (limit) => {
     const [status, code, error] = await rejection(entities(1), `/entities?limit=${limit}`);
     expect([status, code]).toEqual([400, 'invalid_query']);
@@ -83,7 +83,7 @@ test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '100000000
   },
 );
 
-test('refuses query parameters that are unknown, malformed or given twice', async () => {
+test('rejects unknown, malformed and repeated query parameters', async () => {
   const sandbox = entities(1);
   expect(await rejection(sandbox, '/entities?page=2')).toEqual([
     400,
@@ -114,7 +114,7 @@ test('refuses query parameters that are unknown, malformed or given twice', asyn
   expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
 });
 
-test('a cursor belongs to its list, its filters and its limit', async () => {
+test('rejects a cursor with another list, filter or limit', async () => {
   const sandbox = entities(1);
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   for (let made = 0; made < 4; made += 1) {
@@ -141,7 +141,7 @@ test('a cursor belongs to its list, its filters and its limit', async () => {
   expect(idsOf(rest)).toEqual(['cpty_000003', 'cpty_000004']);
 });
 
-test('a cursor is opaque, and any change to it is refused', async () => {
+test('rejects a cursor after any change to it', async () => {
   const sandbox = entities(3);
   const { nextCursor } = await page(sandbox, '/entities?limit=2');
   const cursor = String(nextCursor);
@@ -168,7 +168,7 @@ test('a cursor is opaque, and any change to it is refused', async () => {
   );
 });
 
-test('a cursor has one spelling only, though base64url would allow others', async () => {
+test('rejects another base64url encoding of a cursor', async () => {
   const sandbox = entities(3);
   const cursor = String((await page(sandbox, '/entities?limit=2')).nextCursor);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -181,7 +181,7 @@ test('a cursor has one spelling only, though base64url would allow others', asyn
   expect(accepted).toEqual([cursor]);
 });
 
-test('whatever comes or goes meanwhile, every item that stays is seen exactly once', async () => {
+test('lists every remaining item once during insertions and deletions', async () => {
   const step = fc.record({
     added: fc.nat({ max: 3 }),
     removed: fc.array(fc.nat({ max: 1000 }), { maxLength: 4 }),

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { responseOf, aString, authorised, call, furnished, matching } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { responseOf, aString, authorised, call, matching } from './calls.ts';
 
 const key = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.apiKey}` });
 const jwt = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.jwt}` });
@@ -13,7 +14,7 @@ test.each([
   'https://h/some/prefix/v0/entities',
   'https://h/v0/v0/entities',
   'https://h/v0/entities?limit=3#fragment',
-])('answers on any host and behind any prefix: %s', async (url) => {
+])('responds on any host and after any prefix: %s', async (url) => {
   const sandbox = new Sandbox();
   for (const input of [url, new URL(url), new Request(url)]) {
     const response = await sandbox.fetch(input, { headers: key(sandbox) });
@@ -22,7 +23,7 @@ test.each([
 });
 
 test.each(['https://h/instruction/build', 'https://h/a/b/instruction/build'])(
-  'answers root paths as well: %s',
+  'responds to root paths: %s',
   async (url) => {
     const sandbox = new Sandbox();
     const init = { method: 'POST', headers: jwt(sandbox), body: '{}' };
@@ -45,7 +46,7 @@ test.each([
   'https://h/v0/prefix/transactions',
   'https://h/instructions',
   'https://h/instructions/all/more',
-])('has nothing at %s, and says what it has', async (url) => {
+])('responds to %s with 404 and the paths of the API', async (url) => {
   const sandbox = new Sandbox();
   const { status, body, headers } = await responseOf(
     await sandbox.fetch(url, { headers: key(sandbox) }),
@@ -66,7 +67,7 @@ test.each([
   ['HEAD', '/ibans/iban_1', 'GET, DELETE'],
   ['GET', '/instruction/build', 'POST'],
   ['POST', '/transactions', 'GET'],
-])('%s %s is answered with the methods that the path takes', async (method, path, allow) => {
+])('%s %s gets 405 with the methods of the path', async (method, path, allow) => {
   const { status, body, headers } = await call(new Sandbox(), method, path);
   expect(status).toBe(405);
   expect(headers.get('allow')).toBe(allow);
@@ -89,12 +90,12 @@ test.each([
 
 test('an id is decoded once', async () => {
   const sandbox = new Sandbox();
-  furnished(sandbox);
+  createAccounts(sandbox);
   expect((await call(sandbox, 'GET', '/accounts/acc%5F000001')).status).toBe(200);
   expect((await call(sandbox, 'GET', '/accounts/acc%255F000001')).status).toBe(404);
 });
 
-test('every answer has a request id and a date, both the same in every run', async () => {
+test('every response has a request id and a date, the same in every run', async () => {
   const ids = async () => {
     const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
     const responses = [
@@ -114,7 +115,7 @@ test('every answer has a request id and a date, both the same in every run', asy
 });
 
 test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.repeat(100)}`])(
-  'a body that is not JSON is 400: %o',
+  'responds with 400 when the body is not JSON: %o',
   async (body) => {
     const sandbox = new Sandbox();
     const headers = key(sandbox);
@@ -129,16 +130,19 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
   },
 );
 
-test.each([null, [], 'text', 7])('a body that is no object is 422: %o', async (body) => {
-  const response = await call(new Sandbox(), 'POST', '/entities', body);
-  expect(response.status).toBe(422);
-  expect(response.body).toMatchObject({
-    code: 'validation_failed',
-    error: 'The body of entities.create is not valid. expected an object.',
-  });
-});
+test.each([null, [], 'text', 7])(
+  'responds with 422 when the body is not an object: %o',
+  async (body) => {
+    const response = await call(new Sandbox(), 'POST', '/entities', body);
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({
+      code: 'validation_failed',
+      error: 'The body of entities.create is not valid. expected an object.',
+    });
+  },
+);
 
-test('no content type is asked for', async () => {
+test('accepts a body without a content type', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch('https://h/v0/entities', {
     method: 'POST',
@@ -148,7 +152,7 @@ test('no content type is asked for', async () => {
   expect(response.status).toBe(201);
 });
 
-test('names every field that does not fit, with what was expected', async () => {
+test('names every invalid field with its expected value', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', {
     address: 'abc',
     salt: '1',
@@ -176,15 +180,15 @@ test.each([
   ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
-])('%s %s answers a sentence for each field', async (method, path, wrong) => {
+])('%s %s responds with a message for each field', async (method, path, wrong) => {
   const { status, body } = await call(new Sandbox(), method, path, wrong);
   expect(status).toBe(422);
   const { error, details } = body as { error: string; details: { fields: object } };
   for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
-  for (const rule of Object.values(details.fields)) expect(error).toContain(rule);
+  for (const message of Object.values(details.fields)) expect(error).toContain(message);
 });
 
-test('whatever JSON arrives, the answer is well formed and says more than "Invalid input"', async () => {
+test('responds to any JSON with a specific message', async () => {
   const names =
     'email fullName businessName entityId name metadata sourceAccountId amount destinationAccountId counterpartyId currency description address autoEarnEnabled autoEarnVault defaultChain webhookUrl chainId salt maxExecutions actionArguments refuelERC20 fee instructionIds from take'.split(
       ' ',
@@ -211,7 +215,7 @@ test('whatever JSON arrives, the answer is well formed and says more than "Inval
     ['GET', '/transactions'],
   );
   const sandbox = new Sandbox();
-  furnished(sandbox);
+  createAccounts(sandbox);
   await fc.assert(
     fc.asyncProperty(operation, body, async ([method = '', path = ''], sent) => {
       const response = await call(sandbox, method, path, sent);
@@ -224,7 +228,7 @@ test('whatever JSON arrives, the answer is well formed and says more than "Inval
   );
 });
 
-test('the two GETs with a body say why none arrived', async () => {
+test('the two GETs with a body explain a missing body', async () => {
   const sandbox = new Sandbox();
   for (const path of ['/instructions/all', '/transactions']) {
     const response = await sandbox.fetch(`https://h${path}`, { headers: jwt(sandbox) });
@@ -237,14 +241,14 @@ test('the two GETs with a body say why none arrived', async () => {
   }
 });
 
-test('a GET or DELETE that needs no body does not look at one', async () => {
+test('a GET or DELETE without a body ignores one', async () => {
   const sandbox = new Sandbox();
   const headers = key(sandbox);
   const request = new Request('https://h/v0/entities', { headers });
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
 });
 
-test('fetch is a handler for servers that hand over themselves as well', async () => {
+test('fetch is a handler for servers that pass themselves as the second argument', async () => {
   const sandbox = new Sandbox();
   const request = () =>
     new Request('https://sandbox.invalid/v0/entities', {
@@ -259,7 +263,7 @@ test('fetch is a handler for servers that hand over themselves as well', async (
   expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
-test('fetch and getWithBody are bound, and part of clientOptions', async () => {
+test('fetch and getWithBody are bound in clientOptions', async () => {
   const sandbox = new Sandbox();
   const { fetch, getWithBody } = sandbox;
   expect(sandbox.clientOptions).toEqual({
@@ -279,7 +283,7 @@ test('fetch and getWithBody are bound, and part of clientOptions', async () => {
   expect(await listed.json()).toEqual([]);
 });
 
-test('fetch takes what fetch takes, and refuses what it refuses', async () => {
+test('fetch accepts and rejects the same arguments as the global fetch', async () => {
   const sandbox = new Sandbox();
   const request = new Request('https://h/v0/entities', {
     method: 'POST',
@@ -294,7 +298,7 @@ test('fetch takes what fetch takes, and refuses what it refuses', async () => {
   );
 });
 
-test('a call that was called off before it arrived rejects with the reason and does nothing', async () => {
+test('a call that was aborted before it arrived rejects without an effect', async () => {
   const sandbox = new Sandbox();
   const reason = new Error('changed my mind');
   const init = { method: 'POST', headers: key(sandbox), body: '{"email":"a@b.example"}' };
@@ -313,10 +317,10 @@ test('a call that was called off before it arrived rejects with the reason and d
   expect(sandbox.log).toEqual([]);
 });
 
-test('two fresh sandboxes that are told the same answer the same', async () => {
+test('two new sandboxes respond alike to the same requests', async () => {
   const story = async () => {
     const sandbox = new Sandbox({ clock: () => 0 });
-    const { source, destination } = furnished(sandbox);
+    const { source, destination } = createAccounts(sandbox);
     const terms = { sourceAccountId: source.id, amount: '1' };
     const responses = [
       await call(sandbox, 'POST', '/transfers', { ...terms, destinationAccountId: destination.id }),
@@ -328,7 +332,7 @@ test('two fresh sandboxes that are told the same answer the same', async () => {
   expect(await story()).toEqual(await story());
 });
 
-test('headers of a caller do not matter beyond the credential', async () => {
+test('ignores all headers but the credential', async () => {
   const sandbox = new Sandbox();
   const headers = { ...authorised(sandbox, '/entities'), 'idempotency-key': 'same' };
   const init = { method: 'POST', headers, body: '{"email":"a@b.example"}' };

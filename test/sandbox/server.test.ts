@@ -5,10 +5,11 @@ import { text } from 'node:stream/consumers';
 import { Sandbox, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { listen, type SandboxServer } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { responseOf, furnished, matching } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { responseOf, matching } from './calls.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 
-async function world() {
+async function setup() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   const server = await listen(sandbox);
   onTestFinished(() => server.close());
@@ -34,8 +35,8 @@ async function byHand({ port }: SandboxServer, head: string): Promise<string> {
   return text(socket);
 }
 
-test('listens on a free port of the loopback interface and says how to reach it', async () => {
-  const { sandbox, server, create, list } = await world();
+test('listens on a free port of the loopback interface and returns its URLs', async () => {
+  const { sandbox, server, create, list } = await setup();
   expect(server.port).toBeGreaterThan(0);
   expect(server.rootUrl).toBe(`http://127.0.0.1:${server.port}`);
   expect(server.baseUrl).toBe(`${server.rootUrl}/v0`);
@@ -55,7 +56,7 @@ test('listens on a free port of the loopback interface and says how to reach it'
 });
 
 test('carries a GET with a body', async () => {
-  const { sandbox, server } = await world();
+  const { sandbox, server } = await setup();
   const address = `0x${'1'.repeat(40)}` as const;
   const created = sandbox.instructions.create({
     address,
@@ -74,9 +75,9 @@ test('carries a GET with a body', async () => {
   expect(reply).toContain(created.instructionId);
 });
 
-test('answers 204 without a body and without a content type', async () => {
-  const { sandbox, server, headers } = await world();
-  const { entity } = furnished(sandbox);
+test('sends 204 without a body and without a content type', async () => {
+  const { sandbox, server, headers } = await setup();
+  const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
   const reply = await byHand(
     server,
@@ -91,8 +92,8 @@ test.each([
   ['the whole URL, as proxies send it', 'http://api.example.com/v0/entities', 200],
   ['a path that begins with two slashes', '//v0/entities', 200],
   ['no path at all', '*', 404],
-])('takes a request line with %s', async (_name, target, status) => {
-  const { server, headers } = await world();
+])('accepts a request line with %s', async (_name, target, status) => {
+  const { server, headers } = await setup();
   const reply = await byHand(
     server,
     `GET ${target} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: close\r\n\r\n`,
@@ -100,8 +101,8 @@ test.each([
   expect(reply).toContain(`HTTP/1.1 ${status} `);
 });
 
-test('refuses a body of more than 1 MiB, and takes one of exactly that', async () => {
-  const { create, committed, list } = await world();
+test('rejects a body of more than 1 MiB and accepts one of exactly 1 MiB', async () => {
+  const { create, committed, list } = await setup();
   const email = '{"email":"a@b.example"}';
   const large = await create(email + ' '.repeat(1024 * 1024 - email.length));
   expect(large.status).toBe(201);
@@ -116,8 +117,8 @@ test('refuses a body of more than 1 MiB, and takes one of exactly that', async (
   expect((await list()).status).toBe(200);
 });
 
-test('a body that is too large is read to its end, so its connection stays of use', async () => {
-  const { server, headers } = await world();
+test('reads a body that is too large to its end and keeps the connection', async () => {
+  const { server, headers } = await setup();
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
   const replies = text(socket);
@@ -128,9 +129,9 @@ test('a body that is too large is read to its end, so its connection stays of us
   expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-test('puts the parts of a split character together again', async () => {
-  const { server, headers, sandbox } = await world();
-  const { entity } = furnished(sandbox);
+test('decodes a character that is split between chunks', async () => {
+  const { server, headers, sandbox } = await setup();
+  const { entity } = createAccounts(sandbox);
   const body = Buffer.from(JSON.stringify({ entityId: entity.id, name: 'Café' }));
   const request = httpRequest(`${server.baseUrl}/accounts`, { method: 'POST', headers });
   const middle = body.indexOf(0xc3) + 1;
@@ -145,7 +146,7 @@ test.each([
   ['before_commit', 0],
   ['after_commit', 1],
 ] as const)('a reset %s is a real one', async (when, count) => {
-  const { inject, create, committed } = await world();
+  const { inject, create, committed } = await setup();
   inject({ kind: 'reset', when });
   const error: unknown = await create().catch((reason: unknown) => reason);
   expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
@@ -153,8 +154,8 @@ test.each([
   expect((await create()).status).toBe(201);
 });
 
-test('a truncated body announces all of itself and then ends', async () => {
-  const { inject, create, committed, server, headers } = await world();
+test('a truncated body announces its full length and ends early', async () => {
+  const { inject, create, committed, server, headers } = await setup();
   inject({ kind: 'truncated_body' });
   const response = await create();
   expect(response.status).toBe(201);
@@ -172,8 +173,8 @@ test('a truncated body announces all of itself and then ends', async () => {
   expect(body).toMatch(/^\{"data":\[/);
 });
 
-test('a stalled body waits for the caller to give up', async () => {
-  const { inject, create, committed } = await world();
+test('a stalled body waits until the caller aborts', async () => {
+  const { inject, create, committed } = await setup();
   inject({ kind: 'stalled_body' });
   const response = await create();
   expect(response.status).toBe(201);
@@ -192,7 +193,7 @@ test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
 ] as const)('a hang sends not one byte: %o', async (fault, count) => {
-  const { inject, server, headers, committed, sandbox } = await world();
+  const { inject, server, headers, committed, sandbox } = await setup();
   inject(fault);
   const socket = connect(server.port, '127.0.0.1');
   const received: Buffer[] = [];
@@ -209,8 +210,8 @@ test.each([
   socket.destroy();
 });
 
-test('status and html faults arrive as they are', async () => {
-  const { inject, create } = await world();
+test('status and html faults arrive unchanged', async () => {
+  const { inject, create } = await setup();
   inject({ kind: 'status', status: 429, retryAfter: 7 });
   const limited = await create();
   expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
@@ -223,7 +224,7 @@ test('status and html faults arrive as they are', async () => {
   expect(await page.text()).toContain('a page of a proxy');
 });
 
-test('a delay is waited for before anything is sent', async () => {
+test('sends nothing before a delay is over', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({
     clock: { now: () => 0, setTimeout: (run) => timers.push(run) },
@@ -240,7 +241,7 @@ test('a delay is waited for before anything is sent', async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('a caller who leaves during a delay ends it', async () => {
+test('a delay ends when the caller disconnects', async () => {
   const cleared: unknown[] = [];
   const sandbox = new Sandbox({
     clock: {
@@ -260,8 +261,8 @@ test('a caller who leaves during a delay ends it', async () => {
   await expect.poll(() => cleared).toEqual(['timer']);
 });
 
-test('a caller who leaves in the middle of an upload does no harm', async () => {
-  const { server, headers, sandbox, list } = await world();
+test('keeps serving when a caller disconnects during an upload', async () => {
+  const { server, headers, sandbox, list } = await setup();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
     `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: 100\r\n\r\n{"em`,
@@ -272,7 +273,7 @@ test('a caller who leaves in the middle of an upload does no harm', async () => 
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('a defect of the sandbox is an answer of its own', async () => {
+test('a defect of the sandbox becomes a 500 with its own code', async () => {
   let now = 0;
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
@@ -283,8 +284,8 @@ test('a defect of the sandbox is an answer of its own', async () => {
   expect((body as { error: string }).error).toContain('must return a valid Date');
 });
 
-test('close ends open connections at once, and can be called again', async () => {
-  const { inject, server, list, create, sandbox } = await world();
+test('close ends open connections at once and can be called twice', async () => {
+  const { inject, server, list, create, sandbox } = await setup();
   await list();
   inject({ kind: 'hang' });
   inject({ kind: 'stalled_body' });
@@ -309,7 +310,7 @@ test('closes at the end of its scope', async () => {
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('says so when the port is taken', async () => {
+test('rejects with cannot_listen when the port is taken', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -319,12 +320,12 @@ test('says so when the port is taken', async () => {
   await expect(listen(new Sandbox(), { port })).rejects.toMatchObject({
     name: 'SandboxError',
     code: 'cannot_listen',
-    message: `The sandbox cannot listen on port ${port} of 127.0.0.1: something else listens there. Choose another port, or 0 for any free one.`,
+    message: `The sandbox cannot listen on port ${port} of 127.0.0.1: another process listens there. Choose another port, or 0 for any free one.`,
     cause: { code: 'EADDRINUSE' },
   });
 });
 
-test('says so when the host or the port is no good', async () => {
+test('rejects an invalid host or port', async () => {
   await expect(listen(new Sandbox(), { host: 'no such host' })).rejects.toMatchObject({
     code: 'cannot_listen',
     message: matching(/on port 0 of no such host: getaddrinfo /),
@@ -350,8 +351,8 @@ test.each([
   expect((await fetch(server.baseUrl)).status).toBe(404);
 });
 
-test('two requests on one connection are two requests', async () => {
-  const { sandbox, server, headers } = await world();
+test('serves two requests on one connection', async () => {
+  const { sandbox, server, headers } = await setup();
   const socket: Socket = connect(server.port, '127.0.0.1');
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   socket.write(

@@ -3,7 +3,7 @@ import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { aString, call, containing, matching } from './calls.ts';
 
-test('a new Platform has Settings', () => {
+test('a new Platform has default Settings', () => {
   expect(new Sandbox({ clock: () => 0 }).settings.get()).toEqual({
     autoEarnEnabled: false,
     autoEarnVault: matching(/^[a-z0-9]+_usdc$/),
@@ -13,7 +13,7 @@ test('a new Platform has Settings', () => {
   });
 });
 
-test('PATCH changes the given fields only, and answers all of them', async () => {
+test('PATCH changes the fields of its body and responds with all fields', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
   const before = sandbox.settings.get();
@@ -54,7 +54,7 @@ test.each([
   [{ defaultChain: 'moon' }, 'defaultChain'],
   [{ webhookUrl: 'ftp://x' }, 'webhookUrl'],
   [{ updatedAt: 'now' }, 'updatedAt'],
-])('PATCH refuses %o', async (patch, field) => {
+])('PATCH rejects %o', async (patch, field) => {
   const sandbox = new Sandbox();
   const before = sandbox.settings.get();
   const { status, body } = await call(sandbox, 'PATCH', '/platform/settings', patch);
@@ -64,7 +64,7 @@ test.each([
   expect(sandbox.settings.get()).toEqual(before);
 });
 
-test('the direct method does the same', () => {
+test('the direct method changes the same fields', () => {
   const sandbox = new Sandbox();
   expect(sandbox.settings.update({ defaultChain: 'polygon' }).defaultChain).toBe('polygon');
   expect(() => sandbox.settings.update({ autoEarnEnabled: true })).toThrow(

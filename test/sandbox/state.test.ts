@@ -22,10 +22,10 @@ function demo() {
   return sandbox;
 }
 
-/** As a file or a wire would carry it. */
+/** The state after JSON, as in a file. */
 const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
 
-test('a state that went through JSON makes the same world', async () => {
+test('an import restores a state after JSON', async () => {
   const one = demo();
   const other = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   other.importState(carried(one.exportState()));
@@ -35,7 +35,7 @@ test('a state that went through JSON makes the same world', async () => {
   expect(other.faults.list()).toEqual([
     { operation: '*', times: 3, after: 100, fault: { kind: 'hang' } },
   ]);
-  // Deposits to a deleted IBAN are refused as such, money that was under way arrives, salts are exact.
+  // Deposits to a deleted IBAN are rejected, pending money arrives, and salts are exact.
   expect(() => other.ibans.deposit('iban_000002', '1')).toThrow('was deleted');
   for (const sandbox of [one, other]) {
     sandbox.transfers.advance('txfr_000002');
@@ -47,7 +47,7 @@ test('a state that went through JSON makes the same world', async () => {
   expect(body).toMatchObject([{ salt: 2n ** 70n }]);
 });
 
-test('a snapshot does not move with the world, and a world not with its state', () => {
+test('an exported state and the sandbox do not share objects', () => {
   const sandbox = demo();
   const state = sandbox.exportState();
   sandbox.transfers.fail('txfr_000001');
@@ -59,7 +59,7 @@ test('a snapshot does not move with the world, and a world not with its state', 
   expect(state.transfers[0]?.status).toBe('pending');
 });
 
-test('cursors go on over a restart, rows that are gone or not', async () => {
+test('a cursor stays valid after an import', async () => {
   const one = demo();
   const page = await call(one, 'GET', '/transfers?limit=2');
   const { nextCursor } = page.body as { nextCursor: string };
@@ -69,7 +69,7 @@ test('cursors go on over a restart, rows that are gone or not', async () => {
   expect(body).toMatchObject({ data: [{ id: 'txfr_000003' }, { id: 'txfr_000004' }] });
 });
 
-test('reset forgets everything but how far ids have come', async () => {
+test('reset removes everything but the counters of ids', async () => {
   const sandbox = demo();
   await call(sandbox, 'GET', '/entities/ent_000001');
   sandbox.reset();
@@ -96,7 +96,7 @@ test('reset forgets everything but how far ids have come', async () => {
   });
 });
 
-test('ids go on after the highest, of the state, of its rows or of the world before', () => {
+test('ids continue after the highest one of the state, its rows and the sandbox', () => {
   const idAfter = (state: Partial<SandboxState>) => {
     const sandbox = new Sandbox();
     sandbox.entities.create({ email: 'a@b.example' });
@@ -112,7 +112,7 @@ test('ids go on after the highest, of the state, of its rows or of the world bef
   expect(idAfter({ entities: [{ ...entity, id: 'ent_7000000' }] })).toBe('ent_7000001');
 });
 
-test('what is open in a state goes on by itself', async () => {
+test('an open transfer advances automatically after an import', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, autoAdvance: 1000 });
   sandbox.importState(demo().exportState());
@@ -169,7 +169,7 @@ test.each([
     { version: 1, clockOffsetMs: Number.MAX_SAFE_INTEGER },
     'clockOffsetMs: expected milliseconds',
   ],
-])('%s is refused with its place, and changes nothing', (_name, wrong, words) => {
+])('rejects %s with its place and without a change', (_name, wrong, words) => {
   const sandbox = demo();
   const before = sandbox.exportState();
   const attempt = () => {

@@ -7,8 +7,8 @@ const owner = '0x00000000000000000000000000000000000000Aa';
 const start = Date.UTC(2026, 0, 1);
 
 /** Two Instructions of one address and one of another; every transaction is a minute apart. */
-function world(begin = start) {
-  let now = begin - 60_000;
+function setup(firstMs = start) {
+  let now = firstMs - 60_000;
   const sandbox = new Sandbox({ clock: { now: () => now } });
   const minutely = <T>(step: () => T): T => {
     now += 60_000;
@@ -41,8 +41,8 @@ function world(begin = start) {
   return { sandbox, one, two, list, minutely };
 }
 
-test('every deed on chain leaves a record', async () => {
-  const { sandbox, one } = world();
+test('every action on chain leaves a record', async () => {
+  const { sandbox, one } = setup();
   const { status, body } = await call(sandbox, 'GET', '/transactions', {
     address: owner,
     instructionIds: [one],
@@ -69,8 +69,8 @@ test('every deed on chain leaves a record', async () => {
   expect(new Set(sandbox.transactions.list().map((record) => record.transactionHash)).size).toBe(6);
 });
 
-test('a record says how it went', () => {
-  const { sandbox } = world();
+test('a record has the status of its execution', () => {
+  const { sandbox } = setup();
   expect(sandbox.transactions.list().map((record) => record.transactionStatus)).toEqual([
     'Success',
     'Success',
@@ -82,7 +82,7 @@ test('a record says how it went', () => {
 });
 
 test('filters by address and by instruction, in any case', async () => {
-  const { one, two, list } = world();
+  const { one, two, list } = setup();
   const all = await list();
   expect(all).toHaveLength(5);
   expect(await list({ address: owner.toLowerCase() })).toEqual(all);
@@ -93,8 +93,8 @@ test('filters by address and by instruction, in any case', async () => {
   expect(await list({ instructionIds: [] })).toEqual([]);
 });
 
-test('from and to are moments, both inclusive, to the millisecond', async () => {
-  const { list } = world();
+test('from and to are inclusive, to the millisecond', async () => {
+  const { list } = setup();
   const all = await list();
   const at = (minute: number, ms = 0) => new Date(start + minute * 60_000 + ms).toISOString();
   expect(await list({ from: at(1) })).toEqual(all.slice(1));
@@ -106,17 +106,17 @@ test('from and to are moments, both inclusive, to the millisecond', async () => 
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
 });
 
-test('a window that ends or begins with the second that a record shows holds that record', async () => {
-  const { list } = world(start + 500);
+test('includes a record when from or to is the time that it shows', async () => {
+  const { list } = setup(start + 500);
   const all = await list();
-  const shown = (minute: number) => new Date(start + minute * 60_000).toISOString();
-  expect(await list({ to: shown(3) })).toEqual(all.slice(0, 3));
-  expect(await list({ from: shown(3) })).toEqual(all.slice(2));
-  expect(await list({ from: shown(3), to: shown(3) })).toEqual([all[2]]);
+  const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();
+  expect(await list({ to: formatMinute(3) })).toEqual(all.slice(0, 3));
+  expect(await list({ from: formatMinute(3) })).toEqual(all.slice(2));
+  expect(await list({ from: formatMinute(3), to: formatMinute(3) })).toEqual([all[2]]);
 });
 
 test('sorts both ways, then skips and takes', async () => {
-  const { list } = world();
+  const { list } = setup();
   const all = await list();
   expect(await list({ sort: 'Ascending' })).toEqual(all);
   expect(await list({ sort: 'Descending' })).toEqual(all.toReversed());
@@ -125,8 +125,8 @@ test('sorts both ways, then skips and takes', async () => {
   expect(await list({ skip: 5 })).toEqual([]);
 });
 
-test('takes pageSize records by default and 100 at most, whatever is asked for', async () => {
-  const { sandbox, two, list } = world();
+test('returns pageSize records by default and 100 at most', async () => {
+  const { sandbox, two, list } = setup();
   for (let count = 0; count < 120; count += 1) sandbox.instructions.execute(two);
   expect(await list()).toHaveLength(50);
   expect(await list({ take: 99 })).toHaveLength(99);
@@ -141,8 +141,8 @@ test.each([
   [{ from: 'yesterday' }, 'from'],
   [{ instructionIds: ['x'] }, 'instructionIds[0]'],
   [{ address: undefined }, 'address'],
-])('refuses %o', async (more, field) => {
-  const { sandbox } = world();
+])('rejects %o', async (more, field) => {
+  const { sandbox } = setup();
   const { status, body } = await call(sandbox, 'GET', '/transactions', { address: owner, ...more });
   expect(status).toBe(422);
   expect(body).toMatchObject({
@@ -150,8 +150,8 @@ test.each([
   });
 });
 
-test('what a method returns is a copy', () => {
-  const { sandbox } = world();
+test('a method returns a copy', () => {
+  const { sandbox } = setup();
   for (const record of sandbox.transactions.list()) record.transactionStatus = 'changed';
   expect(sandbox.transactions.list()[0]?.transactionStatus).toBe('Success');
 });

@@ -1,11 +1,12 @@
 import { Sandbox, SandboxError } from 'payments-platform-sdk/sandbox';
 import { TransferCreatedSchema, TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
-import { call, furnished, matching } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { call, matching } from './calls.ts';
 
-function world() {
+function setup() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 1, 1) });
-  const parts = furnished(sandbox);
+  const parts = createAccounts(sandbox);
   const { id: entityId } = parts.entity;
   const wallet = sandbox.counterparties.create({ entityId, type: 'wallet' });
   const bank = sandbox.counterparties.create({ entityId, type: 'bank_account' });
@@ -29,8 +30,8 @@ function world() {
   };
 }
 
-test('creates a book transfer and answers four fields', async () => {
-  const { sandbox, source, destination } = world();
+test('creates a book transfer and responds with four fields', async () => {
+  const { sandbox, source, destination } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
     destinationAccountId: destination.id,
@@ -61,8 +62,8 @@ test('creates a book transfer and answers four fields', async () => {
   expect(TransferSchema.safeParse(one.body).success).toBe(true);
 });
 
-test('the kind of the Counterparty decides the type of the transfer', async () => {
-  const { sandbox, source, wallet, bank } = world();
+test('the type of the Counterparty decides the type of the transfer', async () => {
+  const { sandbox, source, wallet, bank } = setup();
   const terms = { sourceAccountId: source.id, amount: '1' };
   await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: wallet.id });
   await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: bank.id });
@@ -74,7 +75,7 @@ test('the kind of the Counterparty decides the type of the transfer', async () =
 });
 
 test('a book transfer moves the money step by step', () => {
-  const { sandbox, book, bothBalances } = world();
+  const { sandbox, book, bothBalances } = setup();
   const { id } = book('12.345');
   expect(bothBalances()).toEqual([
     ['87.655', '0.00', '12.345'],
@@ -91,7 +92,7 @@ test('a book transfer moves the money step by step', () => {
 });
 
 test('money for a Counterparty leaves the Platform when the transfer completes', () => {
-  const { sandbox, source, bank, balances } = world();
+  const { sandbox, source, bank, balances } = setup();
   const { id } = sandbox.transfers.create({
     sourceAccountId: source.id,
     counterpartyId: bank.id,
@@ -108,7 +109,7 @@ test.each([
   ['fail a processing one', 1, 'fail', 'failed'],
   ['cancel a pending one', 0, 'cancel', 'cancelled'],
 ] as const)('to %s gives the money back', (_name, steps, move, status) => {
-  const { sandbox, book, bothBalances } = world();
+  const { sandbox, book, bothBalances } = setup();
   const before = bothBalances();
   const { id } = book('40');
   for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
@@ -117,8 +118,8 @@ test.each([
   expect(bothBalances()).toEqual(before);
 });
 
-test('a transfer that has ended moves no more', () => {
-  const { sandbox, book, bothBalances } = world();
+test('rejects a step of a transfer that has ended', () => {
+  const { sandbox, book, bothBalances } = setup();
   const completed = book('1').id;
   sandbox.transfers.advance(completed);
   sandbox.transfers.advance(completed);
@@ -136,7 +137,7 @@ test('a transfer that has ended moves no more', () => {
 });
 
 test('a processing transfer can no longer be cancelled', () => {
-  const { sandbox, book, bothBalances } = world();
+  const { sandbox, book, bothBalances } = setup();
   const { id } = book('1');
   sandbox.transfers.advance(id);
   const before = bothBalances();
@@ -152,8 +153,8 @@ test('a processing transfer can no longer be cancelled', () => {
   }
 });
 
-test('refuses more than is available, to the last decimal, and changes nothing', async () => {
-  const { sandbox, source, destination, bothBalances } = world();
+test('rejects an amount above the available balance, to the last decimal', async () => {
+  const { sandbox, source, destination, bothBalances } = setup();
   const before = bothBalances();
   const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
@@ -174,7 +175,7 @@ test('refuses more than is available, to the last decimal, and changes nothing',
 });
 
 test('only available money can be sent: neither locked nor pending money counts', async () => {
-  const { sandbox, source, destination, book } = world();
+  const { sandbox, source, destination, book } = setup();
   book('60');
   const back = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: destination.id,
@@ -192,8 +193,8 @@ test.each([
     /^got counterpartyId, too/,
   ],
   ['no destination', {}, /^missing; expected destinationAccountId or/],
-])('refuses %s', async (_name, destinations, says) => {
-  const { sandbox, source } = world();
+])('rejects %s', async (_name, destinations, says) => {
+  const { sandbox, source } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
     amount: '1',
@@ -206,8 +207,8 @@ test.each([
   });
 });
 
-test('names the Account or Counterparty that does not fit', async () => {
-  const { sandbox, entity, source, destination } = world();
+test('names the unusable Account or Counterparty', async () => {
+  const { sandbox, entity, source, destination } = setup();
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });
   sandbox.accounts.update(closed.id, { status: 'inactive' });
@@ -268,7 +269,7 @@ test('names the Account or Counterparty that does not fit', async () => {
 });
 
 test('sends other currencies between Accounts that hold them', () => {
-  const { sandbox, entity } = world();
+  const { sandbox, entity } = setup();
   const [one, two] = [1, 2].map(() =>
     sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' }),
   );
@@ -284,7 +285,7 @@ test('sends other currencies between Accounts that hold them', () => {
 });
 
 test('lists the transfers of an Account, whether it sent or received', async () => {
-  const { sandbox, entity, source, destination, bank, book } = world();
+  const { sandbox, entity, source, destination, bank, book } = setup();
   const third = sandbox.accounts.create({ entityId: entity.id });
   const toDestination = book('1').id;
   const toBank = sandbox.transfers.create({
@@ -308,10 +309,10 @@ test('lists the transfers of an Account, whether it sent or received', async () 
   expect(await idsOf('?accountId=acc_9')).toEqual([]);
 });
 
-test('touches updatedAt of the Accounts that take part', () => {
+test('updates updatedAt of both Accounts', () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
-  const { source, destination } = furnished(sandbox);
+  const { source, destination } = createAccounts(sandbox);
   const stamps = () => [source, destination].map(({ id }) => sandbox.accounts.get(id).updatedAt);
   let last = stamps();
   const moved = (step: () => unknown) => {
@@ -334,8 +335,8 @@ test('touches updatedAt of the Accounts that take part', () => {
   moved(() => sandbox.transfers.advance('txfr_000002'));
 });
 
-test('the direct methods check their input', () => {
-  const { sandbox } = world();
+test('the direct methods reject invalid input', () => {
+  const { sandbox } = setup();
   expect(() => sandbox.transfers.advance('txfr_9')).toThrow('No transfer "txfr_9" exists');
   expect(() => sandbox.transfers.get('acc_000001')).toThrow('its id would start with "txfr_"');
   expect(() =>

@@ -35,6 +35,17 @@ const through =
       ? sandbox.getWithBody(request, body)
       : sandbox.fetch(request);
 
+/** Creates one verified Entity and two funded Accounts. */
+export function createAccounts(sandbox: Sandbox) {
+  const entity = sandbox.entities.create({ email: 'ada@example.com', fullName: 'Ada' });
+  sandbox.entities.approve(entity.id);
+  const source = sandbox.accounts.create({ entityId: entity.id, name: 'Source' });
+  const destination = sandbox.accounts.create({ entityId: entity.id, name: 'Destination' });
+  sandbox.accounts.fund(source.id, '100');
+  sandbox.accounts.fund(destination.id, '5');
+  return { entity, source, destination };
+}
+
 /** A sandbox with every record that the examples name, and two records in each list. */
 export function seededSandbox(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });

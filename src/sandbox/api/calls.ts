@@ -1,45 +1,23 @@
 import type { PageQuery, Schema } from '../../schemas/primitives.ts';
 import { parseJson } from '../../internal/json.ts';
 import type { Platform } from '../platform/platform.ts';
-import { SandboxError, wordsOf } from '../platform/problem.ts';
+import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
-import { asInput, checked, validationError } from '../platform/validation.ts';
-import { pageOf, type PageFault } from './pages.ts';
-
-/** The operations of the API, by the names that faults and the log use. */
-export type SandboxOperation =
-  | 'entities.create'
-  | 'entities.list'
-  | 'entities.get'
-  | 'accounts.create'
-  | 'accounts.list'
-  | 'accounts.get'
-  | 'accounts.update'
-  | 'transfers.create'
-  | 'transfers.list'
-  | 'transfers.get'
-  | 'counterparties.list'
-  | 'counterparties.get'
-  | 'counterparties.delete'
-  | 'ibans.list'
-  | 'ibans.get'
-  | 'ibans.delete'
-  | 'settings.update'
-  | 'instructions.build'
-  | 'instructions.list'
-  | 'transactions.list';
+import { inputReport, parseInput, validationError } from '../platform/validation.ts';
+import type { SandboxOperation } from './operations.ts';
+import { createPage, type PageFault } from './pages.ts';
 
 /** A body that arrived: its JSON value, or why it has none. */
 export type Body = { value: unknown } | { problem: SandboxError };
 
-/** The body behind a text; undefined when nothing arrived. */
+/** Parses a body; undefined when nothing arrived. */
 export function readBody(text: string | undefined): Body | undefined {
   if (text === undefined || text === '') return undefined;
   try {
     return { value: parseJson(text) };
   } catch (cause) {
     const problem = { code: 'invalid_json', status: 400, cause };
-    return { problem: new SandboxError(`The body is not JSON: ${wordsOf(cause)}`, problem) };
+    return { problem: new SandboxError(`The body is not JSON: ${getMessage(cause)}`, problem) };
   }
 }
 
@@ -51,32 +29,32 @@ export interface Call {
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** The fault to put into the page, if the call answers one. */
+  /** The fault to put into the page, if the response is one. */
   pageFault: PageFault | undefined;
 }
 
-/** How query parameters that do not fit are reported. */
-const asQuery = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
+/** How invalid query parameters are reported. */
+const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
-/** What an operation does with a call: returns the JSON value of its answer. */
+/** Performs a call and returns the JSON value of its response. */
 export type Run = (call: Call) => unknown;
 
 /** A call that takes a JSON body. */
 export const withBody =
   <T>(schema: Schema<T>, run: (platform: Platform, input: T, id: string) => unknown) =>
   (call: Call): unknown => {
-    withoutQuery(call);
-    if (call.body === undefined) throw bodyRequired(call.operation);
+    requireNoQuery(call);
+    if (call.body === undefined) throw createBodyRequiredError(call.operation);
     if ('problem' in call.body) throw call.body.problem;
-    const report = asInput(`The body of ${call.operation} is`);
-    return run(call.platform, checked(schema, call.body.value, report), call.id);
+    const report = inputReport(`The body of ${call.operation} is`);
+    return run(call.platform, parseInput(schema, call.body.value, report), call.id);
   };
 
 /** A call that takes the id in its path and nothing else. */
 export const withId =
   (run: (platform: Platform, id: string) => unknown) =>
   (call: Call): unknown => {
-    withoutQuery(call);
+    requireNoQuery(call);
     return run(call.platform, call.id);
   };
 
@@ -89,9 +67,9 @@ export const withPage =
     keep: (row: Row, query: Query) => boolean = () => true,
   ) =>
   (call: Call): unknown => {
-    const query = checked(schema, readQuery(call.params), asQuery);
+    const query = parseInput(schema, readQuery(call.params), queryReport);
     const { cursor: _cursor, limit: _limit, ...filters } = query;
-    return pageOf(tableOf(call.platform), view, {
+    return createPage(tableOf(call.platform), view, {
       scope: `${call.operation} ${JSON.stringify(filters)}`,
       query,
       pageSize: call.platform.pageSize,
@@ -102,15 +80,15 @@ export const withPage =
 
 /**
  * Query parameters as an object; a `limit` in digits becomes a number.
- * @throws SandboxError for a parameter that is given twice.
+ * @throws SandboxError for a parameter that appears twice.
  */
 function readQuery(params: URLSearchParams): Record<string, string | number> {
   const entries = [...params];
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const [name] of entries) {
-    if (seen.has(name))
-      throw validationError({ [name]: 'expected once, got more than one' }, asQuery);
-    seen.add(name);
+    if (names.has(name))
+      throw validationError({ [name]: 'expected once, got more than one' }, queryReport);
+    names.add(name);
   }
   return Object.fromEntries(
     entries.map(([name, value]) => [
@@ -120,14 +98,14 @@ function readQuery(params: URLSearchParams): Record<string, string | number> {
   );
 }
 
-function withoutQuery({ params }: Call): void {
+function requireNoQuery({ params }: Call): void {
   const [name] = params.keys();
   if (name !== undefined) {
-    throw validationError({ [name]: 'this operation takes no query parameters' }, asQuery);
+    throw validationError({ [name]: 'this operation takes no query parameters' }, queryReport);
   }
 }
 
-function bodyRequired(operation: SandboxOperation): SandboxError {
+function createBodyRequiredError(operation: SandboxOperation): SandboxError {
   const isGet = operation === 'instructions.list' || operation === 'transactions.list';
   return new SandboxError(
     isGet

@@ -1,4 +1,4 @@
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {
@@ -9,10 +9,10 @@ export interface SandboxCredentials {
 }
 
 /**
- * The credentials of a sandbox: those that were chosen, or fixed ones that open nothing else.
- * @throws TypeError when a chosen one could not be a credential of the platform.
+ * The credentials of a sandbox: the configured ones, or fixed ones that are valid nowhere else.
+ * @throws TypeError when a configured one does not have the format of the platform.
  */
-export function credentialsOf(options: {
+export function resolveCredentials(options: {
   apiKey?: string | undefined;
   jwt?: string | undefined;
 }): SandboxCredentials {
@@ -32,29 +32,26 @@ export function credentialsOf(options: {
 }
 
 /** The credential that an Authorization header presents, or undefined. */
-export const presented = (authorization: string | null): string | undefined =>
+export const parseAuthorization = (authorization: string | null): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 
-/** @throws SandboxError with status 401 unless the credential is the one that the endpoint wants. */
+/** @throws SandboxError with status 401 unless the credential is the one that the endpoint needs. */
 export function authorise(
   api: 'versioned' | 'root',
   token: string | undefined,
   { apiKey, jwt }: SandboxCredentials,
 ): void {
-  const [wanted, other, wantedName, otherName, place] =
+  const [expected, other, expectedName, otherName, place] =
     api === 'versioned'
       ? [apiKey, jwt, 'API key', 'JWT', 'under /v0']
       : [jwt, apiKey, 'JWT', 'API key', 'without a version segment'];
-  if (token === wanted) return;
-  const found =
-    token === undefined
-      ? 'No credential arrived'
-      : token === other
-        ? `The ${otherName} arrived where the ${wantedName} belongs`
-        : 'The credential that arrived is not known';
+  if (token === expected) return;
+  let problem = 'The credential that arrived is not known';
+  if (token === undefined) problem = 'No credential arrived';
+  if (token === other) problem = `The ${otherName} arrived where the ${expectedName} belongs`;
   throw new SandboxError(
-    // The client takes out whatever follows that word, so nothing does.
-    `${found}. Endpoints ${place} want the ${wantedName} in the Authorization header, after the word "Bearer".`,
+    // The client redacts the text after "Bearer", so the message ends there.
+    `${problem}. Endpoints ${place} need the ${expectedName} in the Authorization header, after the word "Bearer".`,
     { code: 'unauthorized', status: 401 },
   );
 }

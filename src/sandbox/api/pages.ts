@@ -1,17 +1,17 @@
 import type { Page } from '../../schemas/page.ts';
 import type { PageQuery } from '../../schemas/primitives.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
 
-/** The two faults that spoil a page but keep it well formed. */
+/** The two faults of a page that is still well formed. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
-/** What a cursor stands for. */
+/** The position that a cursor encodes. */
 interface Point {
-  /** The page begins with the first row after this position. */
+  /** The page starts with the first row after this position. */
   position: number;
-  /** Tells cursors of one position apart: an empty page moves on without moving. */
+  /** Distinguishes cursors of one position, because an empty page does not advance it. */
   hop: number;
 }
 
@@ -25,11 +25,11 @@ interface PageRequest<Row> {
 }
 
 /**
- * One page of a table, oldest rows first. A cursor names the last row that was given, so rows that
- * come or go meanwhile neither repeat an item nor hide one.
+ * One page of a table, oldest rows first. A cursor names the last row that was returned, so
+ * rows that are created or deleted meanwhile neither repeat an item nor hide one.
  * @throws SandboxError for a cursor of another list, filter or limit, and for one that was altered.
  */
-export function pageOf<Row extends { readonly id: `${string}_${string}` }, Item>(
+export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
   table: Pick<Table<string, Row>, 'after'>,
   view: (row: Row) => Item,
   { scope, query, pageSize, keep, fault }: PageRequest<Row>,
@@ -38,10 +38,10 @@ export function pageOf<Row extends { readonly id: `${string}_${string}` }, Item>
   const start =
     cursor === undefined
       ? { position: 0, hop: 0, limit: query.limit ?? pageSize }
-      : read(cursor, scope, query.limit);
+      : decodeCursor(cursor, scope, query.limit);
   const { limit } = start;
   if (fault === 'empty_page') {
-    const nextCursor = write({ position: start.position, hop: start.hop + 1 }, scope, limit);
+    const nextCursor = encodeCursor({ position: start.position, hop: start.hop + 1 }, scope, limit);
     return { data: [], hasMore: true, nextCursor };
   }
   const data: Item[] = [];
@@ -57,18 +57,18 @@ export function pageOf<Row extends { readonly id: `${string}_${string}` }, Item>
     position = at;
   }
   if (fault === 'repeated_cursor') {
-    // A first page was asked for without a cursor: it can only lead to one that will be repeated.
-    const end = write({ position, hop: start.hop }, scope, limit);
+    // A first page has no cursor to repeat; the next one repeats this cursor.
+    const end = encodeCursor({ position, hop: start.hop }, scope, limit);
     return { data, hasMore: true, nextCursor: cursor ?? end };
   }
-  const nextCursor = hasMore ? write({ position, hop: 0 }, scope, limit) : null;
+  const nextCursor = hasMore ? encodeCursor({ position, hop: 0 }, scope, limit) : null;
   return { data, hasMore, nextCursor };
 }
 
 /** Base64url: digits, letters and points never make the two characters that differ in base64. */
-const encoded = (content: string): string => btoa(content).replaceAll('=', '');
+const encodeBase64Url = (content: string): string => btoa(content).replaceAll('=', '');
 
-function decoded(cursor: string): string {
+function decodeBase64Url(cursor: string): string {
   try {
     return atob(cursor);
   } catch {
@@ -76,29 +76,35 @@ function decoded(cursor: string): string {
   }
 }
 
-function write({ position, hop }: Point, scope: string, limit: number): string {
+function encodeCursor({ position, hop }: Point, scope: string, limit: number): string {
   const content = [position, hop, limit, fingerprint(scope, 8)].join('.');
-  return encoded(`${content}.${fingerprint(content, 8)}`);
+  return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
 }
 
-/** A cursor that comes without a limit goes on with its own; with another one it is refused. */
-function read(cursor: string, scope: string, limit: number | undefined): Point & { limit: number } {
-  const refuse = (why: string) =>
-    new SandboxError(`cursor: ${why}.`, {
+/** Reads a cursor. Without a limit in the query it keeps its own; another limit is rejected. */
+function decodeCursor(
+  cursor: string,
+  scope: string,
+  limit: number | undefined,
+): Point & { limit: number } {
+  const reject = (reason: string) =>
+    new SandboxError(`cursor: ${reason}.`, {
       code: 'invalid_cursor',
       status: 400,
-      details: { fields: { cursor: why } },
+      details: { fields: { cursor: reason } },
     });
-  const [content = '', seal] = decoded(cursor).split(/\.(?=[^.]*$)/);
-  if (seal !== fingerprint(content, 8) || encoded(`${content}.${seal}`) !== cursor) {
-    throw refuse('this Platform never gave it as a nextCursor');
+  const [content = '', seal] = decodeBase64Url(cursor).split(/\.(?=[^.]*$)/);
+  if (seal !== fingerprint(content, 8) || encodeBase64Url(`${content}.${seal}`) !== cursor) {
+    throw reject('this Platform never returned it as a nextCursor');
   }
-  const [position, hop, itsLimit, itsScope] = content.split('.');
-  if (itsScope !== fingerprint(scope, 8)) {
-    throw refuse('it belongs to another list, or to the same list with other filters');
+  const [position, hop, cursorLimit, cursorScope] = content.split('.');
+  if (cursorScope !== fingerprint(scope, 8)) {
+    throw reject('it belongs to another list, or to the same list with other filters');
   }
-  if (limit !== undefined && itsLimit !== String(limit)) {
-    throw refuse(`it belongs to pages of limit ${itsLimit}, and limit ${limit} was sent with it`);
+  if (limit !== undefined && cursorLimit !== String(limit)) {
+    throw reject(
+      `it belongs to pages of limit ${cursorLimit}, and limit ${limit} was sent with it`,
+    );
   }
-  return { position: Number(position), hop: Number(hop), limit: Number(itsLimit) };
+  return { position: Number(position), hop: Number(hop), limit: Number(cursorLimit) };
 }

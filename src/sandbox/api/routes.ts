@@ -22,54 +22,54 @@ import {
   type Transfer,
   type TransferListQuery,
 } from '../../schemas/transfer.ts';
-import { accountCreated, accountView, createAccount, updateAccount } from '../platform/accounts.ts';
-import { counterpartyView, deleteCounterparty } from '../platform/counterparties.ts';
-import { createEntity, entityCreated, entityView } from '../platform/entities.ts';
-import { deleteIban, ibanView } from '../platform/ibans.ts';
+import { toAccountCreated, toAccount, createAccount, updateAccount } from '../platform/accounts.ts';
+import { toCounterparty, deleteCounterparty } from '../platform/counterparties.ts';
+import { createEntity, toEntityCreated, toEntity } from '../platform/entities.ts';
+import { deleteIban, toIban } from '../platform/ibans.ts';
 import { buildInstruction, listInstructions } from '../platform/instructions.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import { updateSettings } from '../platform/settings.ts';
 import { listTransactions } from '../platform/transactions.ts';
-import { createTransfer, transferCreated, transferView } from '../platform/transfers.ts';
-import { problemReply, type Reply } from './answer.ts';
-import { withBody, withId, withPage, type Run, type SandboxOperation } from './calls.ts';
+import { createTransfer, toTransferCreated, toTransfer } from '../platform/transfers.ts';
+import { errorReply, type Reply } from './responses.ts';
+import { withBody, withId, withPage, type Run } from './calls.ts';
+import { operationPaths, type SandboxOperation } from './operations.ts';
 
-export interface Route {
-  readonly operation: SandboxOperation;
-  readonly method: string;
-  /** Versioned paths begin with /v0 and want the API key; root paths want the JWT. */
-  readonly api: 'versioned' | 'root';
-  /** Matches a whole path and captures what precedes that of the API, and the id in it. */
-  readonly pattern: RegExp;
-  /** The status of a success; 204 comes without a body. */
+/** What an operation does with a call, and the status of its success; 204 comes without a body. */
+interface Implementation {
   readonly status: number;
-  /** Whether it answers a page with a cursor. */
-  readonly paged: boolean;
   readonly run: Run;
 }
-function route(
-  operation: SandboxOperation,
-  place: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
-  status: number,
-  run: Run,
-): Route {
-  const [method = '', path = ''] = place.split(' ');
-  const versioned = path.startsWith('/v0/');
-  // Whatever comes before is the caller's own prefix, but a root path has no version in front.
-  const prefix = versioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
+
+/** An operation with the place where it is reached. */
+export interface Route extends Implementation {
+  readonly operation: SandboxOperation;
+  readonly method: string;
+  /** Versioned paths start with /v0 and need the API key; root paths need the JWT. */
+  readonly api: 'versioned' | 'root';
+  /** Matches a whole path and captures the prefix before the path of the API, and the id in it. */
+  readonly pattern: RegExp;
+  /** Whether its response is a page with a cursor. */
+  readonly paged: boolean;
+}
+
+function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
+  const [method = '', path = ''] = methodAndPath.split(' ');
+  const isVersioned = path.startsWith('/v0/');
+  // Callers may add a prefix of their own, but a root path has no version in front.
+  const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
+    ...implementations[operation],
     operation,
     method,
-    api: versioned ? 'versioned' : 'root',
+    api: isVersioned ? 'versioned' : 'root',
     pattern: new RegExp(`${prefix}${path.replace('{id}', '([^/]+)')}$`),
-    status,
     // Every list of the versioned API is paged by a cursor; those of the root API are not.
-    paged: versioned && operation.endsWith('.list'),
-    run,
+    paged: isVersioned && operation.endsWith('.list'),
   };
 }
 
-/** The filters that the document describes; their names are assumed. */
+/** The filters that the API reference describes; their names are assumed. */
 const involvesAccount = (row: Transfer, { accountId }: TransferListQuery) =>
   accountId === undefined ||
   row.sourceAccountId === accountId ||
@@ -82,179 +82,165 @@ const matchesIban = (row: Iban, query: IbanListQuery) =>
   belongsToEntity(row, query) &&
   (query.accountId === undefined || row.accountId === query.accountId);
 
-/** Every documented operation: where it is, the status of its success, and what it does. */
-export const routes: readonly Route[] = [
-  route(
-    'entities.create',
-    'POST /v0/entities',
-    201,
-    withBody(entityCreateInputSchema(), (platform, input) =>
-      entityCreated(createEntity(platform, input)),
+/** What each operation does, and the status of its success. */
+const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
+  'entities.create': {
+    status: 201,
+    run: withBody(entityCreateInputSchema(), (platform, input) =>
+      toEntityCreated(createEntity(platform, input)),
     ),
-  ),
-  route(
-    'entities.list',
-    'GET /v0/entities',
-    200,
-    withPage(entityListQuerySchema(), ({ entities }) => entities, entityView),
-  ),
-  route(
-    'entities.get',
-    'GET /v0/entities/{id}',
-    200,
-    withId(({ entities }, id) => entityView(entities.get(id))),
-  ),
+  },
+  'entities.list': {
+    status: 200,
+    run: withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
+  },
+  'entities.get': {
+    status: 200,
+    run: withId(({ entities }, id) => toEntity(entities.get(id))),
+  },
 
-  route(
-    'accounts.create',
-    'POST /v0/accounts',
-    201,
-    withBody(accountCreateInputSchema(), (platform, input) =>
-      accountCreated(createAccount(platform, input)),
+  'accounts.create': {
+    status: 201,
+    run: withBody(accountCreateInputSchema(), (platform, input) =>
+      toAccountCreated(createAccount(platform, input)),
     ),
-  ),
-  route(
-    'accounts.list',
-    'GET /v0/accounts',
-    200,
-    withPage(accountListQuerySchema(), ({ accounts }) => accounts, accountView),
-  ),
-  route(
-    'accounts.get',
-    'GET /v0/accounts/{id}',
-    200,
-    withId(({ accounts }, id) => accountView(accounts.get(id))),
-  ),
-  route(
-    'accounts.update',
-    'PATCH /v0/accounts/{id}',
-    200,
-    withBody(accountUpdateInputSchema(), (platform, patch, id) =>
-      accountView(updateAccount(platform, id, patch)),
+  },
+  'accounts.list': {
+    status: 200,
+    run: withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
+  },
+  'accounts.get': {
+    status: 200,
+    run: withId(({ accounts }, id) => toAccount(accounts.get(id))),
+  },
+  'accounts.update': {
+    status: 200,
+    run: withBody(accountUpdateInputSchema(), (platform, patch, id) =>
+      toAccount(updateAccount(platform, id, patch)),
     ),
-  ),
+  },
 
-  route(
-    'transfers.create',
-    'POST /v0/transfers',
-    201,
-    withBody(transferCreateInputSchema(), (platform, input) =>
-      transferCreated(createTransfer(platform, input)),
+  'transfers.create': {
+    status: 201,
+    run: withBody(transferCreateInputSchema(), (platform, input) =>
+      toTransferCreated(createTransfer(platform, input)),
     ),
-  ),
-  route(
-    'transfers.list',
-    'GET /v0/transfers',
-    200,
-    withPage(
+  },
+  'transfers.list': {
+    status: 200,
+    run: withPage(
       transferListQuerySchema(),
       ({ transfers }) => transfers,
-      transferView,
+      toTransfer,
       involvesAccount,
     ),
-  ),
-  route(
-    'transfers.get',
-    'GET /v0/transfers/{id}',
-    200,
-    withId(({ transfers }, id) => transferView(transfers.get(id))),
-  ),
+  },
+  'transfers.get': {
+    status: 200,
+    run: withId(({ transfers }, id) => toTransfer(transfers.get(id))),
+  },
 
-  route(
-    'counterparties.list',
-    'GET /v0/counterparties',
-    200,
-    withPage(
+  'counterparties.list': {
+    status: 200,
+    run: withPage(
       counterpartyListQuerySchema(),
       ({ counterparties }) => counterparties,
-      counterpartyView,
+      toCounterparty,
       belongsToEntity,
     ),
-  ),
-  route(
-    'counterparties.get',
-    'GET /v0/counterparties/{id}',
-    200,
-    withId(({ counterparties }, id) => counterpartyView(counterparties.get(id))),
-  ),
-  route('counterparties.delete', 'DELETE /v0/counterparties/{id}', 204, withId(deleteCounterparty)),
+  },
+  'counterparties.get': {
+    status: 200,
+    run: withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
+  },
+  'counterparties.delete': {
+    status: 204,
+    run: withId(deleteCounterparty),
+  },
 
-  route(
-    'ibans.list',
-    'GET /v0/ibans',
-    200,
-    withPage(ibanListQuerySchema(), ({ ibans }) => ibans, ibanView, matchesIban),
-  ),
-  route(
-    'ibans.get',
-    'GET /v0/ibans/{id}',
-    200,
-    withId(({ ibans }, id) => ibanView(ibans.get(id))),
-  ),
-  route('ibans.delete', 'DELETE /v0/ibans/{id}', 204, withId(deleteIban)),
+  'ibans.list': {
+    status: 200,
+    run: withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
+  },
+  'ibans.get': {
+    status: 200,
+    run: withId(({ ibans }, id) => toIban(ibans.get(id))),
+  },
+  'ibans.delete': {
+    status: 204,
+    run: withId(deleteIban),
+  },
 
-  route(
-    'settings.update',
-    'PATCH /v0/platform/settings',
-    200,
-    withBody(settingsUpdateInputSchema(), updateSettings),
-  ),
+  'settings.update': {
+    status: 200,
+    run: withBody(settingsUpdateInputSchema(), updateSettings),
+  },
 
-  route(
-    'instructions.build',
-    'POST /instruction/build',
-    200,
-    withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
-  ),
-  route(
-    'instructions.list',
-    'GET /instructions/all',
-    200,
-    withBody(instructionListInputSchema(), (platform, { address }) =>
+  'instructions.build': {
+    status: 200,
+    run: withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
+  },
+  'instructions.list': {
+    status: 200,
+    run: withBody(instructionListInputSchema(), (platform, { address }) =>
       listInstructions(platform, address),
     ),
-  ),
-  route(
-    'transactions.list',
-    'GET /transactions',
-    200,
-    withBody(transactionListInputSchema(), listTransactions),
-  ),
-];
+  },
+  'transactions.list': {
+    status: 200,
+    run: withBody(transactionListInputSchema(), listTransactions),
+  },
+};
 
-/** The routes that a path leads to, one for each method; what precedes it, and the id in it. */
-export function routesTo(pathname: string): { found: Route[]; prefix: string; id: string } {
-  const found = routes.filter(({ pattern }) => pattern.test(pathname));
-  const [, prefix = '', id = ''] = found[0]?.pattern.exec(pathname) ?? [];
-  return { found, prefix, id: decoded(id) };
+/** Every documented operation. */
+export const routes: readonly Route[] = Object.entries(operationPaths).map(
+  ([operation, methodAndPath]) => createRoute(operation as SandboxOperation, methodAndPath),
+);
+
+/** The routes of a path, one for each method, with its prefix and its id. */
+export function findRoutes(pathname: string): {
+  candidates: Route[];
+  prefix: string;
+  id: string;
+} {
+  const candidates = routes.filter(({ pattern }) => pattern.test(pathname));
+  const [, prefix = '', id = ''] = candidates[0]?.pattern.exec(pathname) ?? [];
+  return { candidates, prefix, id: decodeSegment(id) };
 }
 
-/** What a path is answered with that would be right without what precedes it. */
-export const wrongBase = (path: string, prefix: string): Reply =>
-  problemReply(
+/** The response to a path that would be correct without its prefix. */
+export const createWrongBaseReply = (path: string, prefix: string): Reply =>
+  errorReply(
     new SandboxError(
-      `No operation has the path ${path.slice(0, 200)}. The right one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
+      `No operation has the path ${path.slice(0, 200)}. The correct one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
       { code: 'not_found', status: 404 },
     ),
   );
 
-/** What a path or a method that belongs to no operation is answered with. */
-export function noRoute(method: string, path: string, found: readonly Route[]): Reply {
-  if (found.length === 0) {
-    return problemReply(
+/** The response to a path or a method that belongs to no operation. */
+export function createNoRouteReply(
+  method: string,
+  path: string,
+  candidates: readonly Route[],
+): Reply {
+  if (candidates.length === 0) {
+    return errorReply(
       new SandboxError(
-        `No operation has the path ${path.slice(0, 200)}. Versioned paths begin with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
+        `No operation has the path ${path.slice(0, 200)}. Versioned paths start with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
         { code: 'not_found', status: 404 },
       ),
     );
   }
-  return wrongMethod(method, found);
+  return createWrongMethodReply(method, candidates);
 }
 
-/** What a path is answered with that takes other methods. */
-export function wrongMethod(method: string, found: readonly { method: string }[]): Reply {
-  const allow = found.map((each) => each.method).join(', ');
-  const reply = problemReply(
+/** The response to a path that takes other methods. */
+export function createWrongMethodReply(
+  method: string,
+  candidates: readonly { method: string }[],
+): Reply {
+  const allow = candidates.map((candidate) => candidate.method).join(', ');
+  const reply = errorReply(
     new SandboxError(`This path takes ${allow}, not ${method}.`, {
       code: 'method_not_allowed',
       status: 405,
@@ -263,8 +249,8 @@ export function wrongMethod(method: string, found: readonly { method: string }[]
   return { ...reply, headers: { ...reply.headers, allow } };
 }
 
-/** A segment of a path as it reads; as it is, when it is no encoding of anything. */
-export function decoded(segment: string): string {
+/** Decodes a segment of a path, or returns it unchanged when it is not a valid encoding. */
+export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

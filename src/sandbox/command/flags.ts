@@ -1,27 +1,27 @@
 import { parseArgs } from 'node:util';
-import { longestTimer } from '../platform/clock.ts';
+import { maxTimerMs } from '../../internal/timers.ts';
 
 export const usage = `Usage: payments-sandbox [options]
 
-Starts a payments Platform in memory and keeps it up until it is interrupted. A page at its
-address shows what happens; /_sandbox/ drives it from any language: docs/sandbox.md.
+Starts a payments Platform in memory and runs it until it is interrupted. The page at its
+address shows what happens; /_sandbox/ controls it from any language: docs/sandbox.md.
 
 Options:
   --port <number>          port to listen on; 0 takes any free one (default: 4010)
   --host <name>            address to listen on (default: 127.0.0.1)
-  --allow-host <name>      another name that it is called by, such as a container's; repeatable
-  --seed demo|<file.json>  start with a small demo world, or with a state from a file
-  --state <file.json>      keep everything in this file, and go on from it; it wins over --seed
-  --auto <ms>|off          how long until something moves by itself (default: 1000)
-  --latency <ms>           how long every answer takes (default: 0)
-  --failures <percent>     let so many of a hundred requests fail
-  --failures-seed <n>      other failures, which are the same in every run (default: 1)
-  --quiet                  no line for each request
+  --allow-host <name>      another name of this host, such as a container's; repeatable
+  --seed demo|<file.json>  start with small demo data, or with a state from a file
+  --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+  --auto <ms>|off          time between the automatic steps (default: 1000)
+  --latency <ms>           time before every response (default: 0)
+  --failures <percent>     share of the requests that fail
+  --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
+  --quiet                  print no line for each request
   --version                print the version and exit
   --help                   print this text and exit
 `;
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Flags {
   port: number;
   host: string;
@@ -38,7 +38,7 @@ export interface Flags {
   help: boolean;
 }
 
-/** @throws Error with a sentence for the user. */
+/** @throws Error with a message for the user. */
 export function readFlags(args: string[]): Flags {
   const { values } = parseArgs({
     args,
@@ -63,7 +63,7 @@ export function readFlags(args: string[]): Flags {
   }
   if (state === '') throw new Error('--state takes the name of a file, not "".');
   return {
-    port: whole('--port', values.port, 0, 65_535),
+    port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
     allowHosts: values['allow-host'],
     seed,
@@ -71,23 +71,29 @@ export function readFlags(args: string[]): Flags {
     autoAdvance:
       values.auto === 'off'
         ? undefined
-        : whole('--auto', values.auto, 1, longestTimer, ', or "off"'),
-    latency: whole('--latency', values.latency, 0, longestTimer),
-    failures: percentOf(values.failures),
-    failuresSeed: whole('--failures-seed', values['failures-seed'], 0, longestTimer),
+        : parseWholeNumber('--auto', values.auto, 1, maxTimerMs, ', or "off"'),
+    latency: parseWholeNumber('--latency', values.latency, 0, maxTimerMs),
+    failures: parsePercent(values.failures),
+    failuresSeed: parseWholeNumber('--failures-seed', values['failures-seed'], 0, maxTimerMs),
     quiet,
     version,
     help,
   };
 }
 
-function whole(flag: string, text: string, least: number, most: number, or = ''): number {
+function parseWholeNumber(
+  flag: string,
+  text: string,
+  least: number,
+  most: number,
+  or = '',
+): number {
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
   throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
 }
 
-function percentOf(text: string): number {
+function parsePercent(text: string): number {
   if (/^\d{1,3}(\.\d{1,6})?$/.test(text) && Number(text) <= 100) return Number(text);
   throw new Error(`--failures takes a number from 0 to 100, not "${text}".`);
 }

@@ -11,17 +11,17 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
-import { wordsOf } from '../platform/problem.ts';
-import type { Keeper, Sandbox } from '../sandbox.ts';
+import { getMessage } from '../platform/sandbox-error.ts';
+import type { StateObserver, Sandbox } from '../sandbox.ts';
 
 /**
- * The file says that so many more ids were given than were: an id that somebody was told is then
- * never given again, although the process died before the file was written once more.
+ * The file reserves so many ids in advance. An id that a caller has seen is then never assigned again,
+ * even if the process dies before the next write.
  */
-const block = 1000;
-/** How long changes are gathered; what was answered has to be on the disk within a second. */
-const shortestWait = 200;
-const longestWait = 500;
+const reservedIds = 1000;
+/** How long changes are collected; a change has to be on the disk a second after its response. */
+const minWriteDelayMs = 200;
+const maxWriteDelayMs = 500;
 
 /**
  * Takes a state from a file, which may have been written by hand.
@@ -31,25 +31,25 @@ export function readState(sandbox: Sandbox, path: string): void {
   try {
     sandbox.importState(parseJson(readFileSync(path, 'utf8')));
   } catch (cause) {
-    throw new Error(`The state in ${path} cannot be read: ${wordsOf(cause)}`, { cause });
+    throw new Error(`The state in ${path} cannot be read: ${getMessage(cause)}`, { cause });
   }
 }
 
-/** Keeps the state of a sandbox in a file, which is whole at every moment. */
-export class StateFile implements Keeper {
+/** Keeps the state of a sandbox in a file, which is complete at every moment. */
+export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
-  /** Ids up to these may be given, because the file says that they were. */
+  /** Ids up to these may be assigned, because the file reserves them. */
   #reserved: IdCounts | undefined;
-  /** Which write is the latest: an earlier one that ends later is thrown away. */
-  #turn = 0;
+  /** Number of the latest write: an earlier one that ends later is discarded. */
+  #latestWrite = 0;
   #isDirty = false;
   #isWriting = false;
   #timer: NodeJS.Timeout | undefined;
-  #wait = shortestWait;
+  #writeDelayMs = minWriteDelayMs;
 
   /**
-   * Goes on from the file; if there is none, from what the sandbox holds.
+   * Restores the file; if there is none, keeps what the sandbox holds.
    * @throws Error when the file is broken, cannot be written, or belongs to another process.
    */
   constructor(sandbox: Sandbox, path: string, seed: () => void) {
@@ -64,38 +64,41 @@ export class StateFile implements Keeper {
       unlock(this.#path);
       throw cause;
     }
-    sandbox.keepWith(this);
+    sandbox.observeState(this);
   }
 
-  changed(): void {
+  onChange(): void {
     this.#isDirty = true;
     if (this.#isWriting) return;
-    this.#timer ??= setTimeout(() => void this.#write(), this.#wait).unref();
+    this.#timer ??= setTimeout(() => void this.#write(), this.#writeDelayMs).unref();
   }
 
   reserve(name: IdName, number: number): void {
-    const left = (this.#reserved?.[name] ?? 0) - number;
-    if (left < 0) this.#writeNow();
-    else if (left < block / 2) this.changed();
+    const remaining = (this.#reserved?.[name] ?? 0) - number;
+    if (remaining < 0) this.#writeNow();
+    else if (remaining < reservedIds / 2) this.onChange();
   }
 
-  /** Writes what is left to write, with the ids as they are, and lets the next process in. */
+  /** Writes the state with the exact ids, and releases the lock. */
   close(): void {
     clearTimeout(this.#timer);
     this.#writeNow(0);
     unlock(this.#path);
   }
 
-  #snapshot(ahead: number): { text: string; reserved: IdCounts } {
+  #createSnapshot(reservedAhead: number): { text: string; reserved: IdCounts } {
     const state = this.#sandbox.exportState();
-    const counts = Object.entries(state.ids).map(([name, count = 0]) => [name, count + ahead]);
+    const counts = Object.entries(state.ids).map(([name, count = 0]) => [
+      name,
+      count + reservedAhead,
+    ]);
     const reserved = Object.fromEntries(counts) as IdCounts;
     return { text: `${stringifyJson({ ...state, ids: reserved })}\n`, reserved };
   }
 
-  #writeNow(ahead = block): void {
-    const { text, reserved } = this.#snapshot(ahead);
-    this.#turn += 1;
+  #writeNow(reservedAhead = reservedIds): void {
+    const { text, reserved } = this.#createSnapshot(reservedAhead);
+    this.#latestWrite += 1;
     const temporary = `${this.#path}.now.tmp`;
     writeFileSync(temporary, text);
     renameSync(temporary, this.#path);
@@ -108,30 +111,33 @@ export class StateFile implements Keeper {
     this.#isDirty = false;
     const started = performance.now();
     try {
-      const { text, reserved } = this.#snapshot(block);
-      // While everything is turned into text, nobody is answered: large worlds are written less often.
-      this.#wait = Math.min(longestWait, shortestWait + 4 * (performance.now() - started));
-      this.#turn += 1;
-      const turn = this.#turn;
+      const { text, reserved } = this.#createSnapshot(reservedIds);
+      // The sandbox sends no response while it serializes, so large states are written less often.
+      this.#writeDelayMs = Math.min(
+        maxWriteDelayMs,
+        minWriteDelayMs + 4 * (performance.now() - started),
+      );
+      this.#latestWrite += 1;
+      const thisWrite = this.#latestWrite;
       const temporary = `${this.#path}.tmp`;
       await writeFile(temporary, text);
-      if (turn === this.#turn) {
+      if (thisWrite === this.#latestWrite) {
         renameSync(temporary, this.#path);
         this.#reserved = reserved;
       } else {
         rmSync(temporary, { force: true });
       }
     } catch (cause) {
-      process.stderr.write(`The state cannot be kept in ${this.#path}: ${wordsOf(cause)}\n`);
+      process.stderr.write(`The state cannot be kept in ${this.#path}: ${getMessage(cause)}\n`);
       this.#isDirty = true;
     }
     this.#isWriting = false;
-    if (this.#isDirty) this.changed();
+    if (this.#isDirty) this.onChange();
   }
 }
 
-/** Which process a lock belongs to; when it began tells it from a later one of the same number. */
-function identityOf(pid: number): string {
+/** The process of a lock; its start time distinguishes it from a later process with the same number. */
+function identifyProcess(pid: number): string {
   try {
     // Field 22 on Linux; the name in field 2 may hold spaces, and ends at the last parenthesis.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
@@ -147,28 +153,28 @@ function isAlive(identity: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (cause) {
-    // It is there, and somebody else's.
+    // The process exists and belongs to another user.
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) return false;
   }
-  return identityOf(pid) === identity;
+  return identifyProcess(pid) === identity;
 }
 
-const lockOf = (path: string): string => `${path}.lock`;
+const getLockPath = (path: string): string => `${path}.lock`;
 
-/** @throws Error when a living process has the file. */
+/** @throws Error when a running process holds the file. */
 function lock(path: string): void {
-  const own = `${lockOf(path)}.${process.pid}`;
-  writeFileSync(own, identityOf(process.pid));
+  const ownLockPath = `${getLockPath(path)}.${process.pid}`;
+  writeFileSync(ownLockPath, identifyProcess(process.pid));
   try {
-    // A link is there at once and whole, or not at all.
+    // A link is created atomically.
     for (;;) {
       try {
-        linkSync(own, lockOf(path));
+        linkSync(ownLockPath, getLockPath(path));
         return;
       } catch (cause) {
         if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
       }
-      const holder = holderOf(path);
+      const holder = readHolder(path);
       if (holder !== undefined && isAlive(holder)) {
         throw new Error(
           `Another sandbox (process ${holder.split(' ')[0]}) keeps its state in ${path}. Stop it, or choose another file.`,
@@ -177,30 +183,30 @@ function lock(path: string): void {
       removeStale(path, holder);
     }
   } finally {
-    rmSync(own, { force: true });
+    rmSync(ownLockPath, { force: true });
   }
 }
 
-function holderOf(path: string): string | undefined {
+function readHolder(path: string): string | undefined {
   try {
-    return readFileSync(lockOf(path), 'utf8');
+    return readFileSync(getLockPath(path), 'utf8');
   } catch {
     return undefined;
   }
 }
 
-/** Takes a dead process's lock away, and puts back what turns out to be somebody else's new one. */
+/** Removes the lock of a dead process, and restores it if another process has just taken it. */
 function removeStale(path: string, holder: string | undefined): void {
-  const aside = `${lockOf(path)}.stale.${process.pid}`;
+  const stalePath = `${getLockPath(path)}.stale.${process.pid}`;
   try {
-    renameSync(lockOf(path), aside);
-    if (readFileSync(aside, 'utf8') !== holder) linkSync(aside, lockOf(path));
+    renameSync(getLockPath(path), stalePath);
+    if (readFileSync(stalePath, 'utf8') !== holder) linkSync(stalePath, getLockPath(path));
   } catch {
-    // Somebody else was first; the next look says who.
+    // Another process was first; the next attempt reads its lock.
   }
-  rmSync(aside, { force: true });
+  rmSync(stalePath, { force: true });
 }
 
 function unlock(path: string): void {
-  rmSync(lockOf(path), { force: true });
+  rmSync(getLockPath(path), { force: true });
 }

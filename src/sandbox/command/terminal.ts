@@ -1,8 +1,8 @@
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
 
-/** Where lines go. */
+/** The output of the lines. */
 interface Terminal {
   write(text: string): unknown;
   /** Of terminals only; it knows NO_COLOR and FORCE_COLOR. */
@@ -15,22 +15,29 @@ const yellow = 33;
 const dim = 2;
 
 /** Writes a line for every request that comes to its end. */
-export function showLog(sandbox: Sandbox, terminal: Terminal): void {
+export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
   sandbox.onLog((entry) => {
-    terminal.write(`${lineOf(entry, paint)}\n`);
+    terminal.write(`${formatLine(entry, paint)}\n`);
   });
 }
 
-function lineOf(entry: SandboxLogEntry, paint: (colour: number, text: string) => string): string {
+function chooseColour(status: number | undefined): number {
+  if (status === undefined || status >= 500) return red;
+  return status >= 400 ? yellow : green;
+}
+
+function formatLine(
+  entry: SandboxLogEntry,
+  paint: (colour: number, text: string) => string,
+): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
-  const colour = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green;
   return [
     paint(dim, time.slice(11, 23)),
     method.padEnd(6),
     path,
-    paint(colour, String(status ?? '---')),
+    paint(chooseColour(status), String(status ?? '---')),
     `${ms} ms`,
     operation ?? '(no operation)',
     paint(dim, requestId),
@@ -38,13 +45,13 @@ function lineOf(entry: SandboxLogEntry, paint: (colour: number, text: string) =>
   ].join('  ');
 }
 
-/** A world may be large; its beginning is enough to try things on. */
-const mostShown = 8;
+/** A state may be large; its first rows are enough to try things on. */
+const maxShown = 8;
 
-/** What to paste, where to look, and who has money to send to whom. */
-export function banner(sandbox: Sandbox, server: SandboxServer, kept: string): string {
+/** The variables to paste, the address of the page, and the parties that can pay each other. */
+export function formatBanner(sandbox: Sandbox, server: SandboxServer, storageNote: string): string {
   const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
-  return `The payments sandbox is up. Paste these lines into the shell that is to use it:
+  return `The payments sandbox is up. Paste these lines into the shell of your service:
 
 export PAYMENTS_BASE_URL=${baseUrl}
 export PAYMENTS_ROOT_URL=${rootUrl}
@@ -52,11 +59,11 @@ export PAYMENTS_API_KEY=${apiKey}
 export PAYMENTS_JWT=${jwt}
 
 Watch it at ${rootUrl}/
-${world(sandbox)}${kept} Stop it with Ctrl+C.
+${formatParties(sandbox)}${storageNote} Stop it with Ctrl+C.
 `;
 }
 
-function world({ accounts, counterparties }: Sandbox): string {
+function formatParties({ accounts, counterparties }: Sandbox): string {
   const money = accounts.list().map(({ id, name, availableBalance, currency }) => ({
     id,
     rest: `${availableBalance} ${currency}  ${name}`,
@@ -65,12 +72,12 @@ function world({ accounts, counterparties }: Sandbox): string {
     id,
     rest: `${type === 'wallet' ? 'a wallet' : 'a bank account'}  ${name}`,
   }));
-  return `${section('Accounts with money:', money)}${section('Counterparties to pay:', payees)}\n`;
+  return `${formatSection('Accounts with money:', money)}${formatSection('Counterparties to pay:', payees)}\n`;
 }
 
-function section(title: string, rows: readonly { id: string; rest: string }[]): string {
+function formatSection(title: string, rows: readonly { id: string; rest: string }[]): string {
   if (rows.length === 0) return '';
-  const lines = rows.slice(0, mostShown).map(({ id, rest }) => `  ${id}  ${rest}\n`);
-  const more = rows.length - mostShown;
+  const lines = rows.slice(0, maxShown).map(({ id, rest }) => `  ${id}  ${rest}\n`);
+  const more = rows.length - maxShown;
   return `\n${title}\n${lines.join('')}${more > 0 ? `  and ${more} more\n` : ''}`;
 }

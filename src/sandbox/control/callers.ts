@@ -1,59 +1,61 @@
-import { problemReply, type Reply } from '../api/answer.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { errorReply, type Reply } from '../api/responses.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
- * Control needs no key, so whoever can make a browser on this machine send a request could move the
- * world. A page of somebody else's reaches a loopback port in two ways: under a name of its own that
- * it lets resolve to 127.0.0.1, which the Host header tells, and by posting across origins, which the
- * Origin header tells.
+ * Control needs no key, so a foreign page in a browser on this machine could change the sandbox. Such
+ * a page reaches a loopback port in two ways: under a name of its own that resolves to 127.0.0.1,
+ * which the Host header shows, and by posting across origins, which the Origin header shows.
  */
 
-/** Who may call a server. */
+/** The callers that a server allows. */
 export interface Callers {
   /** Names in Host, beside those of the loopback interface; lower case, without a port. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** The name in a Host header, or in what follows the scheme of an origin. */
-export const nameIn = (host: string): string | undefined =>
+/** The name in a Host header, or in an origin without its scheme. */
+export const parseHostName = (host: string): string | undefined =>
   /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 
-function isKnown(host: string | undefined, { hosts }: Callers): boolean {
-  const name = nameIn(host ?? '');
+function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
+  const name = parseHostName(host ?? '');
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
-/** The refusal of a request under a name that is not ours; undefined when it is. */
-export const refusedHost = (host: string | undefined, callers: Callers): Reply | undefined =>
-  isKnown(host, callers)
+/** The rejection of a request under a foreign name; undefined when the name is allowed. */
+export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
+  isAllowedHost(host, callers)
     ? undefined
-    : refused(
+    : createForbiddenReply(
         'host_refused',
-        `This sandbox answers under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
+        `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
-/** The refusal of control to a page of another origin; programs send none. */
-export const refusedOrigin = (
+/** The rejection of control for a page of another origin; programs send no origin. */
+export const checkOrigin = (
   origin: string | undefined,
   host: string | undefined,
 ): Reply | undefined =>
   origin === undefined || origin === `http://${host}`
     ? undefined
-    : refused(
+    : createForbiddenReply(
         'origin_refused',
-        `A page of ${JSON.stringify(origin.slice(0, 200))} may not drive this sandbox; its own page at / may, and so may programs, which send no Origin.`,
+        `A page of ${JSON.stringify(origin.slice(0, 200))} may not control this sandbox; its own page at / may, and so may programs, which send no Origin.`,
       );
 
-const refused = (code: string, message: string): Reply =>
-  problemReply(new SandboxError(message, { code, status: 403 }));
+const createForbiddenReply = (code: string, message: string): Reply =>
+  errorReply(new SandboxError(message, { code, status: 403 }));
 
-/** What lets a page of another port of this machine read the API. */
-export function crossOrigin(origin: string | undefined, callers: Callers): Record<string, string> {
+/** The headers that let a page of another port of this machine read the API. */
+export function createCorsHeaders(
+  origin: string | undefined,
+  callers: Callers,
+): Record<string, string> {
   const host = /^https?:\/\/(.+)$/.exec(origin ?? '')?.[1];
-  if (origin === undefined || !isKnown(host, callers)) return {};
+  if (origin === undefined || !isAllowedHost(host, callers)) return {};
   return {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'x-request-id, retry-after, date',
@@ -61,8 +63,11 @@ export function crossOrigin(origin: string | undefined, callers: Callers): Recor
   };
 }
 
-/** What a browser asks for before a request with an Authorization header. */
-export function preflight(headers: Record<string, string>, wanted: string | undefined): Reply {
+/** The response to the request that a browser sends before one with an Authorization header. */
+export function createPreflightReply(
+  headers: Record<string, string>,
+  requestedHeaders: string | undefined,
+): Reply {
   const allow = 'GET, POST, PATCH, DELETE, OPTIONS';
   if (headers['access-control-allow-origin'] === undefined) {
     return { status: 204, headers: { allow }, body: null };
@@ -73,7 +78,7 @@ export function preflight(headers: Record<string, string>, wanted: string | unde
       ...headers,
       allow,
       'access-control-allow-methods': allow,
-      'access-control-allow-headers': wanted ?? 'authorization, content-type',
+      'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',
       'access-control-max-age': '600',
     },
     body: null,

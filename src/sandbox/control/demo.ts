@@ -1,7 +1,7 @@
 import type { Sandbox } from '../sandbox.ts';
 
 /**
- * Fills a sandbox with a small world to look at: a verified business and an individual, funded
+ * Fills a sandbox with demo data: a verified business and an individual, funded
  * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
  * that has run twice. Returns the sandbox.
  */
@@ -46,34 +46,34 @@ export function seedDemo(sandbox: Sandbox): Sandbox {
 
   const sourceAccountId = operating.id;
   transfers.create({ sourceAccountId, counterpartyId: treasury.id, amount: '250' });
-  const underWay = transfers.create({
+  const processingTransfer = transfers.create({
     sourceAccountId,
     counterpartyId: roaster.id,
     amount: '1830.40',
     description: 'Invoice 1042',
   });
-  transfers.advance(underWay.id);
-  const done = transfers.create({
+  transfers.advance(processingTransfer.id);
+  const completedTransfer = transfers.create({
     sourceAccountId,
     destinationAccountId: payroll.id,
     amount: '3000.00',
     description: 'Payroll, January',
   });
-  transfers.advance(done.id);
-  transfers.advance(done.id);
-  const bounced = transfers.create({
+  transfers.advance(completedTransfer.id);
+  transfers.advance(completedTransfer.id);
+  const failedTransfer = transfers.create({
     sourceAccountId,
     counterpartyId: roaster.id,
     amount: '75.25',
     description: 'Invoice 1039',
   });
-  transfers.fail(bounced.id);
-  const withdrawn = transfers.create({
+  transfers.fail(failedTransfer.id);
+  const cancelledTransfer = transfers.create({
     sourceAccountId,
     destinationAccountId: savings.id,
     amount: '10.00',
   });
-  transfers.cancel(withdrawn.id);
+  transfers.cancel(cancelledTransfer.id);
 
   const token = '0x00000000000000000000000000000000000000bb';
   const refuel = instructions.create({

@@ -1,25 +1,25 @@
-import type { Reply } from '../api/answer.ts';
+import type { Reply } from '../api/responses.ts';
 
-/** For answers that are right for this moment alone, and are what they say they are. */
-export const unkept = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** Headers of responses that change at any moment, and keep their content type. */
+export const uncachedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** The source of a script in a policy: its hash, so that no other script of the page's runs. */
-async function hashOf(script: string): Promise<string> {
+/** The hash of a script for the policy, so that no other script of the page runs. */
+async function hashScript(script: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script));
   return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
 }
 
 /**
- * The page at `/`, with its scripts in it. It loads nothing from elsewhere, runs no script that was
- * put into it later, and no other page can show it as part of its own.
+ * The page at `/`, with its scripts in it. It loads nothing from elsewhere, runs no injected script,
+ * and cannot be framed by another page.
  */
-export async function pageReply(html: string): Promise<Reply> {
+export async function createPageReply(html: string): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);
-  const hashes = await Promise.all([...scripts].map(([, script = '']) => hashOf(script)));
+  const hashes = await Promise.all([...scripts].map(([, script = '']) => hashScript(script)));
   return {
     status: 200,
     headers: {
-      ...unkept,
+      ...uncachedHeaders,
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': [
         "default-src 'none'",

@@ -1,17 +1,17 @@
-import { problemReply, type Reply, type SandboxReply } from '../api/answer.ts';
+import { errorReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
-import { SandboxError } from '../platform/problem.ts';
+import { SandboxError } from '../platform/sandbox-error.ts';
 import {
-  bodyless,
+  bodylessStatuses,
   checkFaultRule,
-  suits,
+  canApply,
   type SandboxFault,
   type SandboxFaultRule,
 } from './rule.ts';
 
-/** The faults that a sandbox is told to show. */
+/** The faults that a sandbox simulates. */
 export interface SandboxFaults {
   /**
    * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
@@ -28,40 +28,46 @@ export interface SandboxFaults {
    * });
    * ```
    */
-  add(rule: SandboxFaultRule): void;
-  /** The rules that are not used up, oldest first: `times` and `after` say how much is left. */
+  add(faultRule: SandboxFaultRule): void;
+  /** The rules that are not used up, oldest first; `times` and `after` are the remaining numbers. */
   list(): SandboxFaultRule[];
-  /** Forgets every rule. */
+  /** Removes every rule. */
   clear(): void;
 }
 
 interface Pending {
-  readonly rule: SandboxFaultRule;
-  /** Requests that it has seen; with the seed, they make chance repeatable. */
-  seen: number;
-  /** Requests that still pass. */
-  toPass: number;
-  /** Requests that are still struck. */
-  toStrike: number;
+  readonly faultRule: SandboxFaultRule;
+  /** Requests that it was applied to by chance; with the seed, they make chance repeatable. */
+  requestCount: number;
+  /** Requests that it still lets through. */
+  skipsLeft: number;
+  /** Requests that it still affects. */
+  remaining: number;
 }
 
 /** The rules of a sandbox in the order in which they were added. */
 export class FaultQueue implements SandboxFaults {
   #pending: Pending[] = [];
 
-  add(rule: SandboxFaultRule): void {
-    checkFaultRule(rule);
-    const { times = rule.percent === undefined ? 1 : 'always', after = 0 } = rule;
-    const toStrike = times === 'always' ? Infinity : times;
+  add(faultRule: SandboxFaultRule): void {
+    checkFaultRule(faultRule);
+    const { percent, after = 0 } = faultRule;
+    const { times = percent === undefined ? 1 : 'always' } = faultRule;
+    const remaining = times === 'always' ? Infinity : times;
     // The caller may use the object for its next rule.
-    this.#pending.push({ rule: structuredClone(rule), seen: 0, toPass: after, toStrike });
+    this.#pending.push({
+      faultRule: structuredClone(faultRule),
+      requestCount: 0,
+      skipsLeft: after,
+      remaining,
+    });
   }
 
   list(): SandboxFaultRule[] {
-    return this.#pending.map(({ rule, toPass, toStrike }) => ({
-      ...structuredClone(rule),
-      times: toStrike === Infinity ? 'always' : toStrike,
-      after: Math.min(toPass, Number.MAX_SAFE_INTEGER),
+    return this.#pending.map(({ faultRule, skipsLeft, remaining }) => ({
+      ...structuredClone(faultRule),
+      times: remaining === Infinity ? 'always' : remaining,
+      after: Math.min(skipsLeft, Number.MAX_SAFE_INTEGER),
     }));
   }
 
@@ -69,45 +75,45 @@ export class FaultQueue implements SandboxFaults {
     this.#pending = [];
   }
 
-  /** The fault that this request meets, if any. Every request that passes a rule is counted. */
+  /** The fault of this request, if any. Every rule counts the requests that match it. */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
-    let met: SandboxFault | undefined;
+    let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
-      const { operation, fault } = pending.rule;
+      const { operation, fault } = pending.faultRule;
       if (operation !== '*' && operation !== route?.operation) continue;
-      if (!suits(fault, route)) continue;
-      if (pending.toPass > 0) {
-        pending.toPass -= 1;
-      } else if (met === undefined && isStruck(pending)) {
-        met = fault;
-        // A first page repeats nothing yet: it only leads to a page that will.
-        if (fault.kind !== 'repeated_cursor' || hasCursor) pending.toStrike -= 1;
+      if (!canApply(fault, route)) continue;
+      if (pending.skipsLeft > 0) {
+        pending.skipsLeft -= 1;
+      } else if (matchedFault === undefined && isSelectedByChance(pending)) {
+        matchedFault = fault;
+        // A first page has no cursor to repeat, so it does not use the fault up.
+        if (fault.kind !== 'repeated_cursor' || hasCursor) pending.remaining -= 1;
       }
     }
-    this.#pending = this.#pending.filter(({ toStrike }) => toStrike > 0);
-    return met;
+    this.#pending = this.#pending.filter(({ remaining }) => remaining > 0);
+    return matchedFault;
   }
 }
 
-/** Whether chance lets a rule strike: always, if the rule leaves nothing to it. */
-function isStruck(pending: Pending): boolean {
-  const { percent = 100, seed = 1 } = pending.rule;
-  pending.seen += 1;
-  return Number(`0x${fingerprint(`${seed} ${pending.seen}`, 8)}`) / 2 ** 32 < percent / 100;
+/** Whether chance selects a request; without `percent` every request is selected. */
+function isSelectedByChance(pending: Pending): boolean {
+  const { percent = 100, seed = 1 } = pending.faultRule;
+  pending.requestCount += 1;
+  return Number(`0x${fingerprint(`${seed} ${pending.requestCount}`, 8)}`) / 2 ** 32 < percent / 100;
 }
 
 /**
- * OptionChecks that let so many in a hundred requests fail, in the same order in every run: refused or lost,
- * before the commit and after it alike.
+ * Rules that let a share of the requests fail, the same ones in every run: rejected or lost, before
+ * the commit and after it.
  */
-export function failureRules(percent: number, seed: number): SandboxFaultRule[] {
+export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [
     { kind: 'status', status: 503, when: 'before_commit' },
     { kind: 'status', status: 502, when: 'after_commit' },
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // A request that passes one rule meets the next, so each takes its share of what is left.
+  // Each rule sees only the requests that the rules before it let through, so its share grows.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -117,8 +123,8 @@ export function failureRules(percent: number, seed: number): SandboxFaultRule[] 
   }));
 }
 
-/** Whether the platform does what was asked, although the caller may never hear of it. */
-function commits(fault: SandboxFault): boolean {
+/** Whether the call takes effect, although the caller may get no response. */
+function takesEffect(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
     case 'repeated_cursor':
@@ -134,23 +140,23 @@ function commits(fault: SandboxFault): boolean {
   }
 }
 
-/** The fault as far as it concerns the making of a page. */
-export function pageFaultOf(fault: SandboxFault | undefined): PageFault | undefined {
+/** The fault if it changes a page. */
+export function getPageFault(fault: SandboxFault | undefined): PageFault | undefined {
   return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
 }
 
-/** What the caller gets to see. `act` is called if the platform does what was asked. */
-export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply {
-  const truth = commits(fault) ? act() : undefined;
-  const reply = truth ?? injected(500);
+/** The response that the caller gets. `perform` is called if the call takes effect. */
+export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxReply {
+  const platformReply = takesEffect(fault) ? perform() : undefined;
+  const reply = platformReply ?? createInjectedReply(500);
   switch (fault.kind) {
     case 'hang':
     case 'reset':
       return { kind: fault.kind };
     case 'html':
-      return { kind: 'complete', ...htmlPage(fault.status ?? 502) };
+      return { kind: 'complete', ...createHtmlReply(fault.status ?? 502) };
     case 'status':
-      return { kind: 'complete', ...statusReply(fault, truth) };
+      return { kind: 'complete', ...createStatusReply(fault, platformReply) };
     case 'truncated_body':
       return { kind: 'truncated', ...reply };
     case 'stalled_body':
@@ -162,24 +168,25 @@ export function applyFault(fault: SandboxFault, act: () => Reply): SandboxReply 
   }
 }
 
-const injected = (status: number, code = 'injected_fault', error?: string): Reply =>
-  problemReply(
-    new SandboxError(error ?? `The sandbox was told to answer with status ${status}.`, {
+const createInjectedReply = (status: number, code = 'injected_fault', error?: string): Reply =>
+  errorReply(
+    new SandboxError(error ?? `The sandbox simulates a response with status ${status}.`, {
       code,
       status,
     }),
   );
 
-function statusReply(
+function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
-  truth: Reply | undefined,
+  platformReply: Reply | undefined,
 ): Reply {
-  // A success says that the call took effect, and this one was refused.
-  if (truth !== undefined && truth.status >= 400 && fault.status < 300) return truth;
+  // A success means that the call took effect, and this one was rejected.
+  if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
+    return platformReply;
   const reply =
-    truth !== undefined && fault.status < 400
-      ? truth
-      : injected(fault.status, fault.code, fault.error);
+    platformReply !== undefined && fault.status < 400
+      ? platformReply
+      : createInjectedReply(fault.status, fault.code, fault.error);
   const { retryAfter } = fault;
   return {
     status: fault.status,
@@ -188,13 +195,13 @@ function statusReply(
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...fault.headers,
     },
-    body: bodyless.includes(fault.status) ? null : reply.body,
+    body: bodylessStatuses.includes(fault.status) ? null : reply.body,
   };
 }
 
-/** The words read well in an error, which shows them behind the status. */
-const htmlPage = (status: number): Reply => ({
+/** A page of a proxy; an error shows its text after the status. */
+const createHtmlReply = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: '<!doctype html>\n<html><body><p>a page of a proxy, which the sandbox was told to show</p></body></html>\n',
+  body: '<!doctype html>\n<html><body><p>a page of a proxy, simulated by the sandbox</p></body></html>\n',
 });

@@ -1,39 +1,39 @@
 import * as z from 'zod/mini';
-import type { SandboxOperation } from '../api/calls.ts';
+import type { SandboxOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
-import { longestTimer } from '../platform/clock.ts';
-import { wordsOf } from '../platform/problem.ts';
-import { asInput, checked } from '../platform/validation.ts';
+import { maxTimerMs } from '../../internal/timers.ts';
+import { getMessage } from '../platform/sandbox-error.ts';
+import { inputReport, parseInput } from '../platform/validation.ts';
 
-/** Whether a fault strikes before the platform did what was asked, or after. */
+/** Whether a fault applies before the call takes effect, or after. */
 export type SandboxFaultMoment = 'before_commit' | 'after_commit';
 
 /** A fault to simulate. */
 export type SandboxFault =
   | {
-      /** An error status with the documented error body, or another status for a true answer. */
+      /** An error status with the documented error body, or another status for the real response. */
       kind: 'status';
       /** 200 to 599. Below 400 a committed call keeps its own body. */
       status: number;
-      /** The Retry-After header: seconds, or a text that is sent as it is. */
+      /** The Retry-After header: seconds, or a string that is sent unchanged. */
       retryAfter?: number | string | undefined;
       /** Further headers, such as the `location` of a redirect. */
       headers?: Record<string, string> | undefined;
       /** The `code` of the error body. @default 'injected_fault' */
       code?: string | undefined;
-      /** The message. Default: a sentence that names the status. */
+      /** The message. Default: one that names the status. */
       error?: string | undefined;
       /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
       when?: SandboxFaultMoment | undefined;
     }
   | {
-      /** The call takes effect on arrival; its answer comes `ms` milliseconds later. */
+      /** The call takes effect on arrival; its response comes `ms` milliseconds later. */
       kind: 'delay';
       /** How long, by the clock of the sandbox. */
       ms: number;
     }
   | {
-      /** No answer ever; the caller has to give up. */
+      /** No response at all; the caller has to give up. */
       kind: 'hang';
       /** Whether the call takes effect first. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
@@ -45,7 +45,7 @@ export type SandboxFault =
       when: SandboxFaultMoment;
     }
   | {
-      /** An HTML page in place of JSON, as proxies send them. */
+      /** An HTML page instead of JSON, as proxies send them. */
       kind: 'html';
       /** 200 to 599. @default 502 */
       status?: number | undefined;
@@ -66,13 +66,13 @@ export type SandboxFault =
     }
   | {
       /**
-       * A page whose `nextCursor` is the cursor it was asked for. A first page, which is asked for
-       * without one, leads to such a page and does not use the fault up.
+       * A page with the `nextCursor` that the request had as its `cursor`. A first page has no cursor
+       * to repeat and does not use the fault up.
        */
       kind: 'repeated_cursor';
     }
   | {
-      /** A page without items that says there are more; its cursor goes on where it should. */
+      /** A page without items but with `hasMore`; its cursor leads to the items. */
       kind: 'empty_page';
     };
 
@@ -86,23 +86,23 @@ export interface SandboxFaultRule {
   after?: number | undefined;
   /** How many of a hundred matching requests are affected, by chance. @default 100 */
   percent?: number | undefined;
-  /** A whole number that chance begins with: the same one strikes the same requests. @default 1 */
+  /** A whole number that starts the chance: the same seed selects the same requests. @default 1 */
   seed?: number | undefined;
-  /** What happens to them. */
+  /** The fault of these requests. */
   fault: SandboxFault;
 }
 
 const operations = routes.map(({ operation }) => operation);
 const moments = ['before_commit', 'after_commit'] as const;
-const when = z.enum(moments, `expected one of ${moments.join(', ')}`);
-const maybeWhen = z.optional(when);
-const maybeText = z.optional(z.string('expected a string'));
+const whenSchema = z.enum(moments, `expected one of ${moments.join(', ')}`);
+const optionalWhen = z.optional(whenSchema);
+const optionalString = z.optional(z.string('expected a string'));
 const statusRule = 'expected a status from 200 to 599';
-const status = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
-const msRule = `expected milliseconds, from 0 to ${longestTimer}`;
+const statusSchema = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
+const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
-/** Statuses whose answers have no body. */
-export const bodyless: readonly number[] = [204, 205, 304];
+/** Statuses of responses that have no body. */
+export const bodylessStatuses: readonly number[] = [204, 205, 304];
 
 /** A count that may be Infinity, which zod's own numbers may not. */
 const countOrInfinity = (least: number) =>
@@ -116,8 +116,8 @@ const countOrInfinity = (least: number) =>
 
 const percentRule = 'expected a number above 0, up to 100';
 
-const headersRule = 'expected names and texts of headers';
-const retryAfterRule = 'expected seconds, or the text of a header';
+const headersRule = 'expected names and values of headers';
+const retryAfterRule = 'expected seconds, or the value of a header';
 /** Whether a response can carry these: no line breaks, no characters beyond Latin-1. */
 function areHeaders(headers: Record<string, string>): boolean {
   try {
@@ -128,11 +128,11 @@ function areHeaders(headers: Record<string, string>): boolean {
   }
 }
 
-const faults = [
+const faultSchemas = [
   z
     .strictObject({
       kind: z.literal('status'),
-      status,
+      status: statusSchema,
       retryAfter: z.optional(
         z
           .union([z.number(), z.string()], retryAfterRule)
@@ -143,36 +143,36 @@ const faults = [
           .record(z.string(), z.string(), headersRule)
           .check(z.refine((headers) => areHeaders(headers), headersRule)),
       ),
-      code: maybeText,
-      error: maybeText,
-      when: maybeWhen,
+      code: optionalString,
+      error: optionalString,
+      when: optionalWhen,
     })
     .check(
       z.refine((fault) => fault.status >= 300 || fault.when !== 'before_commit', {
         path: ['when'],
-        error: 'a status below 300 says that the call took effect, so it is after_commit',
+        error: 'a status below 300 means that the call took effect, so it is after_commit',
       }),
     ),
   z.strictObject({
     kind: z.literal('delay'),
-    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(longestTimer, msRule)),
+    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule)),
   }),
-  z.strictObject({ kind: z.literal('hang'), when: maybeWhen }),
-  z.strictObject({ kind: z.literal('reset'), when }),
+  z.strictObject({ kind: z.literal('hang'), when: optionalWhen }),
+  z.strictObject({ kind: z.literal('reset'), when: whenSchema }),
   z.strictObject({
     kind: z.literal('html'),
     status: z.optional(
-      status.check(
+      statusSchema.check(
         z.refine(
-          (value) => !bodyless.includes(value),
-          `answers of status ${bodyless.join(', ')} have no page`,
+          (value) => !bodylessStatuses.includes(value),
+          `responses of status ${bodylessStatuses.join(', ')} have no page`,
         ),
       ),
     ),
-    when: maybeWhen,
+    when: optionalWhen,
   }),
-  z.strictObject({ kind: z.literal('truncated_body'), when: maybeWhen }),
-  z.strictObject({ kind: z.literal('stalled_body'), when: maybeWhen }),
+  z.strictObject({ kind: z.literal('truncated_body'), when: optionalWhen }),
+  z.strictObject({ kind: z.literal('stalled_body'), when: optionalWhen }),
   z.strictObject({ kind: z.literal('repeated_cursor') }),
   z.strictObject({ kind: z.literal('empty_page') }),
 ] as const;
@@ -190,29 +190,29 @@ const FaultRuleSchema = z.strictObject({
   seed: z.optional(z.int('expected a whole number')),
   fault: z.discriminatedUnion(
     'kind',
-    faults,
-    `expected a fault whose kind is one of ${faults.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
+    faultSchemas,
+    `expected a fault with one of the kinds ${faultSchemas.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
   ),
 });
 
 /** @throws TypeError for a rule that is malformed or could never apply. */
-export function checkFaultRule(rule: SandboxFaultRule): void {
+export function checkFaultRule(faultRule: SandboxFaultRule): void {
   try {
-    checked(FaultRuleSchema, rule, asInput('The rule of sandbox.faults.add is'));
+    parseInput(FaultRuleSchema, faultRule, inputReport('The rule of sandbox.faults.add is'));
   } catch (cause) {
-    throw new TypeError(wordsOf(cause), { cause });
+    throw new TypeError(getMessage(cause), { cause });
   }
-  const { operation, fault } = rule;
+  const { operation, fault } = faultRule;
   const route = routes.find((candidate) => candidate.operation === operation);
-  if (route !== undefined && !suits(fault, route)) {
+  if (route !== undefined && !canApply(fault, route)) {
     throw new TypeError(
-      `The rule of sandbox.faults.add could never apply: ${operation} answers ${route.status === 204 ? 'no body' : 'no page with a cursor'}, so it has no place for ${fault.kind}.`,
+      `The rule of sandbox.faults.add could never apply: ${operation} responds with ${route.status === 204 ? 'no body' : 'no page with a cursor'}, so ${fault.kind} cannot affect it.`,
     );
   }
 }
 
-/** Whether a fault can show in the answer of a route; `'*'` passes over those where it cannot. */
-export function suits(fault: SandboxFault, route: Route | undefined): boolean {
+/** Whether a fault can affect the response of a route; a rule for `'*'` skips the other routes. */
+export function canApply(fault: SandboxFault, route: Route | undefined): boolean {
   switch (fault.kind) {
     case 'repeated_cursor':
     case 'empty_page':

@@ -1,19 +1,19 @@
 import { memo } from 'preact/compat';
 import type { Account } from '../../schemas/account.ts';
-import { ask, type World } from './live.ts';
-import { AmountForm, Empty, mostRows, Panel, useDeeds } from './parts.tsx';
+import { callControl, type PageState } from './live.ts';
+import { AmountForm, Empty, maxRows, Panel, useActions } from './parts.tsx';
 
 const width = 120;
 const height = 28;
 
 /** Each balance over time, drawn between its own least and most. */
-function Line({ points }: { points: readonly number[] }) {
-  const least = Math.min(...points);
-  const span = Math.max(...points) - least || 1;
+function BalanceLine({ points }: { points: readonly number[] }) {
+  const minimum = Math.min(...points);
+  const span = Math.max(...points) - minimum || 1;
   const step = width / Math.max(points.length - 1, 1);
-  const level = (point: number) => height - 2 - ((point - least) / span) * (height - 4);
-  const steps = points.map((point, at) => `${at === 0 ? 'M' : 'H'}${at * step}V${level(point)}`);
-  const way = steps.join('').replace('V', ' ');
+  const getY = (point: number) => height - 2 - ((point - minimum) / span) * (height - 4);
+  const steps = points.map((point, at) => `${at === 0 ? 'M' : 'H'}${at * step}V${getY(point)}`);
+  const path = steps.join('').replace('V', ' ');
   return (
     <svg
       class="line"
@@ -21,7 +21,7 @@ function Line({ points }: { points: readonly number[] }) {
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      <path d={points.length === 1 ? `${way}H${width}` : way} />
+      <path d={points.length === 1 ? `${path}H${width}` : path} />
     </svg>
   );
 }
@@ -31,16 +31,16 @@ const isZero = (amount: string) => /^[0.]*$/.test(amount);
 const Row = memo((props: { account: Account; points: readonly number[] }) => {
   const { account, points } = props;
   const { id, name, currency, availableBalance, lockedBalance, pendingBalance } = account;
-  const { run } = useDeeds();
+  const { run } = useActions();
   return (
     <li class="account">
       <div class="who">
         <h3>{name}</h3>
         <code>{id}</code>
       </div>
-      <Line points={points} />
+      <BalanceLine points={points} />
       <div class="money">
-        {/* A fresh node is what starts the animation. */}
+        {/* A new node starts the animation. */}
         <data key={availableBalance} class="balance" value={availableBalance}>
           {availableBalance} <small>{currency}</small>
         </data>
@@ -54,7 +54,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
         id={id}
         onAmount={(amount) =>
           run(`${amount} ${currency} into ${id}.`, () =>
-            ask('POST', `accounts/${id}/fund`, JSON.stringify({ amount })),
+            callControl('POST', `accounts/${id}/fund`, JSON.stringify({ amount })),
           )
         }
       />
@@ -63,17 +63,17 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
 });
 
 export const Accounts = memo(
-  (props: { accounts: readonly Account[] } & Pick<World, 'balances'>) => {
+  (props: { accounts: readonly Account[] } & Pick<PageState, 'balances'>) => {
     const { accounts, balances } = props;
     return (
       <Panel id="accounts" title="Accounts" count={accounts.length}>
-        {accounts.length === 0 && <Empty>No Account yet: the API makes them.</Empty>}
+        {accounts.length === 0 && <Empty>No Account yet: the API creates them.</Empty>}
         <ul class="rows scroll">
-          {accounts.slice(0, mostRows).map((account) => (
+          {accounts.slice(0, maxRows).map((account) => (
             <Row key={account.id} account={account} points={balances.get(account.id) ?? []} />
           ))}
         </ul>
-        {accounts.length > mostRows && <Empty>The first {mostRows} are shown.</Empty>}
+        {accounts.length > maxRows && <Empty>The first {maxRows} are shown.</Empty>}
       </Panel>
     );
   },

@@ -2,14 +2,14 @@ import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
-import { Live, type World } from './live.ts';
+import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
-import { DeedsContext, type Deeds } from './parts.tsx';
+import { ActionsContext, type Actions } from './parts.tsx';
 import { Transfers } from './transfers.tsx';
-import { WorldPanel } from './world.tsx';
+import { ClockAndState } from './clock-and-state.tsx';
 
-const places = [
+const panels = [
   ['accounts', 'Accounts'],
   ['transfers', 'Transfers'],
   ['log', 'Log'],
@@ -20,25 +20,25 @@ const places = [
   ['world', 'Clock and state'],
 ] as const;
 
-const connections: Readonly<Record<World['connection'], string>> = {
+const connections: Readonly<Record<PageState['connection'], string>> = {
   connecting: 'connecting',
   live: 'live',
   lost: 'not reachable, trying again',
 };
 
-interface Said {
+interface Notice {
   readonly text: string;
   readonly isError: boolean;
 }
 
-function Header({ connection }: Pick<World, 'connection'>) {
+function Header({ connection }: Pick<PageState, 'connection'>) {
   return (
     <header>
       <h1>Payments sandbox</h1>
       <p class={`connection ${connection}`}>{connections[connection]}</p>
       <code class="address">{location.origin}/v0</code>
       <nav aria-label="Parts of the page">
-        {places.map(([id, title]) => (
+        {panels.map(([id, title]) => (
           <a key={id} href={`#${id}`}>
             {title}
           </a>
@@ -48,38 +48,38 @@ function Header({ connection }: Pick<World, 'connection'>) {
   );
 }
 
-function App({ live, world }: { live: Live; world: World }) {
-  const [said, setSaid] = useState<Said>();
+function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
+  const [notice, setNotice] = useState<Notice>();
   useEffect(() => {
-    if (said === undefined || said.isError) return undefined;
-    const timer = setTimeout(setSaid, 6_000, undefined);
+    if (notice === undefined || notice.isError) return undefined;
+    const timer = setTimeout(setNotice, 6_000, undefined);
     return () => {
       clearTimeout(timer);
     };
-  }, [said]);
-  const deeds = useMemo<Deeds>(
+  }, [notice]);
+  const actions = useMemo<Actions>(
     () => ({
-      async run(text, deed) {
+      async run(text, action) {
         try {
-          await deed();
-          setSaid({ text, isError: false });
+          await action();
+          setNotice({ text, isError: false });
           return true;
         } catch (problem) {
-          setSaid({
+          setNotice({
             text: problem instanceof Error ? problem.message : String(problem),
             isError: true,
           });
           return false;
         } finally {
-          await live.refresh();
+          await page.refresh();
         }
       },
     }),
-    [live],
+    [page],
   );
-  const { state, faults, calls, balances, connection } = world;
+  const { state, faults, calls, balances, connection } = pageState;
   return (
-    <DeedsContext.Provider value={deeds}>
+    <ActionsContext.Provider value={actions}>
       <Header connection={connection} />
       <main>
         {state !== undefined && (
@@ -96,30 +96,30 @@ function App({ live, world }: { live: Live; world: World }) {
               <Entities entities={state.entities} />
               <Counterparties counterparties={state.counterparties} entities={state.entities} />
               <Ibans ibans={state.ibans} accounts={state.accounts} />
-              <WorldPanel offsetMs={state.clockOffsetMs} />
+              <ClockAndState offsetMs={state.clockOffsetMs} />
             </div>
           </>
         )}
       </main>
-      <div class="said">
-        <p role="status">{said?.isError === false ? said.text : ''}</p>
-        <p role="alert">{said?.isError === true ? said.text : ''}</p>
-        {said?.isError === true && (
+      <div class="notice">
+        <p role="status">{notice?.isError === false ? notice.text : ''}</p>
+        <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
+        {notice?.isError === true && (
           <button
             type="button"
             onClick={() => {
-              setSaid(undefined);
+              setNotice(undefined);
             }}
           >
             Close
           </button>
         )}
       </div>
-    </DeedsContext.Provider>
+    </ActionsContext.Provider>
   );
 }
 
-const live = new Live((world) => {
-  render(<App live={live} world={world} />, document.body);
+const page = new LivePage((pageState) => {
+  render(<App page={page} pageState={pageState} />, document.body);
 });
-live.start();
+page.start();

@@ -1,15 +1,15 @@
 import { stringifyJson } from '../../internal/json.ts';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 
-/** What became of an attempt: an answer, a refusal, or no whole answer at all. */
-export type Fate = 'answered' | 'refused' | 'lost';
+/** The result of an attempt: a success, an error, or no complete response. */
+export type Result = 'responded' | 'rejected' | 'lost';
 
-/** Requests that belong together: each but the first follows a failure of the one before. */
+/** A request and its retries. */
 export interface Call {
-  /** That of the first attempt's entry. */
+  /** The id of the first attempt's entry. */
   readonly id: number;
   readonly signature: string;
-  /** Never empty; another array after each attempt. */
+  /** Replaced by another array after each attempt. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
 
@@ -17,16 +17,16 @@ export interface Call {
 const retriedWithinMs = 90_000;
 
 /** As many entries as the server keeps. */
-const most = 10_000;
+const maxEntries = 10_000;
 
-const lastOf = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
+const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 
-export function fateOf({ status, fault }: SandboxLogEntry): Fate {
+export function getResult({ status, fault }: SandboxLogEntry): Result {
   if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
-  return status >= 400 || fault === 'html' ? 'refused' : 'answered';
+  return status >= 400 || fault === 'html' ? 'rejected' : 'responded';
 }
 
-/** Puts the entries of a log together to calls. */
+/** Groups the entries of a log into calls. */
 export class Calls {
   /** In the order of their latest attempts. */
   readonly #calls = new Map<number, Call>();
@@ -41,18 +41,18 @@ export class Calls {
   add(entry: SandboxLogEntry): void {
     const { id = 0, method, path, query, body } = entry;
     const signature = stringifyJson([method, path, query, body]);
-    const before = this.#latest.get(signature);
-    if (before !== undefined && isRetry(entry, lastOf(before))) {
-      before.attempts = [...before.attempts, entry];
-      this.#calls.delete(before.id);
-      this.#calls.set(before.id, before);
+    const previousCall = this.#latest.get(signature);
+    if (previousCall !== undefined && isRetry(entry, getLastAttempt(previousCall))) {
+      previousCall.attempts = [...previousCall.attempts, entry];
+      this.#calls.delete(previousCall.id);
+      this.#calls.set(previousCall.id, previousCall);
     } else {
       const call: Call = { id, signature, attempts: [entry] };
       this.#calls.set(id, call);
       this.#latest.set(signature, call);
     }
     this.#entries += 1;
-    if (this.#entries > most) this.#dropOldest();
+    if (this.#entries > maxEntries) this.#dropOldest();
   }
 
   clear(): void {
@@ -71,26 +71,26 @@ export class Calls {
   }
 }
 
-const isRetry = (entry: SandboxLogEntry, before: SandboxLogEntry): boolean =>
-  fateOf(before) !== 'answered' &&
-  Math.abs(Date.parse(entry.time) - Date.parse(before.time)) <= retriedWithinMs;
+const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
+  getResult(previous) !== 'responded' &&
+  Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs;
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that sends the request again. The log has no credentials, so the shell brings them. */
-export function curlOf({ method, path, query, body }: SandboxLogEntry, origin: string): string {
+/** A command that sends the request again. The log has no credentials, so the shell provides them. */
+export function formatCurl({ method, path, query, body }: SandboxLogEntry, origin: string): string {
   const search = new URLSearchParams(query).toString();
-  // curl takes brackets and braces for patterns.
-  const plain = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
+  // curl treats brackets and braces as patterns.
+  const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
   const parts = [
-    `curl -X ${method} ${quoted(`${origin}${plain}${search && `?${search}`}`)}`,
+    `curl -X ${method} ${quoteForShell(`${origin}${escapedPath}${search && `?${search}`}`)}`,
     `-H "authorization: Bearer $${key}"`,
   ];
   if (body !== undefined) {
-    // --data would read a file for a text that begins with @.
+    // --data would read a file for a string that starts with @.
     const text = typeof body === 'string' ? body : stringifyJson(body);
-    parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoted(text)}`);
+    parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoteForShell(text)}`);
   }
   return parts.join(' \\\n  ');
 }

@@ -1,39 +1,22 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import type { SandboxOperation } from '../api/calls.ts';
+import { operationPaths } from '../api/operations.ts';
 import type { SandboxFault, SandboxFaultRule } from '../faults/rule.ts';
-import { ask, type World } from './live.ts';
-import { Choice, Deed, Empty, Field, Form, Panel, useDeeds, type Fields } from './parts.tsx';
+import { callControl, type PageState } from './live.ts';
+import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } from './parts.tsx';
 
-/** From a record, because the compiler then asks for every one. */
-const operations = Object.keys({
-  'transfers.create': true,
-  'transfers.list': true,
-  'transfers.get': true,
-  'accounts.create': true,
-  'accounts.list': true,
-  'accounts.get': true,
-  'accounts.update': true,
-  'entities.create': true,
-  'entities.list': true,
-  'entities.get': true,
-  'counterparties.list': true,
-  'counterparties.get': true,
-  'counterparties.delete': true,
-  'ibans.list': true,
-  'ibans.get': true,
-  'ibans.delete': true,
-  'settings.update': true,
-  'instructions.build': true,
-  'instructions.list': true,
-  'transactions.list': true,
-} satisfies Record<SandboxOperation, true>);
+const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
-const kinds: Readonly<Record<SandboxFault['kind'], string>> = {
+/** Those of Transfers first, because a fault matters most there. */
+const operations = Object.keys(operationPaths).toSorted(
+  (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
+);
+
+const kindLabels: Readonly<Record<SandboxFault['kind'], string>> = {
   status: 'an error status',
   reset: 'connection reset',
-  hang: 'no answer, ever',
-  delay: 'a late answer',
+  hang: 'no response',
+  delay: 'a late response',
   html: 'a page of a proxy',
   truncated_body: 'half a body, cut off',
   stalled_body: 'half a body, then nothing',
@@ -43,29 +26,29 @@ const kinds: Readonly<Record<SandboxFault['kind'], string>> = {
 
 const hasMoment = (kind: string) => !['delay', 'repeated_cursor', 'empty_page'].includes(kind);
 
-const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
-/** The rule as the endpoint takes it; it says what is wrong with it. */
-function ruleOf({ operation, kind, when, times, after, ...rest }: Fields): string {
+/** The rule as JSON; the endpoint validates it. */
+function buildRule({ operation, kind, when, times, after, ...rest }: Fields): string {
   const { status, retryAfter, ms } = rest;
   return JSON.stringify({
     operation,
-    times: times === 'always' ? times : numberOf(times),
-    after: numberOf(after),
+    times: times === 'always' ? times : parseNumber(times),
+    after: parseNumber(after),
     fault: {
       kind,
       when,
-      status: numberOf(status),
-      retryAfter: numberOf(retryAfter),
-      ms: numberOf(ms),
+      status: parseNumber(status),
+      retryAfter: parseNumber(retryAfter),
+      ms: parseNumber(ms),
     },
   });
 }
 
-function sentenceOf({ operation, times, after, percent, fault }: SandboxFaultRule): string {
+function describeRule({ operation, times, after, percent, fault }: SandboxFaultRule): string {
   const { kind } = fault;
-  const said = [
-    kinds[kind],
+  const parts = [
+    kindLabels[kind],
     'status' in fault && fault.status !== undefined ? String(fault.status) : '',
     'ms' in fault ? `after ${fault.ms} ms` : '',
     'when' in fault && fault.when !== undefined ? fault.when.replace('_', ' ') : '',
@@ -73,22 +56,23 @@ function sentenceOf({ operation, times, after, percent, fault }: SandboxFaultRul
     after === undefined || after === 0 ? '' : `after ${after} more`,
     times === 'always' ? 'always' : `${times ?? 1} ×`,
   ];
-  return `${operation === '*' ? 'every request' : operation}: ${said.filter(Boolean).join(', ')}`;
+  return `${operation === '*' ? 'every request' : operation}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-/** The one way to take one out is to take all out and put the others in again. */
-async function remove(rule: SandboxFaultRule): Promise<void> {
-  const text = JSON.stringify(rule);
-  const rules = JSON.parse(await ask('GET', 'faults')) as SandboxFaultRule[];
-  const at = rules.findIndex((each) => JSON.stringify(each) === text);
-  if (at < 0) throw new Error('This fault has struck meanwhile.');
-  await ask('DELETE', 'faults');
-  for (const other of rules.toSpliced(at, 1)) await ask('POST', 'faults', JSON.stringify(other));
+/** Removes one rule: control can only remove all rules, so the others are added again. */
+async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
+  const text = JSON.stringify(faultRule);
+  const faultRules = JSON.parse(await callControl('GET', 'faults')) as SandboxFaultRule[];
+  const at = faultRules.findIndex((candidate) => JSON.stringify(candidate) === text);
+  if (at < 0) throw new Error('This fault was used up meanwhile.');
+  await callControl('DELETE', 'faults');
+  for (const other of faultRules.toSpliced(at, 1))
+    await callControl('POST', 'faults', JSON.stringify(other));
 }
 
-export const Faults = memo(({ faults }: Pick<World, 'faults'>) => {
+export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   const [kind, setKind] = useState('status');
-  const { run } = useDeeds();
+  const { run } = useActions();
   return (
     <Panel
       id="faults"
@@ -96,25 +80,25 @@ export const Faults = memo(({ faults }: Pick<World, 'faults'>) => {
       count={faults.length}
       tools={
         faults.length > 0 && (
-          <Deed
+          <Action
             label="Remove all"
             onClick={() => {
-              void run('No fault any more.', () => ask('DELETE', 'faults'));
+              void run('Removed all faults.', () => callControl('DELETE', 'faults'));
             }}
           />
         )
       }
     >
-      {faults.length === 0 && <Empty>Every request is answered as it should be.</Empty>}
+      {faults.length === 0 && <Empty>Every request gets its normal response.</Empty>}
       <ul class="rows">
-        {faults.map((rule, at) => (
-          <li key={`${at} ${JSON.stringify(rule.fault)}`} class="fault">
-            <span>{sentenceOf(rule)}</span>
-            <Deed
+        {faults.map((faultRule, at) => (
+          <li key={`${at} ${JSON.stringify(faultRule.fault)}`} class="fault">
+            <span>{describeRule(faultRule)}</span>
+            <Action
               label="Remove"
-              of={`the fault of ${sentenceOf(rule)}`}
+              of={`the fault of ${describeRule(faultRule)}`}
               onClick={() => {
-                void run('The fault is gone.', () => remove(rule));
+                void run('Removed the fault.', () => removeRule(faultRule));
               }}
             />
           </li>
@@ -124,21 +108,22 @@ export const Faults = memo(({ faults }: Pick<World, 'faults'>) => {
         label="Add a fault"
         submit="Add fault"
         onFields={async (fields) => {
-          await run('The fault waits for its request.', () =>
-            ask('POST', 'faults', ruleOf(fields)),
-          );
+          await run('Added the fault.', () => callControl('POST', 'faults', buildRule(fields)));
           return false;
         }}
       >
         <Choice
           label="Operation"
           name="operation"
-          options={[...operations.map((each) => [each, each] as const), ['*', 'every request']]}
+          options={[
+            ...operations.map((operation) => [operation, operation] as const),
+            ['*', 'every request'],
+          ]}
         />
         <Choice
           label="Fault"
           name="kind"
-          options={Object.entries(kinds)}
+          options={Object.entries(kindLabels)}
           value={kind}
           onPick={setKind}
         />

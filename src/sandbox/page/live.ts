@@ -1,15 +1,15 @@
 import { parseJson } from '../../internal/json.ts';
-import type { SandboxLogEntry } from '../faults/log.ts';
+import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
-import type { SandboxState } from '../faults/state.ts';
+import type { SandboxState } from '../state.ts';
 import { Calls, type Call } from './attempts.ts';
 
-/** What the page knows of the sandbox at one moment. */
-export interface World {
+/** The data of the page at one moment. */
+export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** Those by chance among them, which are no part of the state. */
+  /** Also those with a `percent`, which are not part of the state. */
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
@@ -17,21 +17,21 @@ export interface World {
   readonly calls: readonly Call[];
 }
 
-/** Reads are this far apart at least. */
-const leastGapMs = 1_000;
-/** A large state takes long to write, 10 ms a megabyte, and the API stands still meanwhile. */
+/** The minimum time between two reads of the state. */
+const minReadGapMs = 1_000;
+/** A large state takes long to write, 10 ms a megabyte, and blocks the API meanwhile. */
 const charactersPerMs = 2_000;
-const pointsOfLine = 120;
-/** What is heard is drawn at once, and while more comes, this far apart. */
+const maxBalancePoints = 120;
+/** The first log entry is drawn at once, later ones after this time. */
 const redrawMs = 500;
 
 const control = '/_sandbox/';
 
 /**
- * Asks an endpoint of control, and answers the text of its answer.
- * @throws Error with the sentence of the Error body when it refuses.
+ * Calls a control endpoint, and returns the body of its response.
+ * @throws Error with the message of the error body when the call is rejected.
  */
-export async function ask(method: string, path: string, body?: string): Promise<string> {
+export async function callControl(method: string, path: string, body?: string): Promise<string> {
   const response = await fetch(control + path, { method, ...(body !== undefined && { body }) });
   const text = await response.text();
   if (response.ok) return text;
@@ -39,11 +39,11 @@ export async function ask(method: string, path: string, body?: string): Promise<
   throw new Error(error);
 }
 
-/** Keeps a {@link World} up to date: the log as it is written, the state when something may have moved. */
-export class Live {
+/** Keeps a {@link PageState} up to date, by the stream of the log and regular reads of the state. */
+export class LivePage {
   readonly #calls = new Calls();
-  readonly #changed: (world: World) => void;
-  #world: World = {
+  readonly #onChange: (pageState: PageState) => void;
+  #pageState: PageState = {
     connection: 'connecting',
     state: undefined,
     faults: [],
@@ -51,109 +51,112 @@ export class Live {
     calls: [],
   };
   #events: EventSource | undefined;
-  #text = '';
-  #reading: Promise<void> | undefined;
+  #lastText = '';
+  #currentRead: Promise<void> | undefined;
   #timer = 0;
   #isDrawing = false;
-  #drawn = 0;
+  #drawnAt = 0;
 
-  constructor(changed: (world: World) => void) {
-    this.#changed = changed;
+  constructor(onChange: (pageState: PageState) => void) {
+    this.#onChange = onChange;
   }
 
   start(): void {
-    this.#follow();
+    this.#followLog();
     void this.refresh();
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) void this.refresh();
     });
   }
 
-  /** Reads the state now, for whoever has just changed it. */
+  /** Reads the state now, after an action of the page. */
   async refresh(): Promise<void> {
-    // An answer that is under way may be from before the change.
-    await this.#reading;
-    await (this.#reading ??= this.#read());
+    // A read in progress may be from before the change.
+    await this.#currentRead;
+    await (this.#currentRead ??= this.#readState());
   }
 
   #clearLog(): void {
     this.#calls.clear();
-    this.#show({ calls: [] });
+    this.#update({ calls: [] });
   }
 
-  #show(part: Partial<World>): void {
-    this.#world = { ...this.#world, ...part };
-    this.#changed(this.#world);
+  #update(part: Partial<PageState>): void {
+    this.#pageState = { ...this.#pageState, ...part };
+    this.#onChange(this.#pageState);
   }
 
-  async #read(): Promise<void> {
+  async #readState(): Promise<void> {
     clearTimeout(this.#timer);
     try {
-      const [text, rules] = await Promise.all([ask('GET', 'state'), ask('GET', 'faults')]);
-      if (text + rules !== this.#text) {
-        this.#text = text + rules;
+      const [text, faultsText] = await Promise.all([
+        callControl('GET', 'state'),
+        callControl('GET', 'faults'),
+      ]);
+      if (text + faultsText !== this.#lastText) {
+        this.#lastText = text + faultsText;
         const state = JSON.parse(text) as SandboxState;
-        const faults = JSON.parse(rules) as SandboxFaultRule[];
-        this.#show({ state, faults, balances: this.#lines(state) });
+        const faults = JSON.parse(faultsText) as SandboxFaultRule[];
+        this.#update({ state, faults, balances: this.#extendBalances(state) });
       }
     } catch {
-      // That nobody answers is said by the log's connection.
+      // The connection of the log shows that the sandbox is not reachable.
     }
-    this.#reading = undefined;
+    this.#currentRead = undefined;
     this.#timer = window.setTimeout(
       () => {
         if (!document.hidden) void this.refresh();
       },
-      Math.max(leastGapMs, this.#text.length / charactersPerMs),
+      Math.max(minReadGapMs, this.#lastText.length / charactersPerMs),
     );
   }
 
-  #lines({ accounts }: SandboxState): World['balances'] {
-    const { balances } = this.#world;
+  #extendBalances({ accounts }: SandboxState): PageState['balances'] {
+    const { balances } = this.#pageState;
     return new Map(
       accounts.map(({ id, availableBalance }) => [
         id,
-        [...(balances.get(id) ?? []), Number(availableBalance)].slice(-pointsOfLine),
+        [...(balances.get(id) ?? []), Number(availableBalance)].slice(-maxBalancePoints),
       ]),
     );
   }
 
-  #follow(): void {
+  #followLog(): void {
     this.#events?.close();
     const events = new EventSource(`${control}log`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // It starts from the beginning: what answers now may be another sandbox than before.
+      // The stream starts from the beginning, because it may be another sandbox than before.
       this.#clearLog();
-      this.#show({ connection: 'live' });
+      this.#update({ connection: 'live' });
     });
     events.addEventListener('reset', () => {
       this.#clearLog();
       void this.refresh();
     });
     events.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      this.#hear(parseJson(data) as SandboxLogEntry);
+      this.#addEntry(parseJson(data) as SandboxLogEntry);
     });
     events.addEventListener('error', () => {
       events.close();
-      this.#show({ connection: 'lost' });
+      this.#update({ connection: 'lost' });
       setTimeout(() => {
-        this.#follow();
+        this.#followLog();
       }, 2_000);
     });
   }
 
-  #hear(entry: SandboxLogEntry): void {
+  #addEntry(entry: SandboxLogEntry): void {
     this.#calls.add(entry);
     if (this.#isDrawing) return;
     this.#isDrawing = true;
     setTimeout(
       () => {
         this.#isDrawing = false;
-        this.#drawn = performance.now();
-        this.#show({ calls: this.#calls.list() });
+        this.#drawnAt = performance.now();
+        this.#update({ calls: this.#calls.list() });
       },
-      this.#drawn + redrawMs - performance.now(),
+      this.#drawnAt + redrawMs - performance.now(),
     );
   }
 }

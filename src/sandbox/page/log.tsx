@@ -1,34 +1,38 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import type { SandboxLogEntry } from '../faults/log.ts';
-import { curlOf, fateOf, type Call, type Fate } from './attempts.ts';
-import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds } from './parts.tsx';
+import type { SandboxLogEntry } from '../log.ts';
+import { formatCurl, getResult, type Call, type Result } from './attempts.ts';
+import { Badge, Choice, Action, Empty, maxRows, Panel, useActions } from './parts.tsx';
 
-const tones: Readonly<Record<Fate, string>> = { answered: 'good', refused: 'bad', lost: 'lost' };
+const tones: Readonly<Record<Result, string>> = {
+  responded: 'good',
+  rejected: 'bad',
+  lost: 'lost',
+};
 
-/** What happened to an attempt, in one word and what there is to say about it. */
-function wordsOf(entry: SandboxLogEntry): string {
+/** The result of an attempt, with its status or the reason of the loss. */
+function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
-  const fate = fateOf(entry);
-  if (fate !== 'lost') return `${fate} ${status}`;
+  const result = getResult(entry);
+  if (result !== 'lost') return `${result} ${status}`;
   switch (fault) {
     case 'reset':
       return 'lost: reset';
     case 'hang':
-      return 'lost: no answer';
+      return 'lost: no response';
     case 'truncated_body':
       return 'lost: cut off';
     case 'stalled_body':
       return 'lost: stalled';
     default:
-      return 'lost: caller left';
+      return 'lost: caller aborted';
   }
 }
 
 type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
 
 /** Readable JSON. A large integer keeps its digits. */
-const pretty = (value: unknown): string =>
+const formatJson = (value: unknown): string =>
   JSON.stringify(
     value,
     (_, inner: unknown) =>
@@ -38,18 +42,18 @@ const pretty = (value: unknown): string =>
     2,
   );
 
-const timeOf = ({ time }: SandboxLogEntry) => time.slice(11, 23);
+const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
 function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogEntry }) {
   const { entry, at, since } = props;
-  const later = Date.parse(entry.time) - Date.parse(since.time);
+  const elapsedMs = Date.parse(entry.time) - Date.parse(since.time);
   return (
     <li class="attempt">
       <span class="number">Attempt {at + 1}</span>
       <time dateTime={entry.time} title={entry.time}>
-        sent {at === 0 ? timeOf(entry) : `${later} ms later`}
+        sent {at === 0 ? formatTime(entry) : `${elapsedMs} ms later`}
       </time>
-      <Badge text={wordsOf(entry)} tone={tones[fateOf(entry)]} />
+      <Badge text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
       <small>
         {entry.ms ?? '?'} ms
         {entry.fault !== undefined && ` · fault ${entry.fault}`} · <code>{entry.requestId}</code>
@@ -58,17 +62,17 @@ function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogE
   );
 }
 
-function Opened({ attempts }: Pick<Call, 'attempts'>) {
+function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   const [first] = attempts;
-  const { run } = useDeeds();
+  const { run } = useActions();
   const copy = () => {
-    const text = curlOf(first, location.origin);
-    void run('Copied as curl. The shell brings the key.', () =>
+    const text = formatCurl(first, location.origin);
+    void run('Copied as curl. The shell provides the key.', () =>
       navigator.clipboard.writeText(text),
     );
   };
   return (
-    <div class="opened">
+    <div class="details">
       <ol>
         {attempts.map((entry, at) => (
           <Attempt key={entry.id} entry={entry} at={at} since={first} />
@@ -77,16 +81,18 @@ function Opened({ attempts }: Pick<Call, 'attempts'>) {
       {Object.keys(first.query).length > 0 && (
         <>
           <h3>Query</h3>
-          <pre tabIndex={0}>{pretty(first.query)}</pre>
+          <pre tabIndex={0}>{formatJson(first.query)}</pre>
         </>
       )}
       <h3>Body</h3>
       {first.body === undefined ? (
         <Empty>None.</Empty>
       ) : (
-        <pre tabIndex={0}>{typeof first.body === 'string' ? first.body : pretty(first.body)}</pre>
+        <pre tabIndex={0}>
+          {typeof first.body === 'string' ? first.body : formatJson(first.body)}
+        </pre>
       )}
-      <Deed label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
+      <Action label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
     </div>
   );
 }
@@ -105,14 +111,14 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
       >
         <summary>
           <time dateTime={last.time} title={last.time}>
-            {timeOf(last)}
+            {formatTime(last)}
           </time>
           <span class="request">
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
-          <span class="fates">
+          <span class="badges">
             {attempts.slice(-4).map((entry) => (
-              <Badge key={entry.id} text={wordsOf(entry)} tone={tones[fateOf(entry)]} />
+              <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>
           <small>
@@ -121,28 +127,28 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
             {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
           </small>
         </summary>
-        {isOpen && <Opened attempts={attempts} />}
+        {isOpen && <CallDetails attempts={attempts} />}
       </details>
     </li>
   );
 });
 
-const shows: readonly (readonly [string, string, (call: Call) => boolean])[] = [
+const filters: readonly (readonly [string, string, (call: Call) => boolean])[] = [
   ['all', 'All', () => true],
   ['writes', 'Writes', ({ attempts: [{ method }] }) => method !== 'GET'],
   [
     'failed',
     'With a failure',
-    ({ attempts }) => attempts.some((one) => fateOf(one) !== 'answered'),
+    ({ attempts }) => attempts.some((one) => getResult(one) !== 'responded'),
   ],
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
 
 export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
   const [show, setShow] = useState('all');
-  const [held, setHeld] = useState<readonly Call[]>();
-  const fits = shows.find(([name]) => name === show)?.[2] ?? (() => true);
-  const found = (held ?? calls).filter(fits);
+  const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
+  const isShown = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const shownCalls = (pausedCalls ?? calls).filter(isShown);
   return (
     <Panel
       id="log"
@@ -152,15 +158,15 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
         <>
           <Choice
             label="Show"
-            options={shows.map(([name, text]) => [name, text])}
+            options={filters.map(([name, text]) => [name, text])}
             value={show}
             onPick={setShow}
           />
           <button
             type="button"
-            aria-pressed={held !== undefined}
+            aria-pressed={pausedCalls !== undefined}
             onClick={() => {
-              setHeld(held === undefined ? calls : undefined);
+              setPausedCalls(pausedCalls === undefined ? calls : undefined);
             }}
           >
             Pause
@@ -168,17 +174,17 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
         </>
       }
     >
-      {found.length === 0 && (
-        <Empty>{calls.length === 0 ? 'No request yet.' : 'No request fits.'}</Empty>
+      {shownCalls.length === 0 && (
+        <Empty>{calls.length === 0 ? 'No request yet.' : 'No request matches.'}</Empty>
       )}
       <ul class="rows scroll">
-        {found.slice(0, mostRows).map(({ id, attempts }) => (
+        {shownCalls.slice(0, maxRows).map(({ id, attempts }) => (
           <Row key={id} attempts={attempts} />
         ))}
       </ul>
-      {found.length > mostRows && (
+      {shownCalls.length > maxRows && (
         <Empty>
-          The latest {mostRows} of {found.length} calls are shown.
+          The latest {maxRows} of {shownCalls.length} calls are shown.
         </Empty>
       )}
     </Panel>

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 
-const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const resolveFile = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 async function build(): Promise<string> {
   const { build: bundle } = await import('esbuild');
   const { outputFiles } = await bundle({
-    entryPoints: [here('./app.tsx'), here('./page.css')],
-    tsconfig: here('./tsconfig.json'),
+    entryPoints: [resolveFile('./app.tsx'), resolveFile('./page.css')],
+    tsconfig: resolveFile('./tsconfig.json'),
     outdir: 'page',
     bundle: true,
     minify: true,
@@ -16,7 +16,7 @@ async function build(): Promise<string> {
     charset: 'utf8',
     legalComments: 'none',
   });
-  const made = (ending: string) =>
+  const getOutput = (ending: string) =>
     (outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '').trim();
   return `<!doctype html>
 <html lang="en">
@@ -26,21 +26,20 @@ async function build(): Promise<string> {
 <meta name="color-scheme" content="light dark">
 <title>Payments sandbox</title>
 <link rel="icon" href="data:,">
-<style>${made('.css')}</style>
+<style>${getOutput('.css')}</style>
 </head>
 <body>
-<noscript>This page needs JavaScript; everything that it does is also under /_sandbox/.</noscript>
-<script>${made('.js')}</script>
+<noscript>This page needs JavaScript; /_sandbox/ has the same actions.</noscript>
+<script>${getOutput('.js')}</script>
 </body>
 </html>
 `;
 }
 
-let built: Promise<string> | undefined;
+let cachedPage: Promise<string> | undefined;
 
 /**
- * The page at `/`: HTML with its style and its script, which loads nothing further. Here it is put
- * together when somebody first asks; the package holds the text in place of this module, see
- * tsup.config.ts.
+ * The page at `/`: HTML with its style and its script, which loads nothing further. This module builds
+ * it for the first request; in the package, its HTML replaces this module, see tsup.config.ts.
  */
-export const page = (): Promise<string> => (built ??= build());
+export const page = (): Promise<string> => (cachedPage ??= build());

@@ -1,45 +1,45 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { Entity } from '../../schemas/entity.ts';
-import type { SandboxState } from '../faults/state.ts';
-import { ask } from './live.ts';
+import type { SandboxState } from '../state.ts';
+import { callControl } from './live.ts';
 import {
   AmountForm,
   Badge,
   Choice,
-  Deed,
+  Action,
   Empty,
   Field,
   Form,
-  mostRows,
+  maxRows,
   Panel,
-  useDeeds,
-  useKeptFocus,
+  useActions,
+  useRowFocus,
 } from './parts.tsx';
 
-const toneOf = (status: string) =>
-  status === 'approved' ? 'good' : status === 'rejected' ? 'bad' : 'wait';
-const spoken = (status: string) => status.replaceAll('_', ' ');
+const tones: Readonly<Record<string, string>> = { approved: 'good', rejected: 'bad' };
+const getTone = (status: string) => tones[status] ?? 'wait';
+const formatStatus = (status: string) => status.replaceAll('_', ' ');
 
 function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: Entity }) {
-  const { run } = useDeeds();
-  const row = useKeptFocus<HTMLLIElement>();
+  const { run } = useActions();
+  const row = useRowFocus<HTMLLIElement>();
   return (
     <li class="party" ref={row} tabIndex={-1}>
       <div class="who">
         <h3>{email}</h3>
         <code>{id}</code>
       </div>
-      <div class="fates">
-        <Badge text={`KYC ${spoken(kycStatus)}`} tone={toneOf(kycStatus)} />
-        <Badge text={`terms ${spoken(tosStatus)}`} tone={toneOf(tosStatus)} />
+      <div class="badges">
+        <Badge text={`KYC ${formatStatus(kycStatus)}`} tone={getTone(kycStatus)} />
+        <Badge text={`terms ${formatStatus(tosStatus)}`} tone={getTone(tosStatus)} />
       </div>
       {(kycStatus !== 'approved' || tosStatus !== 'approved') && (
-        <Deed
+        <Action
           label="Approve"
           of={id}
           onClick={() => {
-            void run(`${id} is approved.`, () => ask('POST', `entities/${id}/approve`));
+            void run(`${id} is approved.`, () => callControl('POST', `entities/${id}/approve`));
           }}
         />
       )}
@@ -47,62 +47,62 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
   );
 }
 
-const latest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-mostRows).toReversed();
-const Rest = ({ of: { length } }: { of: readonly unknown[] }) =>
-  length > mostRows ? (
+const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
+const MoreRows = ({ of: { length } }: { of: readonly unknown[] }) =>
+  length > maxRows ? (
     <Empty>
-      The latest {mostRows} of {length} are shown.
+      The latest {maxRows} of {length} are shown.
     </Empty>
   ) : null;
 
 export const Entities = memo(({ entities }: Pick<SandboxState, 'entities'>) => (
   <Panel id="entities" title="Entities" count={entities.length}>
-    {entities.length === 0 && <Empty>No Entity yet: the API makes them.</Empty>}
+    {entities.length === 0 && <Empty>No Entity yet: the API creates them.</Empty>}
     <ul class="rows scroll">
-      {latest(entities).map((entity) => (
+      {getLatest(entities).map((entity) => (
         <EntityRow key={entity.id} entity={entity} />
       ))}
     </ul>
-    <Rest of={entities} />
+    <MoreRows of={entities} />
   </Panel>
 ));
 
 export const Counterparties = memo(
   ({ counterparties, entities }: Pick<SandboxState, 'counterparties' | 'entities'>) => {
     const [type, setType] = useState('wallet');
-    const { run } = useDeeds();
+    const { run } = useActions();
     return (
       <Panel id="counterparties" title="Counterparties" count={counterparties.length}>
         {counterparties.length === 0 && <Empty>No Counterparty yet.</Empty>}
         <ul class="rows scroll">
-          {latest(counterparties).map((each) => (
-            <li key={each.id} class="party">
+          {getLatest(counterparties).map((counterparty) => (
+            <li key={counterparty.id} class="party">
               <div class="who">
-                <h3>{each.name}</h3>
-                <code>{each.id}</code>
+                <h3>{counterparty.name}</h3>
+                <code>{counterparty.id}</code>
               </div>
               <small>
-                {spoken(each.type)} · {each.chain ?? each.bankName} ·{' '}
-                <code>{each.walletAddress ?? each.accountNumber}</code>
+                {formatStatus(counterparty.type)} · {counterparty.chain ?? counterparty.bankName} ·{' '}
+                <code>{counterparty.walletAddress ?? counterparty.accountNumber}</code>
               </small>
             </li>
           ))}
         </ul>
-        <Rest of={counterparties} />
+        <MoreRows of={counterparties} />
         <Form
           label="Create a Counterparty"
           submit="Create"
           submitLabel="Create Counterparty"
           onFields={(fields) =>
-            run('The Counterparty is there.', () =>
-              ask('POST', 'counterparties', JSON.stringify(fields)),
+            run('Created the Counterparty.', () =>
+              callControl('POST', 'counterparties', JSON.stringify(fields)),
             )
           }
         >
           <Choice
             label="Entity"
             name="entityId"
-            options={latest(entities).map(({ id, email }) => [id, `${id} ${email}`])}
+            options={getLatest(entities).map(({ id, email }) => [id, `${id} ${email}`])}
           />
           <Choice
             label="Type"
@@ -127,12 +127,12 @@ export const Counterparties = memo(
 );
 
 export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'accounts'>) => {
-  const { run } = useDeeds();
+  const { run } = useActions();
   return (
     <Panel id="ibans" title="IBANs" count={ibans.length}>
       {ibans.length === 0 && <Empty>No IBAN yet.</Empty>}
       <ul class="rows scroll">
-        {latest(ibans).map(({ id, iban, accountId, currency }) => (
+        {getLatest(ibans).map(({ id, iban, accountId, currency }) => (
           <li key={id} class="party">
             <div class="who">
               <h3 class="iban">{iban}</h3>
@@ -146,26 +146,26 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
               id={id}
               onAmount={(amount) =>
                 run(`${amount} ${currency} through ${id}.`, () =>
-                  ask('POST', `ibans/${id}/deposit`, JSON.stringify({ amount })),
+                  callControl('POST', `ibans/${id}/deposit`, JSON.stringify({ amount })),
                 )
               }
             />
           </li>
         ))}
       </ul>
-      <Rest of={ibans} />
+      <MoreRows of={ibans} />
       <Form
         label="Create an IBAN"
         submit="Create"
         submitLabel="Create IBAN"
         onFields={(fields) =>
-          run('The IBAN is there.', () => ask('POST', 'ibans', JSON.stringify(fields)))
+          run('Created the IBAN.', () => callControl('POST', 'ibans', JSON.stringify(fields)))
         }
       >
         <Choice
           label="Account"
           name="accountId"
-          options={accounts.slice(0, mostRows).map(({ id, name }) => [id, `${id} ${name}`])}
+          options={accounts.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`])}
         />
       </Form>
     </Panel>

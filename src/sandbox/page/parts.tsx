@@ -2,18 +2,18 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** What a panel can do beside showing. */
-export interface Deeds {
-  /** Runs something, reads the state again, and says how it went. Answers whether it went well. */
-  readonly run: (said: string, deed: () => Promise<unknown>) => Promise<boolean>;
+/** The actions of a panel. */
+export interface Actions {
+  /** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
+  readonly run: (message: string, action: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export const DeedsContext = createContext<Deeds | undefined>(undefined);
+export const ActionsContext = createContext<Actions | undefined>(undefined);
 
-export function useDeeds(): Deeds {
-  const deeds = useContext(DeedsContext);
-  if (deeds === undefined) throw new Error('There is nobody to do it.');
-  return deeds;
+export function useActions(): Actions {
+  const actions = useContext(ActionsContext);
+  if (actions === undefined) throw new Error('useActions was called outside of its provider.');
+  return actions;
 }
 
 export function Panel(props: {
@@ -36,8 +36,8 @@ export function Panel(props: {
   );
 }
 
-/** A button that says what it is for in its name, which begins with the words that are seen. */
-export function Deed(props: {
+/** A button; its accessible name starts with its visible label. */
+export function Action(props: {
   label: string;
   of?: string;
   kind?: 'plain' | 'danger';
@@ -56,7 +56,7 @@ export function Deed(props: {
   );
 }
 
-/** Fields by name; those left empty are not there. */
+/** Fields by name, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
 export function Form(props: {
@@ -71,10 +71,10 @@ export function Form(props: {
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    const given = [...new FormData(form)].flatMap(([name, value]) =>
+    const fields = [...new FormData(form)].flatMap(([name, value]) =>
       typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()] as const] : [],
     );
-    void onFields(Object.fromEntries(given)).then((done) => {
+    void onFields(Object.fromEntries(fields)).then((done) => {
       if (done) form.reset();
     });
   };
@@ -157,8 +157,8 @@ export function Choice(props: {
           onPick?.(currentTarget.value);
         }}
       >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
             {text}
           </option>
         ))}
@@ -175,11 +175,11 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
-/** Lists show no more rows than this: a browser draws them in a few milliseconds. */
-export const mostRows = 200;
+/** The maximum of rows in a list, which a browser draws in a few milliseconds. */
+export const maxRows = 200;
 
-/** Keeps the focus in a row whose button went away with what it did. */
-export function useKeptFocus<Row extends HTMLElement>() {
+/** Keeps the focus in a row after its button has disappeared. */
+export function useRowFocus<Row extends HTMLElement>() {
   const row = useRef<Row>(null);
   const held = useRef(false);
   held.current = row.current?.contains(document.activeElement) === true;

@@ -1,9 +1,9 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { Transfer } from '../../schemas/transfer.ts';
-import type { SandboxState } from '../faults/state.ts';
-import { ask } from './live.ts';
-import { Badge, Choice, Deed, Empty, mostRows, Panel, useDeeds, useKeptFocus } from './parts.tsx';
+import type { SandboxState } from '../state.ts';
+import { callControl } from './live.ts';
+import { Badge, Choice, Action, Empty, maxRows, Panel, useActions, useRowFocus } from './parts.tsx';
 
 const tones: Readonly<Record<string, string>> = {
   completed: 'good',
@@ -14,7 +14,7 @@ const tones: Readonly<Record<string, string>> = {
 
 const isOpen = ({ status }: Transfer) => status === 'pending' || status === 'processing';
 
-const shows: readonly (readonly [string, string, (transfer: Transfer) => boolean])[] = [
+const filters: readonly (readonly [string, string, (transfer: Transfer) => boolean])[] = [
   ['all', 'All', () => true],
   ['open', 'Open', isOpen],
   ['completed', 'Completed', ({ status }) => status === 'completed'],
@@ -24,10 +24,10 @@ const shows: readonly (readonly [string, string, (transfer: Transfer) => boolean
 const Row = memo(
   ({ transfer }: { transfer: Transfer }) => {
     const { id, status, amount, currency, description, createdAt } = transfer;
-    const { run } = useDeeds();
-    const row = useKeptFocus<HTMLLIElement>();
-    const steer = (verb: 'advance' | 'fail' | 'cancel') => () => {
-      void run(`${id}: ${verb}.`, () => ask('POST', `transfers/${id}/${verb}`));
+    const { run } = useActions();
+    const row = useRowFocus<HTMLLIElement>();
+    const createHandler = (verb: 'advance' | 'fail' | 'cancel') => () => {
+      void run(`${id}: ${verb}.`, () => callControl('POST', `transfers/${id}/${verb}`));
     };
     return (
       <li class="transfer" ref={row} tabIndex={-1}>
@@ -41,7 +41,7 @@ const Row = memo(
         <data class="balance" value={amount}>
           {amount} <small>{currency}</small>
         </data>
-        <div class="way">
+        <div class="route">
           <span>
             <code>{transfer.sourceAccountId}</code> <span aria-label="to">→</span>{' '}
             <code>{transfer.destinationAccountId ?? transfer.counterpartyId}</code>
@@ -51,16 +51,16 @@ const Row = memo(
           )}
         </div>
         {isOpen(transfer) && (
-          <div class="deeds">
-            <Deed label="Advance" of={id} onClick={steer('advance')} />
-            <Deed label="Fail" of={id} onClick={steer('fail')} />
-            <Deed label="Cancel" of={id} onClick={steer('cancel')} />
+          <div class="actions">
+            <Action label="Advance" of={id} onClick={createHandler('advance')} />
+            <Action label="Fail" of={id} onClick={createHandler('fail')} />
+            <Action label="Cancel" of={id} onClick={createHandler('cancel')} />
           </div>
         )}
       </li>
     );
   },
-  // Each state is read anew, and only this of a Transfer ever changes.
+  // Each state is parsed anew, and only the status of a Transfer ever changes.
   (one, other) =>
     one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
 );
@@ -68,13 +68,13 @@ const Row = memo(
 export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) => {
   const [show, setShow] = useState('all');
   const [search, setSearch] = useState('');
-  const fits = shows.find(([name]) => name === show)?.[2] ?? (() => true);
-  const wanted = search.trim().toLowerCase();
-  const found = transfers
+  const matchesFilter = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const searchText = search.trim().toLowerCase();
+  const shownTransfers = transfers
     .filter(
       (transfer) =>
-        fits(transfer) &&
-        (wanted === '' || Object.values(transfer).join(' ').toLowerCase().includes(wanted)),
+        matchesFilter(transfer) &&
+        (searchText === '' || Object.values(transfer).join(' ').toLowerCase().includes(searchText)),
     )
     .toReversed();
   return (
@@ -86,7 +86,7 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
         <>
           <Choice
             label="Show"
-            options={shows.map(([name, text]) => [name, text])}
+            options={filters.map(([name, text]) => [name, text])}
             value={show}
             onPick={setShow}
           />
@@ -104,19 +104,21 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
         </>
       }
     >
-      {found.length === 0 && (
+      {shownTransfers.length === 0 && (
         <Empty>
-          {transfers.length === 0 ? 'No Transfer yet: the API makes them.' : 'No Transfer fits.'}
+          {transfers.length === 0
+            ? 'No Transfer yet: the API creates them.'
+            : 'No Transfer matches.'}
         </Empty>
       )}
       <ul class="rows scroll">
-        {found.slice(0, mostRows).map((transfer) => (
+        {shownTransfers.slice(0, maxRows).map((transfer) => (
           <Row key={transfer.id} transfer={transfer} />
         ))}
       </ul>
-      {found.length > mostRows && (
+      {shownTransfers.length > maxRows && (
         <Empty>
-          The latest {mostRows} of {found.length} are shown; Find looks in all.
+          The latest {maxRows} of {shownTransfers.length} are shown; Find searches all.
         </Empty>
       )}
     </Panel>

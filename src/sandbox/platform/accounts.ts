@@ -13,12 +13,12 @@ import {
 } from '../../schemas/account.ts';
 import { filledText, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
-import { knownEntity } from './entities.ts';
+import { getEntity } from './entities.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
-import { asInput, checked } from './validation.ts';
+import { inputReport, parseInput } from './validation.ts';
 
-/** What it takes to create an Account in the sandbox: more than the API offers. */
+/** The input of an Account in the sandbox: more than the API offers. */
 export interface SandboxAccountInput extends AccountCreateInput {
   /** A wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
@@ -46,9 +46,9 @@ const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject(
 
 /** What POST /accounts does: chain and auto-earn come from the Settings of this moment. */
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
-  knownEntity(platform, input.entityId);
-  const createdAt = platform.clock.iso();
-  const own = cloneInput(input.metadata ?? {});
+  getEntity(platform, input.entityId);
+  const createdAt = platform.clock.toIsoNow();
+  const accountMetadata = cloneMetadata(input.metadata ?? {});
   return platform.accounts.add((id) => ({
     id,
     entityId: input.entityId,
@@ -58,7 +58,7 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
     currency: input.currency ?? 'USDC',
     status: 'active',
     autoEarn: platform.settings.autoEarnEnabled,
-    metadata: own,
+    metadata: accountMetadata,
     createdAt,
     updatedAt: createdAt,
     available: 0n,
@@ -71,17 +71,17 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
 export function updateAccount(
   platform: Platform,
   id: string,
-  { name, metadata: own }: AccountUpdateInput,
+  { name, metadata: newMetadata }: AccountUpdateInput,
 ): AccountRow {
   const row = platform.accounts.get(id);
-  row.metadata = own === undefined ? row.metadata : cloneInput(own);
+  row.metadata = newMetadata === undefined ? row.metadata : cloneMetadata(newMetadata);
   row.name = name ?? row.name;
-  row.updatedAt = platform.clock.iso();
+  row.updatedAt = platform.clock.toIsoNow();
   return row;
 }
 
-/** An Account as the create call answers it. */
-export const accountCreated = (row: AccountRow): AccountCreated => ({
+/** An Account as the create call returns it. */
+export const toAccountCreated = (row: AccountRow): AccountCreated => ({
   id: row.id,
   entityId: row.entityId,
   name: row.name,
@@ -94,21 +94,21 @@ export const accountCreated = (row: AccountRow): AccountCreated => ({
   createdAt: row.createdAt,
 });
 
-export const accountView = (row: AccountRow): Account => ({
-  ...accountCreated(row),
+export const toAccount = (row: AccountRow): Account => ({
+  ...toAccountCreated(row),
   pendingBalance: formatDecimal(row.pending),
   lockedBalance: formatDecimal(row.locked),
-  // The document does not say what is held; nothing in the sandbox is.
+  // The API reference does not define this balance; the sandbox keeps it at zero.
   holdingBalance: formatDecimal(0n),
-  metadata: cloneInput(row.metadata),
+  metadata: cloneMetadata(row.metadata),
   updatedAt: row.updatedAt,
 });
 
-/** Metadata that shares nothing with the caller's object, made the way the wire would make it. */
-const cloneInput = (original: Metadata): Metadata =>
+/** Metadata that shares nothing with the caller's object, as JSON would carry it. */
+const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 
-/** The Accounts of a sandbox, and what only the platform itself can do with them. */
+/** The Accounts of a sandbox, and the actions that only the platform can take. */
 export class SandboxAccounts {
   readonly #platform: Platform;
 
@@ -121,20 +121,20 @@ export class SandboxAccounts {
    * @throws SandboxError when the Entity does not exist or a field is malformed.
    */
   create(input: SandboxAccountInput): Account {
-    const report = asInput('The input of sandbox.accounts.create is');
-    return accountView(
-      createAccount(this.#platform, checked(SandboxAccountInputSchema, input, report)),
+    const report = inputReport('The input of sandbox.accounts.create is');
+    return toAccount(
+      createAccount(this.#platform, parseInput(SandboxAccountInputSchema, input, report)),
     );
   }
 
   /** One Account with its balances. @throws SandboxError when it does not exist. */
   get(id: string): Account {
-    return accountView(this.#platform.accounts.get(id));
+    return toAccount(this.#platform.accounts.get(id));
   }
 
   /** Every Account, oldest first. */
   list(): Account[] {
-    return this.#platform.accounts.all().map(accountView);
+    return this.#platform.accounts.all().map(toAccount);
   }
 
   /**
@@ -145,8 +145,8 @@ export class SandboxAccounts {
   fund(id: string, amount: string): Account {
     const row = this.#platform.accounts.get(id);
     row.available += parsePositive(amount);
-    row.updatedAt = this.#platform.clock.iso();
-    return accountView(row);
+    row.updatedAt = this.#platform.clock.toIsoNow();
+    return toAccount(row);
   }
 
   /**
@@ -162,10 +162,10 @@ export class SandboxAccounts {
    * ```
    */
   update(id: string, patch: SandboxAccountUpdate): Account {
-    const report = asInput('The patch of sandbox.accounts.update is');
-    const { status, ...rest } = checked(SandboxAccountUpdateSchema, patch, report);
+    const report = inputReport('The patch of sandbox.accounts.update is');
+    const { status, ...rest } = parseInput(SandboxAccountUpdateSchema, patch, report);
     const row = updateAccount(this.#platform, id, rest);
     row.status = status ?? row.status;
-    return accountView(row);
+    return toAccount(row);
   }
 }

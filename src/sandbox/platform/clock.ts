@@ -1,9 +1,6 @@
-/** In milliseconds; timers of JavaScript hold no more. */
-export const longestTimer = 2_147_483_647;
-
 /**
- * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
- * the object also decides how long a `delay` fault takes.
+ * The source of time for the sandbox: a function, or an object such as `Date`. With `setTimeout` the
+ * object also controls the length of a `delay` fault.
  */
 export type SandboxClock =
   | (() => number | Date)
@@ -12,14 +9,14 @@ export type SandboxClock =
       now(): number | Date;
       /** Calls back once, after so many milliseconds. */
       setTimeout?(run: () => void, ms: number): unknown;
-      /** Takes back what `setTimeout` has returned. */
+      /** Cancels a timer; takes the value that `setTimeout` returned. */
       clearTimeout?(timer: unknown): void;
     };
 
-/** The sandbox's own view of its {@link SandboxClock}. */
+/** The time of the sandbox: its {@link SandboxClock} plus an offset. */
 export class Clock {
   readonly #source: SandboxClock;
-  /** How far this clock was set on from its source. */
+  /** How far this clock is ahead of its source, in milliseconds. */
   offset = 0;
 
   constructor(source: SandboxClock = Date) {
@@ -29,7 +26,7 @@ export class Clock {
 
   /** The present moment. */
   now(): Date {
-    // `Date` is a function and has `now`, so the object form is looked for first.
+    // `Date` is a function and has `now`, so the object form is checked first.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();
     const date = new Date(new Date(now).getTime() + this.offset);
     if (Number.isNaN(date.getTime())) {
@@ -39,7 +36,7 @@ export class Clock {
   }
 
   /** The present moment as an ISO 8601 date-time in UTC. */
-  iso(): string {
+  toIsoNow(): string {
     return this.now().toISOString();
   }
 
@@ -47,24 +44,24 @@ export class Clock {
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const leave = () => {
+      const abort = () => {
         cancel();
         reject(signal?.reason);
       };
-      const cancel = this.#schedule(() => {
-        signal?.removeEventListener('abort', leave);
+      const cancel = this.#startTimer(() => {
+        signal?.removeEventListener('abort', abort);
         resolve();
       }, ms);
-      signal?.addEventListener('abort', leave, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** Calls back once, unless it is taken back; keeps no process alive. */
-  later(run: () => void, ms: number): () => void {
-    return this.#schedule(run, ms, true);
+  /** Calls back once, unless it is cancelled; keeps no process alive. */
+  startTimer(run: () => void, ms: number): () => void {
+    return this.#startTimer(run, ms, true);
   }
 
-  #schedule(run: () => void, ms: number, idle = false): () => void {
+  #startTimer(run: () => void, ms: number, idle = false): () => void {
     const source = this.#source;
     if ('now' in source && source.setTimeout !== undefined) {
       const timer = source.setTimeout(run, ms);

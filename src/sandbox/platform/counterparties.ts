@@ -6,22 +6,22 @@ import {
 } from '../../schemas/counterparty.ts';
 import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
 import { filledText, type Schema } from '../../schemas/primitives.ts';
-import { knownEntity } from './entities.ts';
+import { getEntity } from './entities.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Platform } from './platform.ts';
 import { failTransfersTo } from './transfers.ts';
-import { asInput, checked } from './validation.ts';
+import { inputReport, parseInput } from './validation.ts';
 
 /**
- * What it takes to create a Counterparty in the sandbox; the API offers no call for it. A field of
- * null counts as left out, so that a Counterparty that was read can be created again.
+ * The input of a Counterparty in the sandbox; the API has no call to create one. A field of null
+ * counts as absent, so that a Counterparty that was read can be created again.
  */
 export interface SandboxCounterpartyInput {
   /** The Entity that the Counterparty belongs to. */
   entityId: EntityId;
   /** Display name. @default 'Counterparty' */
   name?: string | undefined;
-  /** Default: `bank_account` if a field of one is given, otherwise `wallet`. */
+  /** Default: `bank_account` if a field of one is set, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
   /** For wallets. Default: an address made up by the sandbox. */
   walletAddress?: string | null | undefined;
@@ -29,16 +29,16 @@ export interface SandboxCounterpartyInput {
   chain?: string | null | undefined;
   /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
   bankName?: string | null | undefined;
-  /** For bank accounts; every answer shows it masked. Default: made up by the sandbox. */
+  /** For bank accounts; every response shows it masked. Default: made up by the sandbox. */
   accountNumber?: string | null | undefined;
   /** For bank accounts. Default: made up by the sandbox. */
   routingNumber?: string | null | undefined;
 }
 
 const numberRule = 'expected an account number of 4 characters or more';
-const ofWallets = ['walletAddress', 'chain'] as const;
-const ofBankAccounts = ['bankName', 'accountNumber', 'routingNumber'] as const;
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+const walletFields = ['walletAddress', 'chain'] as const;
+const bankFields = ['bankName', 'accountNumber', 'routingNumber'] as const;
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   .strictObject({
     entityId: entityIdSchema(),
@@ -51,9 +51,9 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
     routingNumber: z.nullish(filledText('a routing number')),
   })
   .check((context) => {
-    const type = typeOf(context.value);
-    for (const field of type === 'wallet' ? ofBankAccounts : ofWallets) {
-      if (!isGiven(context.value[field])) continue;
+    const type = getCounterpartyType(context.value);
+    for (const field of type === 'wallet' ? bankFields : walletFields) {
+      if (!isPresent(context.value[field])) continue;
       context.issues.push({
         code: 'custom',
         input: context.value,
@@ -63,9 +63,9 @@ const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
     }
   });
 
-function typeOf(input: SandboxCounterpartyInput): KnownCounterpartyType {
-  const ofBank = ofBankAccounts.some((field) => isGiven(input[field]));
-  return input.type ?? (ofBank ? 'bank_account' : 'wallet');
+function getCounterpartyType(input: SandboxCounterpartyInput): KnownCounterpartyType {
+  const hasBankField = bankFields.some((field) => isPresent(input[field]));
+  return input.type ?? (hasBankField ? 'bank_account' : 'wallet');
 }
 
 /** What DELETE /counterparties/{id} does: pending transfers to the Counterparty fail. */
@@ -73,10 +73,10 @@ export function deleteCounterparty(platform: Platform, id: string): void {
   failTransfersTo(platform, platform.counterparties.remove(id).id);
 }
 
-export const counterpartyView = (row: Counterparty): Counterparty => ({ ...row });
+export const toCounterparty = (row: Counterparty): Counterparty => ({ ...row });
 
 /** Shows the last four characters at most, and never more than half of them. */
-const masked = (accountNumber: string) =>
+const maskNumber = (accountNumber: string) =>
   `****${accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)))}`;
 
 /** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
@@ -88,7 +88,7 @@ export class SandboxCounterparties {
   }
 
   /**
-   * Creates a Counterparty. What you leave out is made up, the same way in every run.
+   * Creates a Counterparty. Absent fields are made up, the same way in every run.
    * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
    *
    * @example
@@ -102,45 +102,45 @@ export class SandboxCounterparties {
    */
   create(input: SandboxCounterpartyInput): Counterparty {
     const platform = this.#platform;
-    const report = asInput('The input of sandbox.counterparties.create is');
-    const given = checked(SandboxCounterpartyInputSchema, input, report);
-    knownEntity(platform, given.entityId);
-    const type = typeOf(given);
-    const createdAt = platform.clock.iso();
+    const report = inputReport('The input of sandbox.counterparties.create is');
+    const fields = parseInput(SandboxCounterpartyInputSchema, input, report);
+    getEntity(platform, fields.entityId);
+    const type = getCounterpartyType(fields);
+    const createdAt = platform.clock.toIsoNow();
     const row = platform.counterparties.add((id) => {
       const digits = BigInt(`0x${fingerprint(id, 16)}`)
         .toString()
         .padStart(18, '0');
-      const ofType =
+      const typeFields =
         type === 'wallet'
           ? {
               bankName: null,
               accountNumber: null,
               routingNumber: null,
-              walletAddress: given.walletAddress ?? `0x${fingerprint(id, 40)}`,
-              chain: given.chain ?? platform.settings.defaultChain,
+              walletAddress: fields.walletAddress ?? `0x${fingerprint(id, 40)}`,
+              chain: fields.chain ?? platform.settings.defaultChain,
             }
           : {
-              bankName: given.bankName ?? 'Sandbox Bank',
-              accountNumber: masked(given.accountNumber ?? digits.slice(0, 9)),
-              routingNumber: given.routingNumber ?? digits.slice(9, 18),
+              bankName: fields.bankName ?? 'Sandbox Bank',
+              accountNumber: maskNumber(fields.accountNumber ?? digits.slice(0, 9)),
+              routingNumber: fields.routingNumber ?? digits.slice(9, 18),
               walletAddress: null,
               chain: null,
             };
-      const { entityId, name = 'Counterparty' } = given;
-      return { id, entityId, name, type, ...ofType, createdAt };
+      const { entityId, name = 'Counterparty' } = fields;
+      return { id, entityId, name, type, ...typeFields, createdAt };
     });
-    return counterpartyView(row);
+    return toCounterparty(row);
   }
 
   /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
   get(id: string): Counterparty {
-    return counterpartyView(this.#platform.counterparties.get(id));
+    return toCounterparty(this.#platform.counterparties.get(id));
   }
 
   /** Every Counterparty that was not deleted, oldest first. */
   list(): Counterparty[] {
-    return this.#platform.counterparties.all().map(counterpartyView);
+    return this.#platform.counterparties.all().map(toCounterparty);
   }
 
   /**

@@ -13,8 +13,8 @@ import {
 } from '../../schemas/entity.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import type { Platform } from './platform.ts';
-import { refused } from './problem.ts';
-import { asInput, checked } from './validation.ts';
+import { unprocessable } from './sandbox-error.ts';
+import { inputReport, parseInput } from './validation.ts';
 
 /** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
 export interface SandboxEntityUpdate {
@@ -25,16 +25,16 @@ export interface SandboxEntityUpdate {
   /** Where acceptance of the terms of service stands. */
   tosStatus?: KnownTosStatus | undefined;
 }
-const oneOf = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
+const describeOptions = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
 const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
-  status: z.optional(z.enum(entityStatuses, oneOf(entityStatuses))),
-  kycStatus: z.optional(z.enum(kycStatuses, oneOf(kycStatuses))),
-  tosStatus: z.optional(z.enum(tosStatuses, oneOf(tosStatuses))),
+  status: z.optional(z.enum(entityStatuses, describeOptions(entityStatuses))),
+  kycStatus: z.optional(z.enum(kycStatuses, describeOptions(kycStatuses))),
+  tosStatus: z.optional(z.enum(tosStatuses, describeOptions(tosStatuses))),
 });
 
 /** What POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
-  const createdAt = platform.clock.iso();
+  const createdAt = platform.clock.toIsoNow();
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,
@@ -46,31 +46,31 @@ export function createEntity(platform: Platform, input: EntityCreateInput): Enti
     tosLink: `https://verify.sandbox.invalid/tos/${id}`,
     createdAt,
   }));
-  countEntity(platform, row);
+  scheduleEntity(platform, row);
   return row;
 }
 
-/** The statuses from which verification goes on by itself; the others are somebody's decision. */
-const goesOn = (status: string): boolean =>
+/** Whether verification advances automatically; the other statuses are decisions. */
+const canAdvance = (status: string): boolean =>
   status === 'not_started' || status === 'pending' || status === 'under_review';
 
-const stepped = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
+const getNextStatus = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
 
-/** Starts the count to the next step of verification, if there is one. */
-export function countEntity(platform: Platform, row: Entity): void {
-  if (goesOn(row.kycStatus) || goesOn(row.tosStatus)) platform.schedule.count(row.id);
-  else platform.schedule.forget(row.id);
+/** Schedules the next step of verification, if there is one. */
+export function scheduleEntity(platform: Platform, row: Entity): void {
+  if (canAdvance(row.kycStatus) || canAdvance(row.tosStatus)) platform.schedule.start(row.id);
+  else platform.schedule.cancel(row.id);
 }
 
 /** Takes the next step of verification: KYC and terms both, from `pending` to `approved`. */
-export function stepEntity(platform: Platform, row: Entity): void {
-  if (goesOn(row.kycStatus)) row.kycStatus = stepped(row.kycStatus);
-  if (goesOn(row.tosStatus)) row.tosStatus = stepped(row.tosStatus);
-  countEntity(platform, row);
+export function advanceEntity(platform: Platform, row: Entity): void {
+  if (canAdvance(row.kycStatus)) row.kycStatus = getNextStatus(row.kycStatus);
+  if (canAdvance(row.tosStatus)) row.tosStatus = getNextStatus(row.tosStatus);
+  scheduleEntity(platform, row);
 }
 
-/** An Entity as the create call answers it. */
-export const entityCreated = (entity: Entity): EntityCreated => ({
+/** An Entity as the create call returns it. */
+export const toEntityCreated = (entity: Entity): EntityCreated => ({
   id: entity.id,
   email: entity.email,
   type: entity.type,
@@ -81,18 +81,18 @@ export const entityCreated = (entity: Entity): EntityCreated => ({
   createdAt: entity.createdAt,
 });
 
-export const entityView = (row: Entity): Entity => ({ ...row });
+export const toEntity = (row: Entity): Entity => ({ ...row });
 
 /** @throws SandboxError with status 422 when a body names an Entity that does not exist. */
-export function knownEntity(platform: Platform, id: string): Entity {
+export function getEntity(platform: Platform, id: string): Entity {
   const entity = platform.entities.find(id);
   if (entity !== undefined) return entity;
-  throw refused('unknown_entity', `entityId: no Entity "${id}" exists on this Platform.`, {
+  throw unprocessable('unknown_entity', `entityId: no Entity "${id}" exists on this Platform.`, {
     fields: { entityId: 'no such Entity exists' },
   });
 }
 
-/** The Entities of a sandbox, and what only the platform itself can do with them. */
+/** The Entities of a sandbox, and the actions that only the platform can take. */
 export class SandboxEntities {
   readonly #platform: Platform;
 
@@ -105,20 +105,20 @@ export class SandboxEntities {
    * @throws SandboxError when a field is missing or malformed.
    */
   create(input: EntityCreateInput): Entity {
-    const report = asInput('The input of sandbox.entities.create is');
-    return entityView(
-      createEntity(this.#platform, checked(entityCreateInputSchema(), input, report)),
+    const report = inputReport('The input of sandbox.entities.create is');
+    return toEntity(
+      createEntity(this.#platform, parseInput(entityCreateInputSchema(), input, report)),
     );
   }
 
   /** One Entity. @throws SandboxError when it does not exist. */
   get(id: string): Entity {
-    return entityView(this.#platform.entities.get(id));
+    return toEntity(this.#platform.entities.get(id));
   }
 
   /** Every Entity, oldest first. */
   list(): Entity[] {
-    return this.#platform.entities.all().map(entityView);
+    return this.#platform.entities.all().map(toEntity);
   }
 
   /**
@@ -138,7 +138,7 @@ export class SandboxEntities {
   }
 
   /**
-   * Sets single statuses. The document gives no transitions, so any is allowed.
+   * Sets single statuses. The API reference defines no transitions, so any is allowed.
    * @throws SandboxError when the Entity does not exist or a status is not a documented one.
    *
    * @example
@@ -151,12 +151,12 @@ export class SandboxEntities {
    */
   update(id: string, patch: SandboxEntityUpdate): Entity {
     const row = this.#platform.entities.get(id);
-    const report = asInput('The patch of sandbox.entities.update is');
-    const { status, kycStatus, tosStatus } = checked(SandboxEntityUpdateSchema, patch, report);
+    const report = inputReport('The patch of sandbox.entities.update is');
+    const { status, kycStatus, tosStatus } = parseInput(SandboxEntityUpdateSchema, patch, report);
     row.status = status ?? row.status;
     row.kycStatus = kycStatus ?? row.kycStatus;
     row.tosStatus = tosStatus ?? row.tosStatus;
-    countEntity(this.#platform, row);
-    return entityView(row);
+    scheduleEntity(this.#platform, row);
+    return toEntity(row);
   }
 }

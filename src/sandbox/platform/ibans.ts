@@ -3,20 +3,20 @@ import { accountIdSchema, type Account, type AccountId } from '../../schemas/acc
 import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
 import { filledText, type Schema } from '../../schemas/primitives.ts';
-import { accountView } from './accounts.ts';
-import { knownEntity } from './entities.ts';
+import { toAccount } from './accounts.ts';
+import { getEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
 import type { Platform } from './platform.ts';
-import { conflict, refused } from './problem.ts';
-import { asInput, checked } from './validation.ts';
+import { conflict, unprocessable } from './sandbox-error.ts';
+import { inputReport, parseInput } from './validation.ts';
 
-/** What it takes to create an IBAN in the sandbox; the API offers no call for it. */
+/** The input of an IBAN in the sandbox; the API has no call to create one. */
 export interface SandboxIbanInput {
   /** The Account that deposits reach. */
   accountId: AccountId;
-  /** Default: the Entity that owns the Account; any other is refused. */
+  /** Default: the Entity that owns the Account; any other is rejected. */
   entityId?: EntityId | undefined;
-  /** Default: a German IBAN with right check digits, of a bank that does not exist. */
+  /** Default: a German IBAN with correct check digits, of a bank that does not exist. */
   iban?: string | undefined;
   /** The bank's identifier code. @default 'SANDDEFFXXX' */
   bic?: string | undefined;
@@ -39,14 +39,14 @@ export function deleteIban(platform: Platform, id: string): void {
   platform.closedIbans.set(id, { ...platform.ibans.remove(id), status: 'inactive' });
 }
 
-export const ibanView = (row: Iban): Iban => ({ ...row });
+export const toIban = (row: Iban): Iban => ({ ...row });
 
 /** A German IBAN: two check digits, a bank code that no bank has, and an account number. */
-function germanIban(account: number): string {
+function createGermanIban(account: number): string {
   const bban = `99999999${String(account).padStart(10, '0')}`;
   // ISO 7064: "DE00" at the end, letters as numbers (D is 13, E is 14), and 98 minus the remainder.
-  const check = 98n - (BigInt(`${bban}131400`) % 97n);
-  return `DE${String(check).padStart(2, '0')}${bban}`;
+  const checkDigits = 98n - (BigInt(`${bban}131400`) % 97n);
+  return `DE${String(checkDigits).padStart(2, '0')}${bban}`;
 }
 
 /** The IBANs of a sandbox, and the calls that the API lacks: creating one, and depositing to it. */
@@ -58,53 +58,53 @@ export class SandboxIbans {
   }
 
   /**
-   * Creates an IBAN for an Account. What you leave out is made up, the same way in every run.
+   * Creates an IBAN for an Account. Absent fields are made up, the same way in every run.
    * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
    */
   create(input: SandboxIbanInput): Iban {
     const platform = this.#platform;
-    const report = asInput('The input of sandbox.ibans.create is');
-    const given = checked(SandboxIbanInputSchema, input, report);
-    const account = platform.accounts.find(given.accountId);
+    const report = inputReport('The input of sandbox.ibans.create is');
+    const fields = parseInput(SandboxIbanInputSchema, input, report);
+    const account = platform.accounts.find(fields.accountId);
     if (account === undefined) {
-      throw refused('unknown_account', `accountId: no Account "${given.accountId}" exists.`);
+      throw unprocessable('unknown_account', `accountId: no Account "${fields.accountId}" exists.`);
     }
-    const entity = knownEntity(platform, given.entityId ?? account.entityId);
+    const entity = getEntity(platform, fields.entityId ?? account.entityId);
     if (account.entityId !== entity.id) {
-      throw refused(
+      throw unprocessable(
         'entity_mismatch',
         `The Account "${account.id}" belongs to "${account.entityId}", not to "${entity.id}".`,
       );
     }
     if (entity.kycStatus !== 'approved') {
-      throw refused(
+      throw unprocessable(
         'entity_not_verified',
         `The Entity "${entity.id}" has the KYC status ${entity.kycStatus}; an IBAN needs approved. Call sandbox.entities.approve first.`,
       );
     }
-    const createdAt = platform.clock.iso();
+    const createdAt = platform.clock.toIsoNow();
     const row = platform.ibans.add((id) => ({
       id,
       entityId: entity.id,
       accountId: account.id,
-      iban: given.iban ?? germanIban(Number(id.slice('iban_'.length))),
-      bic: given.bic ?? 'SANDDEFFXXX',
-      bankName: given.bankName ?? 'Sandbox Bank',
-      currency: given.currency ?? 'EUR',
+      iban: fields.iban ?? createGermanIban(Number(id.slice('iban_'.length))),
+      bic: fields.bic ?? 'SANDDEFFXXX',
+      bankName: fields.bankName ?? 'Sandbox Bank',
+      currency: fields.currency ?? 'EUR',
       status: 'active',
       createdAt,
     }));
-    return ibanView(row);
+    return toIban(row);
   }
 
   /** One IBAN. @throws SandboxError when it does not exist or was deleted. */
   get(id: string): Iban {
-    return ibanView(this.#platform.ibans.get(id));
+    return toIban(this.#platform.ibans.get(id));
   }
 
   /** Every IBAN that was not deleted, oldest first. */
   list(): Iban[] {
-    return this.#platform.ibans.all().map(ibanView);
+    return this.#platform.ibans.all().map(toIban);
   }
 
   /**
@@ -127,7 +127,7 @@ export class SandboxIbans {
     }
     const account = platform.accounts.get(platform.ibans.get(id).accountId);
     account.available += parsePositive(amount);
-    account.updatedAt = platform.clock.iso();
-    return accountView(account);
+    account.updatedAt = platform.clock.toIsoNow();
+    return toAccount(account);
   }
 }

@@ -1,5 +1,5 @@
-/** What is numbered. */
-const none = {
+/** The counters, at their start. */
+const initialCounts = {
   entities: 0,
   accounts: 0,
   transfers: 0,
@@ -8,35 +8,35 @@ const none = {
   requests: 0,
   log: 0,
 };
-export type IdName = keyof typeof none;
-/** The last number that was given to each. */
+export type IdName = keyof typeof initialCounts;
+/** The last number of each counter. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
 /**
- * Numbers that only ever grow: an id that somebody was told must never mean something else, whatever
- * was reset, brought in or lost meanwhile.
+ * Counters that only grow: an id that a caller has seen must never be assigned again, even after a
+ * reset, an import or a crash.
  */
 export class Ids {
-  readonly #given = { ...none };
-  /** Called before a number is given. Whoever keeps the state of a process has to know beforehand. */
+  readonly #counts = { ...initialCounts };
+  /** Called before a number is assigned, so that a state file can reserve it. */
   reserve: (name: IdName, number: number) => void = () => {};
 
   next(name: IdName): number {
-    const number = this.#given[name] + 1;
+    const number = this.#counts[name] + 1;
     this.reserve(name, number);
-    this.#given[name] = number;
+    this.#counts[name] = number;
     return number;
   }
 
   get counts(): IdCounts {
-    return { ...this.#given };
+    return { ...this.#counts };
   }
 
-  /** Goes on after these numbers, unless it is further already. */
-  atLeast(counts: Readonly<Record<string, number | undefined>>): void {
-    // It has these keys and no other.
-    for (const name of Object.keys(none) as IdName[]) {
-      this.#given[name] = Math.max(this.#given[name], counts[name] ?? 0);
+  /** Raises the counters to these numbers, where they are lower. */
+  raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
+    // The object has exactly these keys.
+    for (const name of Object.keys(initialCounts) as IdName[]) {
+      this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }
   }
 }

@@ -19,25 +19,25 @@ import type { Transaction } from '../../schemas/transaction.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { conflict, SandboxError } from './problem.ts';
-import { lowerCaseHex, recordTransaction } from './transactions.ts';
-import { asInput, checked, validationError } from './validation.ts';
+import { conflict, SandboxError } from './sandbox-error.ts';
+import { normalizeHex, recordTransaction } from './transactions.ts';
+import { inputReport, parseInput, validationError } from './validation.ts';
 
 /** @inline */
 interface Registration {
   /** The address that the Instruction belongs to. */
   address: Hex;
-  /** A name for people. @default '' */
+  /** A display name. @default '' */
   nickname?: string | undefined;
 }
-/** An Instruction to register, as it was given to POST /instruction/build. */
+/** An Instruction to register, as the input of POST /instruction/build. */
 export interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
-/** An Instruction to register, as POST /instruction/build answered it. */
+/** An Instruction to register, as the result of POST /instruction/build. */
 export interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
   /** The chain's number. @default 8453 */
   chainId?: Integer | undefined;
 }
-/** What it takes to register an Instruction in the sandbox; the API offers no call for it. */
+/** The input of an Instruction in the sandbox; the API has no call to register one. */
 export type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
 
 const registrationShape = { nickname: z.optional(z.string('expected a string')) };
@@ -45,7 +45,7 @@ const FromInputSchema: Schema<SandboxInstructionFromInput> = z.strictObject({
   ...instructionBuildInputShape(),
   ...registrationShape,
 });
-const blobRule = 'expected hexadecimal text that starts with "0x"';
+const hexRule = 'expected a hexadecimal string that starts with "0x"';
 const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   ...instructionListInputShape(),
   ...registrationShape,
@@ -53,11 +53,11 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   action: address(),
-  // Not the hexadecimal text of the schemas, which is short: this one holds a whole object.
-  arguments: asSchema<Hex>(z.string(blobRule).check(z.regex(/^0x[0-9a-fA-F]+$/, blobRule))),
+  // Longer than the hexadecimal strings of the schemas: this one holds a whole object.
+  arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
 });
 
-/** What `sandbox.instructions.execute` may be told. */
+/** The input of `sandbox.instructions.execute`. */
 export interface SandboxExecution {
   /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
   value?: Integer | string | undefined;
@@ -74,31 +74,31 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
   status: z.optional(filledText('a transaction status, such as "Success"')),
 });
 
-const noToken: Hex = `0x${'0'.repeat(40)}`;
-const withToken = z.object({ refuelERC20: z.object({ token: address() }) });
+const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
+const tokenArgumentsSchema = z.object({ refuelERC20: z.object({ token: address() }) });
 
-/** Arguments of an action as hexadecimal text: the bytes of their JSON text, so no digit is lost. */
+/** Arguments of an action as hexadecimal bytes of their JSON, so that no digit is lost. */
 function encodeArguments(value: unknown): Hex {
   const bytes = new TextEncoder().encode(stringifyJson(value));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The token that encoded arguments name; the zero address when they name none. */
-function tokenOf(encoded: Hex): Hex {
+/** The token in encoded arguments; the zero address when there is none. */
+function decodeToken(encoded: Hex): Hex {
   const pairs = encoded.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
   try {
     const value = parseJson(new TextDecoder().decode(bytes));
-    return withToken.safeParse(value).data?.refuelERC20.token ?? noToken;
+    return tokenArgumentsSchema.safeParse(value).data?.refuelERC20.token ?? zeroAddress;
   } catch {
     // Arguments that no sandbox encoded are opaque.
-    return noToken;
+    return zeroAddress;
   }
 }
 
 /**
  * What POST /instruction/build does: the address of the action depends on its kind alone, and the
- * arguments are the JSON text of `actionArguments` in hexadecimal, so they can be read back.
+ * arguments are the JSON of `actionArguments` in hexadecimal, so they can be decoded.
  */
 export function buildInstruction({
   salt,
@@ -107,10 +107,10 @@ export function buildInstruction({
 }: InstructionBuildInput): BuiltInstruction {
   const [kind, ...others] = Object.keys(actionArguments);
   if (kind === undefined || others.length > 0) {
-    // The answer has one action address, so it can stand for one kind of action only.
+    // The response has one action address, so it can represent one kind of action only.
     throw validationError(
       { actionArguments: 'expected exactly one action kind, such as refuelERC20' },
-      asInput('The body of instructions.build is'),
+      inputReport('The body of instructions.build is'),
     );
   }
   return {
@@ -124,15 +124,15 @@ export function buildInstruction({
 /** What GET /instructions/all does: the Instructions of an address, oldest first. */
 export const listInstructions = (platform: Platform, owner: string): Instruction[] =>
   [...platform.instructions.values()]
-    .filter((row) => lowerCaseHex(row.address) === lowerCaseHex(owner))
-    .map(instructionView);
+    .filter((row) => normalizeHex(row.address) === normalizeHex(owner))
+    .map(toInstruction);
 
-const instructionView = ({ instruction }: InstructionRow): Instruction => ({
+const toInstruction = ({ instruction }: InstructionRow): Instruction => ({
   ...instruction,
   executionState: { ...instruction.executionState },
 });
 
-/** The Instructions of a sandbox, and what happens to them on chain rather than through the API. */
+/** The Instructions of a sandbox, and the actions that happen on chain. */
 export class SandboxInstructions {
   readonly #platform: Platform;
 
@@ -141,8 +141,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Registers an Instruction on chain, with the transaction that activates it: what POST
-   * /instruction/build takes or answers, plus the address.
+   * Registers an Instruction on chain, with the transaction that activates it: the input or
+   * the result of POST /instruction/build, plus the address.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example
@@ -168,16 +168,16 @@ export class SandboxInstructions {
    */
   create(input: SandboxInstructionInput): Instruction {
     const platform = this.#platform;
-    const report = asInput('The input of sandbox.instructions.create is');
-    const given =
+    const report = inputReport('The input of sandbox.instructions.create is');
+    const fields =
       'actionArguments' in input
-        ? checked(FromInputSchema, input, report)
-        : checked(FromBuiltSchema, input, report);
-    const built = 'actionArguments' in given ? buildInstruction(given) : given;
+        ? parseInput(FromInputSchema, input, report)
+        : parseInput(FromBuiltSchema, input, report);
+    const built = 'actionArguments' in fields ? buildInstruction(fields) : fields;
     const { salt, maxExecutions, action } = built;
-    const chainId = given.chainId ?? 8453;
+    const chainId = fields.chainId ?? 8453;
     const content = [
-      lowerCaseHex(given.address),
+      normalizeHex(fields.address),
       chainId,
       salt,
       maxExecutions,
@@ -192,34 +192,34 @@ export class SandboxInstructions {
       );
     }
     const row: InstructionRow = {
-      address: given.address,
+      address: fields.address,
       chainId,
       instruction: {
         action,
         arguments: built.arguments,
         executionState: { executionCounter: 0, executionStatus: 'Active', lastExecuted: 0 },
-        instructedTokenAddress: tokenOf(built.arguments),
+        instructedTokenAddress: decodeToken(built.arguments),
         instructionId,
         lastInstructedValue: '0',
         maxExecutions,
-        nickname: given.nickname ?? '',
+        nickname: fields.nickname ?? '',
         salt,
         totalInstructedValue: '0',
       },
     };
     platform.instructions.set(instructionId, row);
     recordTransaction(platform, row, { activation: true });
-    return instructionView(row);
+    return toInstruction(row);
   }
 
   /** One Instruction by its `instructionId`. @throws SandboxError when it does not exist. */
   get(instructionId: string): Instruction {
-    return instructionView(this.#row(instructionId));
+    return toInstruction(this.#getRow(instructionId));
   }
 
   /** Every Instruction of every address, oldest first. */
   list(): Instruction[] {
-    return [...this.#platform.instructions.values()].map(instructionView);
+    return [...this.#platform.instructions.values()].map(toInstruction);
   }
 
   /**
@@ -227,15 +227,15 @@ export class SandboxInstructions {
    * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
    */
   execute(instructionId: string, execution: SandboxExecution = {}): Transaction {
-    const row = this.#activeRow(instructionId);
-    const report = asInput('The input of sandbox.instructions.execute is');
-    const { value = 0, status } = checked(SandboxExecutionSchema, execution, report);
+    const row = this.#getActiveRow(instructionId);
+    const report = inputReport('The input of sandbox.instructions.execute is');
+    const { value = 0, status } = parseInput(SandboxExecutionSchema, execution, report);
     const { instruction } = row;
     const counter = BigInt(instruction.executionState.executionCounter) + 1n;
     if (counter > BigInt(instruction.maxExecutions)) {
       throw conflict(
         'executions_exhausted',
-        `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is all it may.`,
+        `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is its maximum.`,
       );
     }
     const transaction = recordTransaction(this.#platform, row, { status });
@@ -257,18 +257,18 @@ export class SandboxInstructions {
    * @throws SandboxError when it does not exist or is deactivated already.
    */
   deactivate(instructionId: string): Instruction {
-    const row = this.#activeRow(instructionId);
+    const row = this.#getActiveRow(instructionId);
     recordTransaction(this.#platform, row, { deactivation: true });
     const { executionState } = row.instruction;
     row.instruction = {
       ...row.instruction,
       executionState: { ...executionState, executionStatus: 'Deactivated' },
     };
-    return instructionView(row);
+    return toInstruction(row);
   }
 
-  #row(instructionId: string): InstructionRow {
-    const row = this.#platform.instructions.get(lowerCaseHex(instructionId));
+  #getRow(instructionId: string): InstructionRow {
+    const row = this.#platform.instructions.get(normalizeHex(instructionId));
     if (row !== undefined) return row;
     throw new SandboxError(`No instruction "${instructionId}" exists on this Platform.`, {
       code: 'instruction_not_found',
@@ -276,8 +276,8 @@ export class SandboxInstructions {
     });
   }
 
-  #activeRow(instructionId: string): InstructionRow {
-    const row = this.#row(instructionId);
+  #getActiveRow(instructionId: string): InstructionRow {
+    const row = this.#getRow(instructionId);
     if (row.instruction.executionState.executionStatus !== 'Deactivated') return row;
     throw conflict('instruction_deactivated', `The instruction "${instructionId}" is deactivated.`);
   }

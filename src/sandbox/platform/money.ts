@@ -1,11 +1,11 @@
-import { refused } from './problem.ts';
+import { unprocessable } from './sandbox-error.ts';
 
 /*
  * Money as a bigint that counts 10^-18: every amount that the API takes is a whole number of these
  * units, so sums are exact.
  */
-const places = 18;
-const one = 10n ** BigInt(places);
+const decimalPlaces = 18;
+const unitsPerWhole = 10n ** BigInt(decimalPlaces);
 
 /**
  * Reads an amount, exactly.
@@ -13,27 +13,27 @@ const one = 10n ** BigInt(places);
  */
 export function parsePositive(text: string): bigint {
   if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,18})?$/.test(text)) {
-    throw refused(
+    throw unprocessable(
       'invalid_amount',
       `Expected a decimal amount as a string, such as "12.50" (digits, at most 18 of them after the point), got ${typeof text === 'string' ? JSON.stringify(text.slice(0, 80)) : typeof text}.`,
     );
   }
-  const units = unitsOf(text);
-  if (units === 0n) throw refused('invalid_amount', 'Expected an amount above zero.');
+  const units = parseUnits(text);
+  if (units === 0n) throw unprocessable('invalid_amount', 'Expected an amount above zero.');
   return units;
 }
 
 /** Reads digits with at most 18 decimals, exactly. */
-export function unitsOf(text: string): bigint {
+export function parseUnits(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole) * one + BigInt(fraction.padEnd(places, '0'));
+  return BigInt(whole) * unitsPerWhole + BigInt(fraction.padEnd(decimalPlaces, '0'));
 }
 
-/** Writes units as a decimal text: two decimals at least, and no trailing zeros beyond them. */
+/** Writes units as a decimal string: two decimals at least, and no trailing zeros beyond them. */
 export function formatDecimal(units: bigint): string {
-  const fraction = String(units % one)
-    .padStart(places, '0')
+  const fraction = String(units % unitsPerWhole)
+    .padStart(decimalPlaces, '0')
     .replace(/0+$/, '')
     .padEnd(2, '0');
-  return `${units / one}.${fraction}`;
+  return `${units / unitsPerWhole}.${fraction}`;
 }

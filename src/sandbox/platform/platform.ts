@@ -30,20 +30,20 @@ export interface AccountRow {
   locked: bigint;
 }
 
-/** A Transfer whose status can change. */
+/** A Transfer with a status that can change. */
 export interface TransferRow extends Transfer {
   status: KnownTransferStatus;
 }
 
-/** An Instruction, and whose it is. */
+/** An Instruction with its address and its chain. */
 export interface InstructionRow {
   readonly address: Hex;
   readonly chainId: Integer;
   instruction: Instruction;
 }
 
-/** The Settings of a new Platform; the document gives no defaults. */
-export const initialSettings = (updatedAt: string): Settings => ({
+/** The Settings of a new Platform; the API reference defines no defaults. */
+export const createInitialSettings = (updatedAt: string): Settings => ({
   autoEarnEnabled: false,
   autoEarnVault: 'sandbox_usdc',
   defaultChain: 'base',
@@ -51,13 +51,13 @@ export const initialSettings = (updatedAt: string): Settings => ({
   updatedAt,
 });
 
-/** Everything that a Platform remembers. The rules are in the file of each noun. */
+/** The data of a Platform. The behaviour is in the file of each noun. */
 export class Platform {
   readonly clock: Clock;
-  /** Items a page when a request names no `limit`. */
+  /** Number of items a page when a request has no `limit`. */
   readonly pageSize: number;
   readonly ids = new Ids();
-  /** What moves by itself; see life.ts. */
+  /** The automatic steps; see auto-advance.ts. */
   readonly schedule: Schedule;
   readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
   readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>
@@ -70,18 +70,18 @@ export class Platform {
     this.ids.next('counterparties'),
   );
   readonly ibans = new Table<'iban_', Iban>('iban_', 'iban', () => this.ids.next('ibans'));
-  /** IBANs that were deleted: a deposit has to be told apart from one to a stranger's IBAN. */
+  /** IBANs that were deleted: a deposit to one has another error than one to an unknown IBAN. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
   transactions: Transaction[] = [];
   settings: Settings;
-  /** Called after something may have changed that is to outlive the object. */
-  changed: () => void = () => {};
+  /** Called after the state may have changed. */
+  notifyChange: () => void = () => {};
 
   constructor(clock: SandboxClock | undefined, pageSize: number, autoAdvance?: number) {
     this.clock = new Clock(clock);
     this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;
-    this.settings = initialSettings(this.clock.iso());
+    this.settings = createInitialSettings(this.clock.toIsoNow());
   }
 }

@@ -1,84 +1,84 @@
 import type { Clock } from './clock.ts';
 
 /**
- * What moves by itself, and when: each thing once, so many milliseconds after it last moved. Steps
- * that are due are taken by a timer and by whoever calls `run` before it looks, so that a clock which
- * was set on, or a timer that is late, makes no difference to what anybody sees.
+ * The automatic steps of Transfers and Entities, each an interval after the last one. A timer takes the
+ * steps that are due, and so does every reader by `runDueSteps`: an advanced clock or a late timer then
+ * changes nothing that a caller sees.
  */
 export class Schedule {
   readonly #clock: Clock;
-  /** Undefined: nothing moves by itself. */
-  readonly #interval: number | undefined;
-  readonly #due = new Map<string, number>();
+  /** Undefined when there are no automatic steps. */
+  readonly #intervalMs: number | undefined;
+  readonly #dueTimes = new Map<string, number>();
   /** Nothing is due before this. */
-  #earliest = Infinity;
+  #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
-  /** While a step is taken: when it should have been, which is where the next one counts from. */
-  #present: number | undefined;
-  /** Takes the next step of the thing with this id. */
+  /** During a step: the time when it was due, from which the next one counts. */
+  #stepTime: number | undefined;
+  /** Takes the next step of the Transfer or Entity with this id. */
   step: (id: string) => void = () => {};
 
   constructor(clock: Clock, interval: number | undefined) {
     this.#clock = clock;
-    this.#interval = interval;
+    this.#intervalMs = interval;
   }
 
-  /** Something has moved, and is to move again. */
-  count(id: string): void {
-    if (this.#interval === undefined) return;
-    const at = (this.#present ?? this.#clock.now().getTime()) + this.#interval;
-    this.#due.set(id, at);
-    this.#wake(at);
+  /** Schedules the next step of an id. */
+  start(id: string): void {
+    if (this.#intervalMs === undefined) return;
+    const at = (this.#stepTime ?? this.#clock.now().getTime()) + this.#intervalMs;
+    this.#dueTimes.set(id, at);
+    this.#setTimer(at);
   }
 
-  /** Something has come to its end. */
-  forget(id: string): void {
-    this.#due.delete(id);
+  /** Removes the next step of an id. */
+  cancel(id: string): void {
+    this.#dueTimes.delete(id);
   }
 
   clear(): void {
-    this.#due.clear();
-    this.#earliest = Infinity;
+    this.#dueTimes.clear();
+    this.#earliestDue = Infinity;
     this.#cancelTimer?.();
   }
 
-  /** Takes every step that is due; more than one of the same thing if much time has passed. */
-  run(): void {
-    if (this.#due.size === 0) return;
+  /** Takes every step that is due: several of the same id if much time has passed. */
+  runDueSteps(): void {
+    if (this.#dueTimes.size === 0) return;
     const now = this.#clock.now().getTime();
-    while (this.#earliest <= now) this.#stepAll(now);
+    while (this.#earliestDue <= now) this.#runSteps(now);
   }
 
-  /** The clock was set: what is left of each wait has changed. */
-  clockMoved(): void {
-    this.#stepAll(this.#clock.now().getTime());
-    this.run();
+  /** Takes the steps that are due after the clock was advanced, and sets the timer anew. */
+  handleClockChange(): void {
+    this.#runSteps(this.#clock.now().getTime());
+    this.runDueSteps();
   }
 
-  #stepAll(now: number): void {
-    const ready = [...this.#due].filter(([, at]) => at <= now);
-    for (const [id, at] of ready.toSorted(([, one], [, other]) => one - other)) {
-      this.#due.delete(id);
-      this.#present = at;
+  #runSteps(now: number): void {
+    const dueSteps = [...this.#dueTimes].filter(([, at]) => at <= now);
+    for (const [id, at] of dueSteps.toSorted(([, one], [, other]) => one - other)) {
+      this.#dueTimes.delete(id);
+      this.#stepTime = at;
       try {
         this.step(id);
       } finally {
-        this.#present = undefined;
+        this.#stepTime = undefined;
       }
     }
-    let earliest = Infinity;
-    for (const at of this.#due.values()) earliest = Math.min(earliest, at);
-    this.#earliest = Infinity;
-    this.#wake(earliest);
+    let earliestDue = Infinity;
+    for (const at of this.#dueTimes.values()) earliestDue = Math.min(earliestDue, at);
+    this.#earliestDue = Infinity;
+    this.#setTimer(earliestDue);
   }
 
-  #wake(at: number): void {
-    if (at >= this.#earliest) return;
-    this.#earliest = at;
+  #setTimer(at: number): void {
+    if (at >= this.#earliestDue) return;
+    this.#earliestDue = at;
     this.#cancelTimer?.();
     const wait = Math.max(0, at - this.#clock.now().getTime());
-    this.#cancelTimer = this.#clock.later(() => {
-      this.#stepAll(this.#clock.now().getTime());
+    this.#cancelTimer = this.#clock.startTimer(() => {
+      this.#runSteps(this.#clock.now().getTime());
     }, wait);
   }
 }

@@ -4,7 +4,7 @@ import {
   type SettingsUpdateInput,
 } from '../../schemas/settings.ts';
 import type { Platform } from './platform.ts';
-import { asInput, checked } from './validation.ts';
+import { inputReport, parseInput } from './validation.ts';
 
 /** What PATCH /platform/settings does: fields that are absent stay as they are. */
 export function updateSettings(platform: Platform, patch: SettingsUpdateInput): Settings {
@@ -15,12 +15,12 @@ export function updateSettings(platform: Platform, patch: SettingsUpdateInput): 
     defaultChain: patch.defaultChain ?? settings.defaultChain,
     // Null is a value here: it disables webhooks.
     webhookUrl: patch.webhookUrl === undefined ? settings.webhookUrl : patch.webhookUrl,
-    updatedAt: platform.clock.iso(),
+    updatedAt: platform.clock.toIsoNow(),
   };
-  return settingsView(platform);
+  return toSettings(platform);
 }
 
-const settingsView = (platform: Platform): Settings => ({ ...platform.settings });
+const toSettings = (platform: Platform): Settings => ({ ...platform.settings });
 
 /** The Settings of a sandbox. The API can change them but not read them. */
 export class SandboxSettings {
@@ -32,7 +32,7 @@ export class SandboxSettings {
 
   /** The Settings as they are. */
   get(): Settings {
-    return settingsView(this.#platform);
+    return toSettings(this.#platform);
   }
 
   /**
@@ -40,7 +40,7 @@ export class SandboxSettings {
    * @throws SandboxError when a field is malformed, or auto-earn is enabled without a vault.
    */
   update(patch: SettingsUpdateInput): Settings {
-    const report = asInput('The patch of sandbox.settings.update is');
-    return updateSettings(this.#platform, checked(settingsUpdateInputSchema(), patch, report));
+    const report = inputReport('The patch of sandbox.settings.update is');
+    return updateSettings(this.#platform, parseInput(settingsUpdateInputSchema(), patch, report));
   }
 }

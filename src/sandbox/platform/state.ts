@@ -26,19 +26,19 @@ import {
 import { settingsShape, type Settings } from '../../schemas/settings.ts';
 import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
 import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
-import { accountView } from './accounts.ts';
-import { recount } from './life.ts';
-import { unitsOf } from './money.ts';
-import { initialSettings, type Platform, type TransferRow } from './platform.ts';
-import { asInput, validationError } from './validation.ts';
+import { toAccount } from './accounts.ts';
+import { restartTimers } from './auto-advance.ts';
+import { parseUnits } from './money.ts';
+import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
+import { inputReport, validationError } from './validation.ts';
 
-/** Everything that a Platform remembers, as JSON. */
+/** The state of a Platform, as JSON. */
 export interface SandboxRecords {
-  /** Of this form. A later form will have another number. */
+  /** Version of this format. A later format will have another number. */
   version: 1;
   /** Every Entity. */
   entities: Entity[];
-  /** Every Account; what is locked and pending follows from the open Transfers. */
+  /** Every Account; its locked and pending balances follow from the open Transfers. */
   accounts: Account[];
   /** Every Transfer. */
   transfers: Transfer[];
@@ -46,24 +46,24 @@ export interface SandboxRecords {
   counterparties: Counterparty[];
   /** Every IBAN that was not deleted. */
   ibans: Iban[];
-  /** IBANs that were deleted: deposits to them are refused. */
+  /** IBANs that were deleted: deposits to them are rejected. */
   closedIbans: Iban[];
-  /** Every Instruction, and whose it is. */
+  /** Every Instruction with its address and its chain. */
   instructions: {
     /** The address that it belongs to. */
     address: Hex;
     /** The chain's number. */
     chainId: Integer;
-    /** The Instruction as the list answers it. */
+    /** The Instruction as the list returns it. */
     instruction: Instruction;
   }[];
   /** Every transaction record, oldest first. */
   transactions: Transaction[];
   /** The Settings. Default: those of a new Platform. */
   settings?: Settings | undefined;
-  /** How far the clock was set on, in milliseconds. */
+  /** How far the clock was advanced, in milliseconds. */
   clockOffsetMs: number;
-  /** The last number that an id was given, by noun. */
+  /** The last number of the ids, by noun. */
   ids: Readonly<Record<string, number | undefined>>;
 }
 
@@ -71,30 +71,30 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `expected one of ${values.join(', ')}`);
 
 /** The id of a row, which ends in its position. */
-const numbered = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
-  const rule = `expected "${prefix}" and digits`;
-  return asSchema(z.string(rule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), rule)));
+const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
+  const idRule = `expected "${prefix}" and digits`;
+  return asSchema(z.string(idRule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), idRule)));
 };
 
 const amountRule = 'expected a decimal amount as a string, such as "12.50"';
 const amount = () => z.string(amountRule).check(z.regex(/^\d{1,40}(\.\d{1,18})?$/, amountRule));
-/** A hundred years: beyond some more of them there are no dates. */
-export const longestAdvance = 3_155_760_000_000;
-const msRule = `expected milliseconds, from 0 to ${longestAdvance}`;
+/** A hundred years, so that the clock stays within the dates of JavaScript. */
+export const maxClockAdvanceMs = 3_155_760_000_000;
+const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
 const list = <T>(item: Schema<T>) => z.prefault(z.array(item, 'expected a list'), []);
 
 const iban = () =>
-  z.strictObject({ ...ibanShape(), id: numbered('iban_'), accountId: numbered('acc_') });
+  z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
 
-/** The fields of a Platform's state; those of its faults belong beside them. */
+/** The fields of a Platform's state, without those of its faults. */
 export const platformStateShape = () => ({
-  version: z.literal(1, 'expected 1, the one form of a state that this version reads'),
+  version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
   entities: list(
     z.strictObject({
       ...entityShape(),
-      id: numbered('ent_'),
+      id: numberedId('ent_'),
       status: oneOf(entityStatuses),
       kycStatus: oneOf(kycStatuses),
       tosStatus: oneOf(tosStatuses),
@@ -103,7 +103,7 @@ export const platformStateShape = () => ({
   accounts: list(
     z.strictObject({
       ...accountShape(),
-      id: numbered('acc_'),
+      id: numberedId('acc_'),
       type: oneOf(accountTypes),
       status: oneOf(accountStatuses),
       availableBalance: amount(),
@@ -112,12 +112,12 @@ export const platformStateShape = () => ({
   transfers: list(
     z.strictObject({
       ...transferShape(),
-      id: numbered('txfr_'),
+      id: numberedId('txfr_'),
       status: oneOf(transferStatuses),
       amount: amount(),
     }),
   ),
-  counterparties: list(z.strictObject({ ...counterpartyShape(), id: numbered('cpty_') })),
+  counterparties: list(z.strictObject({ ...counterpartyShape(), id: numberedId('cpty_') })),
   ibans: list(iban()),
   closedIbans: list(iban()),
   instructions: list(
@@ -126,7 +126,7 @@ export const platformStateShape = () => ({
   transactions: list(transactionSchema()),
   settings: z.optional(z.strictObject(settingsShape())),
   clockOffsetMs: z.prefault(
-    z.int(msRule).check(z.gte(0, msRule), z.lte(longestAdvance, msRule)),
+    z.int(msRule).check(z.gte(0, msRule), z.lte(maxClockAdvanceMs, msRule)),
     0,
   ),
   ids: z.prefault(
@@ -143,30 +143,30 @@ export const platformStateShape = () => ({
   ),
 });
 
-/** A snapshot: rows change in place, so they are cloneInput; what is inside of them is replaced whole. */
-export const platformState = (platform: Platform): SandboxRecords => ({
+/** A snapshot: rows change in place, so they are cloned; nested values are replaced, never changed. */
+export const exportPlatformState = (platform: Platform): SandboxRecords => ({
   version: 1,
-  entities: platform.entities.all().map(cloneInput),
-  accounts: platform.accounts.all().map(accountView),
-  transfers: platform.transfers.all().map(cloneInput),
-  counterparties: platform.counterparties.all().map(cloneInput),
-  ibans: platform.ibans.all().map(cloneInput),
+  entities: platform.entities.all().map(cloneRow),
+  accounts: platform.accounts.all().map(toAccount),
+  transfers: platform.transfers.all().map(cloneRow),
+  counterparties: platform.counterparties.all().map(cloneRow),
+  ibans: platform.ibans.all().map(cloneRow),
   closedIbans: [...platform.closedIbans.values()],
-  instructions: [...platform.instructions.values()].map(cloneInput),
+  instructions: [...platform.instructions.values()].map(cloneRow),
   transactions: [...platform.transactions],
   settings: platform.settings,
   clockOffsetMs: platform.clock.offset,
   ids: platform.ids.counts,
 });
 
-const cloneInput = <Row extends object>(row: Row): Row => ({ ...row });
+const cloneRow = <Row extends object>(row: Row): Row => ({ ...row });
 
-export const asState = asInput('The state is');
+export const stateReport = inputReport('The state is');
 
 /** @throws SandboxError when the parts of a state do not fit each other. */
 export function checkReferences(state: SandboxRecords): void {
   const fields: Record<string, string> = {};
-  const known = (noun: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans') => {
+  const collectIds = (noun: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans') => {
     const ids = new Set<string>();
     for (const [at, { id }] of state[noun].entries()) {
       if (ids.has(id)) fields[`${noun}[${at}].id`] = `"${id}" is there twice`;
@@ -174,30 +174,30 @@ export function checkReferences(state: SandboxRecords): void {
     }
     return ids;
   };
-  const [entities, accounts] = [known('entities'), known('accounts')];
-  for (const noun of ['transfers', 'counterparties', 'ibans'] as const) known(noun);
-  const refer = (place: string, id: string, ids: ReadonlySet<string>) => {
+  const [entities, accounts] = [collectIds('entities'), collectIds('accounts')];
+  for (const noun of ['transfers', 'counterparties', 'ibans'] as const) collectIds(noun);
+  const checkReference = (place: string, id: string, ids: ReadonlySet<string>) => {
     if (!ids.has(id)) fields[place] = `there is no "${id}"`;
   };
   for (const noun of ['accounts', 'counterparties', 'ibans'] as const) {
     for (const [at, { entityId }] of state[noun].entries()) {
-      refer(`${noun}[${at}].entityId`, entityId, entities);
+      checkReference(`${noun}[${at}].entityId`, entityId, entities);
     }
   }
   for (const [at, { accountId }] of state.ibans.entries()) {
-    refer(`ibans[${at}].accountId`, accountId, accounts);
+    checkReference(`ibans[${at}].accountId`, accountId, accounts);
   }
   for (const [at, { sourceAccountId, destinationAccountId }] of state.transfers.entries()) {
-    refer(`transfers[${at}].sourceAccountId`, sourceAccountId, accounts);
+    checkReference(`transfers[${at}].sourceAccountId`, sourceAccountId, accounts);
     if (typeof destinationAccountId === 'string') {
-      refer(`transfers[${at}].destinationAccountId`, destinationAccountId, accounts);
+      checkReference(`transfers[${at}].destinationAccountId`, destinationAccountId, accounts);
     }
   }
-  if (Object.keys(fields).length > 0) throw validationError(fields, asState);
+  if (Object.keys(fields).length > 0) throw validationError(fields, stateReport);
 }
 
-/** Puts a checked state in the place of what the Platform remembers; ids only ever go on. */
-export function restore(platform: Platform, state: SandboxRecords): void {
+/** Replaces the data of the Platform by a checked state; ids only grow. */
+export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.clock.offset = state.clockOffsetMs;
   platform.entities.replace(state.entities);
   platform.accounts.replace(
@@ -206,7 +206,7 @@ export function restore(platform: Platform, state: SandboxRecords): void {
       type: account.type === 'bank' ? 'bank' : 'wallet',
       status: account.status === 'active' ? 'active' : 'inactive',
       metadata: account.metadata ?? {},
-      available: unitsOf(account.availableBalance),
+      available: parseUnits(account.availableBalance),
       pending: 0n,
       locked: 0n,
     })),
@@ -215,40 +215,40 @@ export function restore(platform: Platform, state: SandboxRecords): void {
   platform.counterparties.replace(state.counterparties);
   platform.ibans.replace(state.ibans);
   platform.closedIbans.clear();
-  for (const closed of state.closedIbans) platform.closedIbans.set(closed.id, closed);
+  for (const closedIban of state.closedIbans) platform.closedIbans.set(closedIban.id, closedIban);
   platform.instructions.clear();
   for (const row of state.instructions) {
     platform.instructions.set(row.instruction.instructionId, row);
   }
   platform.transactions = [...state.transactions];
-  platform.settings = state.settings ?? initialSettings(platform.clock.iso());
+  platform.settings = state.settings ?? createInitialSettings(platform.clock.toIsoNow());
   lockOpenTransfers(platform);
-  platform.ids.atLeast(state.ids);
-  platform.ids.atLeast({
-    entities: lastOf(state.entities),
-    accounts: lastOf(state.accounts),
-    transfers: lastOf(state.transfers),
-    counterparties: lastOf(state.counterparties),
-    ibans: lastOf([...state.ibans, ...state.closedIbans]),
+  platform.ids.raiseTo(state.ids);
+  platform.ids.raiseTo({
+    entities: findLastNumber(state.entities),
+    accounts: findLastNumber(state.accounts),
+    transfers: findLastNumber(state.transfers),
+    counterparties: findLastNumber(state.counterparties),
+    ibans: findLastNumber([...state.ibans, ...state.closedIbans]),
   });
-  recount(platform);
+  restartTimers(platform);
 }
 
 function lockOpenTransfers(platform: Platform): void {
   for (const row of platform.transfers.all()) {
     if (row.status !== 'pending' && row.status !== 'processing') continue;
-    const units = unitsOf(row.amount);
+    const units = parseUnits(row.amount);
     platform.accounts.get(row.sourceAccountId).locked += units;
     const destination = platform.accounts.find(row.destinationAccountId ?? '');
     if (destination !== undefined) destination.pending += units;
   }
 }
 
-const lastOf = (rows: readonly { readonly id: string }[]): number =>
+const findLastNumber = (rows: readonly { readonly id: string }[]): number =>
   rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
 
-/** Nothing at all, at the time of the system. */
-export const emptyState = (): SandboxRecords => ({
+/** A state without records, at the time of the system. */
+export const createEmptyState = (): SandboxRecords => ({
   version: 1,
   entities: [],
   accounts: [],

@@ -1,9 +1,9 @@
-import { notFound } from './problem.ts';
+import { notFound } from './sandbox-error.ts';
 
 /**
- * The rows of one noun in the order of their creation. A row's position is the number in its id, so
- * it never changes and is never given away again, which is what makes cursors stable under
- * insertion, deletion and a restart.
+ * The rows of one noun in the order of their creation. A row's position is the number in its id: it
+ * never changes and is never assigned again, so cursors stay valid after an insertion, a deletion or a
+ * restart.
  */
 export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}${string}` }> {
   readonly #prefix: Prefix;
@@ -34,7 +34,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     this.#positions.push(position);
   }
 
-  /** Takes these rows in place of its own. Their ids are the prefix and a number. */
+  /** Replaces all rows. Their ids are the prefix and a number. */
   replace(rows: readonly Row[]): void {
     this.#rows = [];
     this.#positions = [];
@@ -43,7 +43,9 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
       row,
       Number(row.id.slice(this.#prefix.length)),
     ]);
-    for (const each of positioned.toSorted(([, one], [, other]) => one - other)) this.#put(...each);
+    for (const entry of positioned.toSorted(([, one], [, other]) => one - other)) {
+      this.#put(...entry);
+    }
   }
 
   find(id: string): Row | undefined {
@@ -68,14 +70,14 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
 
   /** Positions and rows after a position, oldest first. */
   *after(position: number): Generator<[position: number, row: Row]> {
-    for (let at = this.#placeAfter(position); at < this.#rows.length; at += 1) {
+    for (let at = this.#findPlaceAfter(position); at < this.#rows.length; at += 1) {
       const row = this.#rows[at];
       if (row !== undefined) yield [this.#positions[at] ?? 0, row];
     }
   }
 
-  /** Where the first row after a position is: they are in order, so halving finds it. */
-  #placeAfter(position: number): number {
+  /** The index of the first row after a position, by a binary search. */
+  #findPlaceAfter(position: number): number {
     let low = 0;
     let high = this.#positions.length;
     while (low < high) {

@@ -1,21 +1,21 @@
 import type { Transaction, TransactionListInput } from '../../schemas/transaction.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { asInput, validationError } from './validation.ts';
+import { inputReport, validationError } from './validation.ts';
 
-/** The most records of one answer, whatever `take` asks for; the document gives no number. */
-const mostRecords = 100;
-/** The block that a new sandbox finds its chains at. Every transaction takes two blocks. */
+/** The maximum of records in one response, whatever `take` is; the API reference defines no number. */
+const maxRecords = 100;
+/** The first block of a new sandbox. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
-/** What a transaction did to its Instruction. */
+/** The effect of a transaction on its Instruction. */
 interface TransactionEffect {
   activation?: boolean;
   deactivation?: boolean;
   status?: string | undefined;
 }
 
-/** Puts a transaction of an Instruction on record. */
+/** Records a transaction of an Instruction. */
 export function recordTransaction(
   platform: Platform,
   { instruction, address, chainId }: InstructionRow,
@@ -51,31 +51,31 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   if (sort !== 'Ascending' && sort !== 'Descending') {
     throw validationError(
       { sort: 'expected "Ascending" (or "Descending", which is an assumption of the sandbox)' },
-      asInput('The body of transactions.list is'),
+      inputReport('The body of transactions.list is'),
     );
   }
   const from = input.from === undefined ? -Infinity : new Date(input.from).getTime();
   const to = input.to === undefined ? Infinity : new Date(input.to).getTime();
-  const ids = input.instructionIds && new Set(input.instructionIds.map(lowerCaseHex));
-  const found = platform.transactions
+  const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
+  const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
-      // The moment that a record shows: whoever asks again from there must find it.
-      const at = Number(createdAtUnix) * 1000;
+      // The time that a record shows, so that a query from this time on finds it.
+      const createdAtMs = Number(createdAtUnix) * 1000;
       return (
-        lowerCaseHex(address) === lowerCaseHex(input.address) &&
-        (ids === undefined || ids.has(lowerCaseHex(instructionId))) &&
-        at >= from &&
-        at <= to
+        normalizeHex(address) === normalizeHex(input.address) &&
+        (ids === undefined || ids.has(normalizeHex(instructionId))) &&
+        createdAtMs >= from &&
+        createdAtMs <= to
       );
     })
     .map((transaction) => ({ ...transaction }));
-  if (sort === 'Descending') found.reverse();
+  if (sort === 'Descending') transactions.reverse();
   const start = Number(skip);
-  return found.slice(start, start + Math.min(Number(take), mostRecords));
+  return transactions.slice(start, start + Math.min(Number(take), maxRecords));
 }
 
-/** Hexadecimal text is the same in capitals: wallets write addresses in mixed case. */
-export const lowerCaseHex = (hex: string): string => hex.toLowerCase();
+/** Hexadecimal digits in lower case, because wallets write addresses in mixed case. */
+export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
 /** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
 export class SandboxTransactions {

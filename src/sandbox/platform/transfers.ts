@@ -9,8 +9,8 @@ import {
 } from '../../schemas/transfer.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform, TransferRow } from './platform.ts';
-import { conflict, refused } from './problem.ts';
-import { asInput, checked } from './validation.ts';
+import { conflict, unprocessable } from './sandbox-error.ts';
+import { inputReport, parseInput } from './validation.ts';
 
 interface Destination {
   type: KnownTransferType;
@@ -25,16 +25,16 @@ interface Destination {
 export function createTransfer(platform: Platform, input: TransferCreateInput): TransferRow {
   const units = parsePositive(input.amount);
   const currency = input.currency ?? 'USDC';
-  const source = usableAccount(platform, 'sourceAccountId', input.sourceAccountId, currency);
-  const { type, target, account } = destinationOf(platform, input, currency);
+  const source = getUsableAccount(platform, 'sourceAccountId', input.sourceAccountId, currency);
+  const { type, target, account } = resolveDestination(platform, input, currency);
   if (source.available < units) {
-    throw refused(
+    throw unprocessable(
       'insufficient_funds',
       `The available balance of "${source.id}" is ${formatDecimal(source.available)} ${currency}, less than the amount ${input.amount}.`,
       { availableBalance: formatDecimal(source.available), amount: input.amount },
     );
   }
-  const createdAt = platform.clock.iso();
+  const createdAt = platform.clock.toIsoNow();
   const row = platform.transfers.add((id): TransferRow => ({
     id,
     sourceAccountId: source.id,
@@ -50,91 +50,90 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   source.available -= units;
   source.locked += units;
   if (account !== undefined) account.pending += units;
-  touch(createdAt, source, account);
-  countTransfer(platform, row);
+  updateTimestamps(createdAt, source, account);
+  scheduleTransfer(platform, row);
   return row;
 }
 
-/** A description that begins so names the end that the transfer is to come to. */
-const endingOf = ({ description }: TransferRow): string | undefined =>
+/** The final status that a description selects. */
+const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
-/** Starts the count to the next step of a transfer that was brought in from elsewhere. */
-export function countTransfer(platform: Platform, row: TransferRow): void {
+/** Schedules the next step of an open transfer. */
+export function scheduleTransfer(platform: Platform, row: TransferRow): void {
   const isOpen = row.status === 'pending' || row.status === 'processing';
-  if (isOpen && endingOf(row) !== 'hang') platform.schedule.count(row.id);
+  if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
 }
 
 /** Takes the next step towards the end of an open transfer; the money arrives with the last. */
-export function stepTransfer(platform: Platform, row: TransferRow): void {
-  const ending = endingOf(row);
+export function advanceTransfer(platform: Platform, row: TransferRow): void {
+  const ending = findEnding(row);
   if (row.status === 'pending' && ending !== 'cancel') {
     row.status = 'processing';
-    countTransfer(platform, row);
+    scheduleTransfer(platform, row);
   } else if (ending === 'cancel' || ending === 'fail') {
-    giveBack(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
+    releaseFunds(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
   } else {
-    complete(platform, row);
+    completeTransfer(platform, row);
   }
 }
 
-/** A Transfer as the create call answers it. */
-export const transferCreated = ({ id, status, type, createdAt }: Transfer): TransferCreated => ({
+/** A Transfer as the create call returns it. */
+export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): TransferCreated => ({
   id,
   status,
   type,
   createdAt,
 });
 
-export const transferView = (row: TransferRow): Transfer => ({ ...row });
+export const toTransfer = (row: TransferRow): Transfer => ({ ...row });
 
-/** The document's one rule about failing: pending transfers to a deleted Counterparty do. */
+/** Fails pending transfers to a deleted Counterparty, as the API reference demands. */
 export function failTransfersTo(platform: Platform, counterpartyId: CounterpartyId): void {
   for (const row of platform.transfers.all()) {
     if (row.counterpartyId === counterpartyId && row.status === 'pending') {
-      giveBack(platform, row, 'failed');
+      releaseFunds(platform, row, 'failed');
     }
   }
 }
 
-function usableAccount(
+const rejectField = (code: string, field: string, problem: string) =>
+  unprocessable(code, `${field}: ${problem}.`, { fields: { [field]: problem } });
+
+function getUsableAccount(
   platform: Platform,
   field: string,
   id: AccountId,
   currency: string,
 ): AccountRow {
-  const refuse = (code: string, rule: string) =>
-    refused(code, `${field}: ${rule}.`, { fields: { [field]: rule } });
+  const reject = (code: string, problem: string) => rejectField(code, field, problem);
   const row = platform.accounts.find(id);
-  if (row === undefined) throw refuse('unknown_account', `no Account "${id}" exists`);
-  if (row.status !== 'active') throw refuse('inactive_account', `the Account "${id}" is inactive`);
+  if (row === undefined) throw reject('unknown_account', `no Account "${id}" exists`);
+  if (row.status !== 'active') throw reject('inactive_account', `the Account "${id}" is inactive`);
   if (row.currency !== currency) {
-    const rule = `the Account "${id}" holds ${row.currency}, the transfer is in ${currency}`;
-    throw refuse('currency_mismatch', rule);
+    const problem = `the Account "${id}" holds ${row.currency}, the transfer is in ${currency}`;
+    throw reject('currency_mismatch', problem);
   }
   return row;
 }
 
-function destinationOf(
+function resolveDestination(
   platform: Platform,
   input: TransferCreateInput,
   currency: string,
 ): Destination {
   if (input.destinationAccountId !== undefined) {
     const field = 'destinationAccountId';
-    const account = usableAccount(platform, field, input.destinationAccountId, currency);
+    const account = getUsableAccount(platform, field, input.destinationAccountId, currency);
     if (account.id === input.sourceAccountId) {
-      const rule = 'source and destination are the same Account';
-      throw refused('same_account', `${field}: ${rule}.`, { fields: { [field]: rule } });
+      throw rejectField('same_account', field, 'source and destination are the same Account');
     }
     return { type: 'book', target: { destinationAccountId: account.id }, account };
   }
   const counterparty = platform.counterparties.find(input.counterpartyId);
   if (counterparty === undefined) {
-    const rule = `no Counterparty "${input.counterpartyId}" exists`;
-    throw refused('unknown_counterparty', `counterpartyId: ${rule}.`, {
-      fields: { counterpartyId: rule },
-    });
+    const problem = `no Counterparty "${input.counterpartyId}" exists`;
+    throw rejectField('unknown_counterparty', 'counterpartyId', problem);
   }
   return {
     type: counterparty.type === 'wallet' ? 'on_chain' : 'wire',
@@ -143,44 +142,48 @@ function destinationOf(
 }
 
 /** Undoes what creating the transfer did to the balances. */
-function giveBack(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
-  const { units, source, destination } = partiesOf(platform, row);
+function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
+  const { units, source, destination } = findParties(platform, row);
   source.locked -= units;
   source.available += units;
   if (destination !== undefined) destination.pending -= units;
   row.status = status;
-  platform.schedule.forget(row.id);
-  touch(platform.clock.iso(), source, destination);
+  platform.schedule.cancel(row.id);
+  updateTimestamps(platform.clock.toIsoNow(), source, destination);
 }
 
-/** Lets the money arrive. What goes to a Counterparty leaves the Platform. */
-function complete(platform: Platform, row: TransferRow): void {
-  const { units, source, destination } = partiesOf(platform, row);
+/** Completes a transfer. Money for a Counterparty leaves the Platform. */
+function completeTransfer(platform: Platform, row: TransferRow): void {
+  const { units, source, destination } = findParties(platform, row);
   source.locked -= units;
   if (destination !== undefined) {
     destination.pending -= units;
     destination.available += units;
   }
   row.status = 'completed';
-  platform.schedule.forget(row.id);
-  touch(platform.clock.iso(), source, destination);
+  platform.schedule.cancel(row.id);
+  updateTimestamps(platform.clock.toIsoNow(), source, destination);
 }
 
-function partiesOf(platform: Platform, row: TransferRow) {
+function findParties(platform: Platform, row: TransferRow) {
   return {
     units: parsePositive(row.amount),
     source: platform.accounts.get(row.sourceAccountId),
-    // Accounts are never deleted, so an id that is there finds its Account.
+    // Accounts are never deleted, so an id always has its Account.
     destination: platform.accounts.find(row.destinationAccountId ?? ''),
   };
 }
 
-function touch(at: string, source: AccountRow, destination: AccountRow | undefined): void {
+function updateTimestamps(
+  at: string,
+  source: AccountRow,
+  destination: AccountRow | undefined,
+): void {
   source.updatedAt = at;
   if (destination !== undefined) destination.updatedAt = at;
 }
 
-/** The Transfers of a sandbox, and what only the platform itself can do with them. */
+/** The Transfers of a sandbox, and the actions that only the platform can take. */
 export class SandboxTransfers {
   readonly #platform: Platform;
 
@@ -190,34 +193,34 @@ export class SandboxTransfers {
 
   /**
    * Creates a Transfer, as POST /transfers does.
-   * @throws SandboxError for every reason that the API would refuse it for.
+   * @throws SandboxError for every reason that the API would reject it for.
    */
   create(input: TransferCreateInput): Transfer {
-    const report = asInput('The input of sandbox.transfers.create is');
-    return transferView(
-      createTransfer(this.#platform, checked(transferCreateInputSchema(), input, report)),
+    const report = inputReport('The input of sandbox.transfers.create is');
+    return toTransfer(
+      createTransfer(this.#platform, parseInput(transferCreateInputSchema(), input, report)),
     );
   }
 
   /** One Transfer. @throws SandboxError when it does not exist. */
   get(id: string): Transfer {
-    return transferView(this.#platform.transfers.get(id));
+    return toTransfer(this.#platform.transfers.get(id));
   }
 
   /** Every Transfer, oldest first. */
   list(): Transfer[] {
-    return this.#platform.transfers.all().map(transferView);
+    return this.#platform.transfers.all().map(toTransfer);
   }
 
   /**
-   * Moves a Transfer one step on: to `processing`, then to `completed`, when the money arrives. After a
-   * description of `sandbox:fail` or `sandbox:cancel` that is the end.
+   * Advances a Transfer one step: to `processing`, then to `completed`, when the money arrives. With a
+   * description of `sandbox:fail` or `sandbox:cancel` it ends as `failed` or `cancelled`.
    * @throws SandboxError when it does not exist, or has ended already.
    */
   advance(id: string): Transfer {
-    const row = this.#openTransfer(id, 'advanced');
-    stepTransfer(this.#platform, row);
-    return transferView(row);
+    const row = this.#getOpenTransfer(id, 'advanced');
+    advanceTransfer(this.#platform, row);
+    return toTransfer(row);
   }
 
   /**
@@ -225,9 +228,9 @@ export class SandboxTransfers {
    * @throws SandboxError when it does not exist, or has ended already.
    */
   fail(id: string): Transfer {
-    const row = this.#openTransfer(id, 'failed');
-    giveBack(this.#platform, row, 'failed');
-    return transferView(row);
+    const row = this.#getOpenTransfer(id, 'failed');
+    releaseFunds(this.#platform, row, 'failed');
+    return toTransfer(row);
   }
 
   /**
@@ -235,18 +238,18 @@ export class SandboxTransfers {
    * @throws SandboxError when it does not exist, is `processing`, or has ended already.
    */
   cancel(id: string): Transfer {
-    const row = this.#openTransfer(id, 'cancelled');
+    const row = this.#getOpenTransfer(id, 'cancelled');
     if (row.status !== 'pending') {
       throw conflict(
         'invalid_transition',
         `The transfer "${id}" is processing; only a pending one can be cancelled.`,
       );
     }
-    giveBack(this.#platform, row, 'cancelled');
-    return transferView(row);
+    releaseFunds(this.#platform, row, 'cancelled');
+    return toTransfer(row);
   }
 
-  #openTransfer(id: string, move: string): TransferRow {
+  #getOpenTransfer(id: string, move: string): TransferRow {
     const row = this.#platform.transfers.get(id);
     if (row.status === 'pending' || row.status === 'processing') return row;
     throw conflict(

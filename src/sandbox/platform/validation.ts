@@ -1,42 +1,49 @@
 import type * as z from 'zod/mini';
 import { join } from '../../internal/issues.ts';
 import { withoutMessage, type Schema } from '../../schemas/primitives.ts';
-import { SandboxError } from './problem.ts';
+import { SandboxError } from './sandbox-error.ts';
 
-/** How a value that does not fit is reported. */
+/** How an invalid value is reported. */
 export interface Report {
-  /** What was checked, as the subject of a sentence. */
+  /** The value that was checked, as the subject of the message. */
   what: string;
   code: string;
   status: number;
 }
 
 /** Reports a body, or the argument of a method of the sandbox. */
-export const asInput = (what: string): Report => ({ what, code: 'validation_failed', status: 422 });
+export const inputReport = (what: string): Report => ({
+  what,
+  code: 'validation_failed',
+  status: 422,
+});
 
 /**
- * The value as its schema wants it.
- * @throws SandboxError that names every field that does not fit, in its message and its details.
+ * The value as its schema parses it.
+ * @throws SandboxError that names every invalid field, in its message and its details.
  */
-export function checked<T>(schema: Schema<T>, value: unknown, report: Report): T {
+export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  throw validationError(fieldsOf(result.error.issues, value), report);
+  throw validationError(collectFields(result.error.issues, value), report);
 }
 
-/** The error for fields that do not fit: their paths, each with a sentence. */
+/** The error of invalid fields: their paths, each with a message. */
 export function validationError(fields: Record<string, string>, report: Report): SandboxError {
-  const sentences = Object.entries(fields).map(([field, rule]) =>
-    field === '' ? rule : `${field}: ${rule}`,
+  const messages = Object.entries(fields).map(([field, message]) =>
+    field === '' ? message : `${field}: ${message}`,
   );
-  return new SandboxError(`${report.what} not valid. ${sentences.join('; ')}.`, {
+  return new SandboxError(`${report.what} not valid. ${messages.join('; ')}.`, {
     code: report.code,
     status: report.status,
     details: { fields },
   });
 }
 
-function fieldsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Record<string, string> {
+function collectFields(
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+): Record<string, string> {
   const fields: [string, string][] = [];
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') {
@@ -44,20 +51,22 @@ function fieldsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Record<s
         fields.push([join('', [...issue.path, key]), 'this field is not known']);
       }
     } else {
-      fields.push([join('', issue.path), sentence(issue, valueAt(value, issue.path))]);
+      fields.push([join('', issue.path), describeIssue(issue, getValueAt(value, issue.path))]);
     }
   }
   return Object.fromEntries(fields);
 }
 
-function sentence(issue: z.core.$ZodIssue, value: unknown): string {
-  // The schemas word their own rules; what they leave to zod would read "Invalid input".
-  const rule =
+function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  // The schemas have their own messages; without one, zod says "Invalid input".
+  const message =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid')
       ? `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`
       : issue.message;
-  return value === undefined && issue.code !== 'custom' ? `this field is required; ${rule}` : rule;
+  return value === undefined && issue.code !== 'custom'
+    ? `this field is required; ${message}`
+    : message;
 }
 
-const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+const getValueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, key): unknown => Reflect.get(Object(at) as object, key), value);

@@ -1,30 +1,30 @@
 import type { ErrorBody } from '../../schemas/error-body.ts';
 
-/** What went wrong, and how the platform words it. */
+/** A problem, with the code and the status of its response. */
 export interface SandboxProblem {
   /**
    * A code for programs, such as `insufficient_funds`. The platform's own values are not
    * documented.
    */
   code: string;
-  /** The HTTP status that an API call is answered with. */
+  /** The HTTP status of the response to an API call. */
   status: number;
   /** Facts about the problem. */
   details?: Record<string, unknown> | undefined;
-  /** The error that lies behind this one. */
+  /** The error that caused this one. */
   cause?: unknown;
 }
 
 /**
- * Thrown by the sandbox's own methods for what cannot be done, such as funding an Account that does
- * not exist. An API call that meets the same problem is answered with `status` and an error body.
+ * Failure of a method of the sandbox, such as funding an Account that does not exist. An API call with
+ * the same problem gets a response with `status` and an error body.
  */
 export class SandboxError extends Error {
-  /** Tells it apart from other errors, in a log too. */
+  /** Distinguishes it from other errors, also in a log. */
   override readonly name = 'SandboxError';
   /** A code for programs, such as `insufficient_funds`. */
   readonly code: string;
-  /** The HTTP status that an API call is answered with. */
+  /** The HTTP status of the response to an API call. */
   readonly status: number;
   /** Facts about the problem, or null. */
   readonly details: Record<string, unknown> | null;
@@ -38,34 +38,34 @@ export class SandboxError extends Error {
 }
 
 /** The documented error body of a problem. */
-export const errorBody = ({ message, code, details }: SandboxError): ErrorBody => ({
+export const toErrorBody = ({ message, code, details }: SandboxError): ErrorBody => ({
   error: message,
   code,
   details,
 });
 
-/** Something that is not there, or is there no longer. */
+/** The error of a row that does not exist, or was deleted. */
 export const notFound = (noun: string, id: string, prefix: string): SandboxError =>
   new SandboxError(
     id.startsWith(prefix)
-      ? `No ${noun} "${shortened(id)}" exists on this Platform.`
-      : `No ${noun} "${shortened(id)}" exists on this Platform: its id would start with "${prefix}".`,
+      ? `No ${noun} "${truncate(id)}" exists on this Platform.`
+      : `No ${noun} "${truncate(id)}" exists on this Platform: its id would start with "${prefix}".`,
     { code: `${noun}_not_found`, status: 404 },
   );
 
-/** Fields of a body that are well formed on their own but do not fit the state of the Platform. */
-export const refused = (
+/** The error of well-formed fields that contradict the state of the Platform. */
+export const unprocessable = (
   code: string,
   message: string,
   details?: Record<string, unknown>,
 ): SandboxError => new SandboxError(message, { code, status: 422, details });
 
-/** A move that the present state does not allow. */
+/** The error of a transition that the present state does not allow. */
 export const conflict = (code: string, message: string): SandboxError =>
   new SandboxError(message, { code, status: 409 });
 
-const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** What somebody else's error says. */
-export const wordsOf = (cause: unknown): string =>
+/** The message of any thrown value. */
+export const getMessage = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

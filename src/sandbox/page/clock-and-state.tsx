@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask } from './live.ts';
-import { Deed, Panel, useDeeds } from './parts.tsx';
+import { callControl } from './live.ts';
+import { Action, Panel, useActions } from './parts.tsx';
 
 const minute = 60_000;
 const steps = [
@@ -10,14 +10,14 @@ const steps = [
   ['1 day', 24 * 60 * minute],
 ] as const;
 
-const clockText = (offsetMs: number) =>
+const formatTime = (offsetMs: number) =>
   new Date(Date.now() + offsetMs).toISOString().slice(0, 19).replace('T', ' ');
 
 function Clock({ offsetMs }: { offsetMs: number }) {
-  const [text, setText] = useState(clockText(offsetMs));
+  const [text, setText] = useState(formatTime(offsetMs));
   useEffect(() => {
     const tick = () => {
-      setText(clockText(offsetMs));
+      setText(formatTime(offsetMs));
     };
     tick();
     const timer = setInterval(tick, 1_000);
@@ -33,74 +33,74 @@ function Clock({ offsetMs }: { offsetMs: number }) {
   );
 }
 
-export const WorldPanel = memo(({ offsetMs }: { offsetMs: number }) => {
-  const { run } = useDeeds();
+export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
+  const { run } = useActions();
   const dialog = useRef<HTMLDialogElement>(null);
-  const file = useRef<HTMLInputElement>(null);
-  const reset = (body: string | undefined, said: string) => {
+  const fileInput = useRef<HTMLInputElement>(null);
+  const reset = (body: string | undefined, message: string) => {
     dialog.current?.close();
-    void run(said, () => ask('POST', 'reset', body));
+    void run(message, () => callControl('POST', 'reset', body));
   };
-  const take = async () => {
-    const chosen = file.current?.files?.[0];
-    if (chosen === undefined) return;
-    await run(`The state is that of ${chosen.name}.`, async () =>
-      ask('PUT', 'state', await chosen.text()),
+  const importState = async () => {
+    const stateFile = fileInput.current?.files?.[0];
+    if (stateFile === undefined) return;
+    await run(`Imported the state of ${stateFile.name}.`, async () =>
+      callControl('PUT', 'state', await stateFile.text()),
     );
     // The same file may be chosen again.
-    if (file.current !== null) file.current.value = '';
+    if (fileInput.current !== null) fileInput.current.value = '';
   };
   return (
     <Panel id="world" title="Clock and state">
       <Clock offsetMs={offsetMs} />
-      <div class="deeds" role="group" aria-label="Set the clock on">
+      <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (
-          <Deed
+          <Action
             key={name}
             label={`+ ${name}`}
             onClick={() => {
-              void run(`The clock is ${name} further.`, () =>
-                ask('POST', 'clock', JSON.stringify({ advanceMs: ms })),
+              void run(`Advanced the clock by ${name}.`, () =>
+                callControl('POST', 'clock', JSON.stringify({ advanceMs: ms })),
               );
             }}
           />
         ))}
       </div>
-      <div class="deeds state" role="group" aria-label="State">
+      <div class="actions state" role="group" aria-label="State">
         <a class="button" href="/_sandbox/state" download="sandbox-state.json">
           Export state
         </a>
         <label class="button">
           Import state
           <input
-            ref={file}
+            ref={fileInput}
             class="file"
             type="file"
             accept=".json,application/json"
-            onChange={() => void take()}
+            onChange={() => void importState()}
           />
         </label>
-        <Deed label="Reset …" kind="danger" onClick={() => dialog.current?.showModal()} />
+        <Action label="Reset …" kind="danger" onClick={() => dialog.current?.showModal()} />
       </div>
       <dialog ref={dialog} aria-labelledby="reset-title">
         <h2 id="reset-title">Reset the sandbox?</h2>
-        <p>Everything in it goes, the log too. Export the state first to keep it.</p>
-        <div class="deeds">
-          <Deed
+        <p>This deletes everything in it, the log too. Export the state first to keep it.</p>
+        <div class="actions">
+          <Action
             label="Reset to empty"
             kind="danger"
             onClick={() => {
               reset(undefined, 'The sandbox is empty.');
             }}
           />
-          <Deed
+          <Action
             label="Reset to the demo"
             kind="danger"
             onClick={() => {
-              reset('{"seed":"demo"}', 'The demo is furnished again.');
+              reset('{"seed":"demo"}', 'The sandbox holds the demo data.');
             }}
           />
-          <Deed label="Keep it" onClick={() => dialog.current?.close()} />
+          <Action label="Keep it" onClick={() => dialog.current?.close()} />
         </div>
       </dialog>
     </Panel>

@@ -1,14 +1,15 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../support/virtual-clock.ts';
-import { call, furnished } from './calls.ts';
+import { createAccounts } from '../support/platform.ts';
+import { call } from './calls.ts';
 
 // A platform that lives: what moves by itself, when, and to which end.
 
-function world(auto: number | 'off' = 1000) {
+function setup(auto: number | 'off' = 1000) {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, autoAdvance: auto === 'off' ? undefined : auto });
-  const { source, destination } = furnished(sandbox);
+  const { source, destination } = createAccounts(sandbox);
   const pay = (description?: string) =>
     sandbox.transfers.create({
       sourceAccountId: source.id,
@@ -25,8 +26,8 @@ function world(auto: number | 'off' = 1000) {
   };
 }
 
-test('nothing moves by itself unless it is told to', async () => {
-  const { clock, sandbox, pay, status } = world('off');
+test('takes no automatic step without autoAdvance', async () => {
+  const { clock, sandbox, pay, status } = setup('off');
   const id = pay();
   expect(clock.pending).toBe(0);
   await clock.advance(86_400_000);
@@ -34,8 +35,8 @@ test('nothing moves by itself unless it is told to', async () => {
   expect(status(id)).toBe('pending');
 });
 
-test('a transfer takes a step each time the interval has passed, and the money arrives', async () => {
-  const { clock, pay, status, balances } = world();
+test('a transfer takes a step after each interval until the money arrives', async () => {
+  const { clock, pay, status, balances } = setup();
   const id = pay();
   await clock.advance(999);
   expect(status(id)).toBe('pending');
@@ -49,8 +50,8 @@ test('a transfer takes a step each time the interval has passed, and the money a
   expect(clock.pending).toBe(0);
 });
 
-test('an entity is verified in two steps', async () => {
-  const { clock, sandbox } = world();
+test('an entity is verified in two automatic steps', async () => {
+  const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const statuses = () => {
     const { kycStatus, tosStatus } = sandbox.entities.get(id);
@@ -63,16 +64,16 @@ test('an entity is verified in two steps', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('what somebody has decided about an entity stays', async () => {
-  const { clock, sandbox } = world();
+test('keeps a status of an entity that is a decision', async () => {
+  const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.reject(id);
   await clock.advance(10_000);
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
-test('what was set by hand is counted from there, and what had come to its end goes on', async () => {
-  const { clock, sandbox } = world();
+test('schedules the next step after a status was set by hand', async () => {
+  const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const kyc = () => sandbox.entities.get(id).kycStatus;
   await clock.advance(900);
@@ -87,9 +88,9 @@ test('what was set by hand is counted from there, and what had come to its end g
 });
 
 test.each(['fail', 'cancel'] as const)(
-  'what came to its end by hand moves no money again (%s)',
+  'moves no money again after a transfer was ended by hand (%s)',
   async (end) => {
-    const { clock, sandbox, pay, status, balances } = world();
+    const { clock, sandbox, pay, status, balances } = setup();
     const id = pay();
     await clock.advance(500);
     const { status: final } = sandbox.transfers[end](id);
@@ -103,8 +104,8 @@ test.each(['fail', 'cancel'] as const)(
   },
 );
 
-test('a step by hand starts the count again', async () => {
-  const { clock, sandbox, pay, status } = world();
+test('a step by hand starts the interval again', async () => {
+  const { clock, sandbox, pay, status } = setup();
   const id = pay();
   await clock.advance(900);
   sandbox.transfers.advance(id);
@@ -118,24 +119,27 @@ test.each([
   ['fail', ['processing', 'failed', 'failed']],
   ['cancel', ['cancelled', 'cancelled', 'cancelled']],
   ['hang', ['pending', 'pending', 'pending']],
-])('a description that begins with sandbox:%s names the end', async (ending, statuses) => {
-  const { clock, sandbox, pay, status, balances } = world();
-  const id = pay(`sandbox:${ending} invoice 7`);
-  const other = pay(`invoice sandbox:${ending}`);
-  const seen: string[] = [];
-  for (let step = 0; step < 3; step += 1) {
-    await clock.advance(1000);
-    seen.push(status(id));
-  }
-  expect(seen).toEqual(statuses);
-  expect(status(other)).toBe('completed');
-  const hangs = ending === 'hang';
-  expect(balances()).toEqual([hangs ? '80.00' : '90.00', '15.00']);
-  if (hangs) expect(sandbox.transfers.cancel(id).status).toBe('cancelled');
-});
+])(
+  'a description that starts with sandbox:%s selects the final status',
+  async (ending, statuses) => {
+    const { clock, sandbox, pay, status, balances } = setup();
+    const id = pay(`sandbox:${ending} invoice 7`);
+    const other = pay(`invoice sandbox:${ending}`);
+    const seen: string[] = [];
+    for (let step = 0; step < 3; step += 1) {
+      await clock.advance(1000);
+      seen.push(status(id));
+    }
+    expect(seen).toEqual(statuses);
+    expect(status(other)).toBe('completed');
+    const hangs = ending === 'hang';
+    expect(balances()).toEqual([hangs ? '80.00' : '90.00', '15.00']);
+    if (hangs) expect(sandbox.transfers.cancel(id).status).toBe('cancelled');
+  },
+);
 
-test('by hand, too, a transfer goes towards the end that it names', () => {
-  const { sandbox, pay } = world('off');
+test('a step by hand leads to the end that the description selects', () => {
+  const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');
   expect(sandbox.transfers.advance(failing).status).toBe('failed');
@@ -143,8 +147,8 @@ test('by hand, too, a transfer goes towards the end that it names', () => {
   expect(sandbox.transfers.advance(pay('sandbox:hang')).status).toBe('processing');
 });
 
-test('one advance of the clock covers as many steps as fit into it', () => {
-  const { sandbox, pay, status } = world();
+test('advanceClock takes every step that is due', () => {
+  const { sandbox, pay, status } = setup();
   const one = pay();
   sandbox.advanceClock(1000);
   const other = pay();
@@ -155,8 +159,8 @@ test('one advance of the clock covers as many steps as fit into it', () => {
   expect(status(other)).toBe('completed');
 });
 
-test('after the clock was set on, the timer waits for the rest only', async () => {
-  const { clock, sandbox, pay, status } = world();
+test('the timer waits for the remaining time after the clock was advanced', async () => {
+  const { clock, sandbox, pay, status } = setup();
   const id = pay();
   sandbox.advanceClock(600);
   await clock.advance(399);
@@ -165,16 +169,16 @@ test('after the clock was set on, the timer waits for the rest only', async () =
   expect(status(id)).toBe('processing');
 });
 
-test('a step that is due is taken at a request, however late the timer is', async () => {
-  const { clock, sandbox, pay } = world();
+test('a request takes a due step before the timer does', async () => {
+  const { clock, sandbox, pay } = setup();
   const id = pay();
   clock.jump(2000);
   const { body } = await call(sandbox, 'GET', `/transfers/${id}`);
   expect(body).toMatchObject({ status: 'completed' });
 });
 
-test('steps that come late come in their turn, each of them', async () => {
-  const { clock, sandbox, pay, status } = world();
+test('takes each late step in its order', async () => {
+  const { clock, sandbox, pay, status } = setup();
   const early = pay();
   clock.jump(4500);
   // It was due four times over when this one came, which is due later than the next step of the first.
@@ -185,7 +189,7 @@ test('steps that come late come in their turn, each of them', async () => {
   expect(status(late)).toBe('processing');
 });
 
-test('a clock that only tells the time is waited for with the timers of the runtime', async () => {
+test('uses the timers of the runtime when the clock is a function', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
@@ -196,8 +200,8 @@ test('a clock that only tells the time is waited for with the timers of the runt
   await expect.poll(() => sandbox.entities.get(id).kycStatus).toBe('approved');
 });
 
-test('the clock is set on and tells so, for records and answers alike', async () => {
-  const { clock, sandbox } = world('off');
+test('an advanced clock dates records and responses', async () => {
+  const { clock, sandbox } = setup('off');
   const before = clock.now();
   sandbox.advanceClock(3_600_000);
   const now = new Date(before + 3_600_000).toISOString();
@@ -213,7 +217,7 @@ test('the clock is set on and tells so, for records and answers alike', async ()
   }
 });
 
-test('every answer takes as long as latency says, and the log knows', async () => {
+test('every response takes the configured latency, which the log shows', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 250 });
   const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
@@ -226,7 +230,7 @@ test('every answer takes as long as latency says, and the log knows', async () =
 });
 
 test.each([{ autoAdvance: 0 }, { autoAdvance: 2 ** 31 }, { autoAdvance: 'off' }, { latency: -1 }])(
-  'refuses %o',
+  'rejects %o',
   (options) => {
     expect(() => new Sandbox(options as object)).toThrow(TypeError);
   },

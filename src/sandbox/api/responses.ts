@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../internal/json.ts';
-import { errorBody, type SandboxError } from '../platform/problem.ts';
+import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
 
 /**
- * A status, headers and a body text, not yet on any wire.
+ * A status, headers and a body, before they are sent.
  * @inline
  */
 export interface Reply {
@@ -14,13 +14,10 @@ export interface Reply {
   body: string | null;
 }
 
-/** What a door has to show to the caller. */
+/** The response that an entry point sends to the caller. */
 export type SandboxReply =
   | ({
-      /**
-       * The whole reply; its headers and half of its body and then an end; the same and then
-       * silence.
-       */
+      /** The whole reply, or its headers and half of its body: then the connection ends, or stalls. */
       kind: 'complete' | 'truncated' | 'stalled';
     } & Reply)
   | {
@@ -28,30 +25,30 @@ export type SandboxReply =
       kind: 'reset';
     }
   | {
-      /** Nothing happens until the caller gives up. */
+      /** Nothing is sent until the caller gives up. */
       kind: 'hang';
     };
 
 const json = { 'content-type': 'application/json' };
 
-/** A success. 204 has no body, and so no content type. */
+/** The reply of a success. 204 has no body, and so no content type. */
 export const successReply = (status: number, value: unknown): Reply =>
   status === 204
     ? { status, headers: {}, body: null }
     : { status, headers: json, body: stringifyJson(value) };
 
-/** A failure, with the documented error body. */
-export const problemReply = (problem: SandboxError): Reply => ({
+/** The reply of a failure, with the documented error body. */
+export const errorReply = (problem: SandboxError): Reply => ({
   status: problem.status,
   headers: json,
-  body: stringifyJson(errorBody(problem)),
+  body: stringifyJson(toErrorBody(problem)),
 });
 
 type StatusReply = Extract<SandboxReply, { status: number }>;
 
 /**
- * Who waits for an answer. A Request that nobody holds is collected, and its signal then never
- * aborts; so whoever waits for the signal has to hold all of this.
+ * The caller that waits for a response. A Request without references is garbage collected, and its
+ * signal then never aborts; so a wait for the signal holds all of this.
  */
 export interface Caller {
   readonly request: Request;
@@ -61,43 +58,50 @@ export interface Caller {
 }
 
 /**
- * An answer as `fetch` would give it.
- * @throws TypeError `fetch failed` for a reset, in the words of Node.js; the signal's reason when it
- *   aborts while nothing is answered.
+ * A response as `fetch` returns it.
+ * @throws TypeError `fetch failed` for a reset, as Node.js does; the signal's reason when it aborts
+ *   before the response.
  */
 export async function toResponse(response: SandboxReply, caller: Caller): Promise<Response> {
   if (response.kind === 'hang') return hang(caller);
-  if (response.kind === 'reset') throw connectionReset();
+  if (response.kind === 'reset') throw createResetError();
   return respond(response, caller);
 }
 
 function respond({ kind, status, headers, body }: StatusReply, caller: Caller): Response {
   if (body === null) return new Response(null, { status, headers });
   const bytes = new TextEncoder().encode(body);
-  const half = bytes.subarray(0, bytes.length >> 1);
-  const content =
-    kind === 'complete' ? bytes : kind === 'truncated' ? cut(half) : stall(half, caller);
-  return new Response(content, {
+  return new Response(createContent(kind, bytes, caller), {
     status,
     headers: { ...headers, 'content-length': String(bytes.length) },
   });
 }
 
-/** Callers left without an answer. They are no timers or sockets, so they keep no process alive. */
-const waiting = new Set<Caller>();
+function createContent(
+  kind: StatusReply['kind'],
+  bytes: Uint8Array<ArrayBuffer>,
+  caller: Caller,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
+  if (kind === 'complete') return bytes;
+  const half = bytes.subarray(0, bytes.length >> 1);
+  return kind === 'truncated' ? truncateStream(half) : stallStream(half, caller);
+}
 
-/** Calls `leave` when the caller gives up; the returned function ends the wait before that. */
-function untilAborted(caller: Caller, leave: (reason: unknown) => void): () => void {
+/** Callers that get no response. They hold no timers or sockets, so they keep no process alive. */
+const waitingCallers = new Set<Caller>();
+
+/** Calls `onAbort` when the caller gives up; the returned function ends the wait. */
+function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;
   const end = () => {
-    waiting.delete(caller);
+    waitingCallers.delete(caller);
     signal.removeEventListener('abort', abort);
   };
   const abort = () => {
     end();
-    leave(signal.reason);
+    onAbort(signal.reason);
   };
-  waiting.add(caller);
+  waitingCallers.add(caller);
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   return end;
@@ -105,10 +109,10 @@ function untilAborted(caller: Caller, leave: (reason: unknown) => void): () => v
 
 const hang = (caller: Caller) =>
   new Promise<never>((_resolve, reject) => {
-    untilAborted(caller, reject);
+    watchAbort(caller, reject);
   });
 
-const connectionReset = () =>
+const createResetError = () =>
   new TypeError('fetch failed', {
     cause: Object.assign(new Error('read ECONNRESET'), {
       code: 'ECONNRESET',
@@ -117,24 +121,24 @@ const connectionReset = () =>
     }),
   });
 
-/** Bytes, then the error of a connection that ended early. */
-function cut(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let given = false;
+/** A stream of bytes that ends with the error of a closed connection. */
+function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let wasRead = false;
   return new ReadableStream(
     {
       pull(controller) {
-        // An error empties the queue, so it has to wait until the bytes were read.
-        if (given) controller.error(new TypeError('terminated'));
+        // An error empties the queue, so it waits until the bytes were read.
+        if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
-        given = true;
+        wasRead = true;
       },
     },
     { highWaterMark: 0 },
   );
 }
 
-/** Bytes, then nothing until the signal aborts. */
-function stall(
+/** A stream of bytes that never ends unless the signal aborts. */
+function stallStream(
   bytes: Uint8Array<ArrayBuffer>,
   caller: Caller,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -142,7 +146,7 @@ function stall(
   return new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
-      end = untilAborted(caller, (reason) => {
+      end = watchAbort(caller, (reason) => {
         controller.error(reason);
       });
     },

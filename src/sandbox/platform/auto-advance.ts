@@ -1,0 +1,21 @@
+import { scheduleEntity, advanceEntity } from './entities.ts';
+import type { Platform } from './platform.ts';
+import { scheduleTransfer, advanceTransfer } from './transfers.ts';
+
+/** Advances Transfers and Entities automatically, if the platform's schedule has an interval. */
+export function enableAutoAdvance(platform: Platform): void {
+  platform.schedule.step = (id) => {
+    const transfer = platform.transfers.find(id);
+    const entity = platform.entities.find(id);
+    if (transfer !== undefined) advanceTransfer(platform, transfer);
+    if (entity !== undefined) advanceEntity(platform, entity);
+    platform.notifyChange();
+  };
+}
+
+/** Schedules the next step of every row after an import. */
+export function restartTimers(platform: Platform): void {
+  platform.schedule.clear();
+  for (const row of platform.entities.all()) scheduleEntity(platform, row);
+  for (const row of platform.transfers.all()) scheduleTransfer(platform, row);
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { asSchema, type Schema } from '../schemas/primitives.ts';
+import { parseJson, stringifyJson } from '../internal/json.ts';
+import { getMessage } from './platform/sandbox-error.ts';
+import {
+  stateReport,
+  checkReferences,
+  platformStateShape,
+  type SandboxRecords,
+} from './platform/state.ts';
+import { parseInput, validationError } from './platform/validation.ts';
+import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
+
+/** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
+export interface SandboxState extends SandboxRecords {
+  /** The rules of `sandbox.faults` that are not used up, without those with a `percent`. */
+  faults: SandboxFaultRule[];
+}
+
+const stateSchema = (): Schema<SandboxState> =>
+  z.strictObject(
+    {
+      ...platformStateShape(),
+      faults: z.prefault(z.array(asSchema<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
+    },
+    'expected an object',
+  );
+
+/**
+ * A state that shares nothing with the caller's object.
+ * @throws SandboxError that names what is wrong and where.
+ */
+export function parseState(value: unknown): SandboxState {
+  const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
+  const state = parseInput(stateSchema(), clonedValue, stateReport);
+  for (const [at, faultRule] of state.faults.entries()) {
+    try {
+      checkFaultRule(faultRule);
+    } catch (cause) {
+      throw validationError({ [`faults[${at}]`]: getMessage(cause) }, stateReport);
+    }
+  }
+  checkReferences(state);
+  return state;
+}
