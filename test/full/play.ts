@@ -91,15 +91,11 @@ export async function play(
       await pause(call.startsAt);
       const setting = { client, platform, limits };
       const planned = call.faults.map(findFault);
-      return planned.some((fault) => fault.endpoint !== undefined)
-        ? playOnEndpoint(call, planned, nonce, setting, replays)
-        : makeCall(
-            call,
-            planned,
-            nonce,
-            setting,
-            holds[call.operation === 'search' ? 'root' : 'versioned'],
-          );
+      if (planned.some((fault) => fault.endpoint !== undefined)) {
+        return playOnEndpoint(call, planned, nonce, setting, replays);
+      }
+      const api = call.operation === 'search' ? 'root' : 'versioned';
+      return makeCall(call, planned, nonce, setting, holds[api]);
     }),
   );
 }

@@ -106,7 +106,8 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
       const expected = browser ? expectedInBrowsers : {};
       let results;
       try {
-        const file = browser ? 'bundle.js' : name === 'webpack' ? 'bundle.cjs' : 'bundle.mjs';
+        const nodeFile = name === 'webpack' ? 'bundle.cjs' : 'bundle.mjs';
+        const file = browser ? 'bundle.js' : nodeFile;
         await bundle({ entry, folder: target, file, browser });
         results = browser
           ? await openPage(target)
