@@ -94,13 +94,16 @@ test('nothing reaches up', () => {
   expect(up).toEqual([]);
 });
 
-test('no two files run each other, however long the way round; in the sandbox, none knows the other', () => {
+/** Where two files may not import types of each other either. */
+const isStrict = (file: string) => isSandbox(file) || folderOf(file) === 'schemas';
+
+test('no two files run each other, however long the way round; in the sandbox and schemas/, none knows the other', () => {
   const edges = new Map(
     files.map((file) => [
       file,
       imports
         .filter(({ from }) => from === file)
-        .filter(({ to, typeOnly }) => isOurs(to) && (isSandbox(file) || !typeOnly))
+        .filter(({ to, typeOnly }) => isOurs(to) && (isStrict(file) || !typeOnly))
         .map(({ to }) => to),
     ]),
   );
@@ -124,6 +127,19 @@ test('schemas use zod and each other, nothing else', () => {
       !to.startsWith('schemas/') &&
       !to.startsWith('internal/'),
   );
+  expect(others).toEqual([]);
+});
+
+test('a file in schemas/ exports schemas, shapes, guards, documented values and types only', () => {
+  const allowed = /^\w+(Schema|Shape|Types|Statuses)\b|\bSchema<|\bZodMini|\bvalue is /;
+  const others = files
+    .filter((file) => file.startsWith('schemas/'))
+    .flatMap((file) => treeOf(file).statements)
+    .filter((statement) =>
+      /^export (const|let|(async )?function|class)\b/.test(statement.getText()),
+    )
+    .map((statement) => statement.getText().replace(/^export (async )?\w+\s+/, ''))
+    .filter((declaration) => !allowed.test(declaration));
   expect(others).toEqual([]);
 });
 

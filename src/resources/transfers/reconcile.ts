@@ -13,7 +13,7 @@ import type { Page } from '../../schemas/page.ts';
 import type { Redact } from '../../errors/redact.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
 import { checkOptions, optionalCheck, type OptionChecks } from '../../calls/option-checks.ts';
-import { isMoment, momentRule } from '../../schemas/primitives.ts';
+import { expectedMoment, isMoment } from '../../internal/moment.ts';
 import {
   transferCreateInputSchema,
   type Transfer,
@@ -250,7 +250,7 @@ function decide(
 
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   // Text without an offset would be read in this machine's time zone, and miss the transfer.
-  since: optionalCheck(momentRule, isMoment),
+  since: optionalCheck(expectedMoment, isMoment),
   clockSkew: optionalCheck(
     'expected milliseconds, 0 or more',
     (value) => typeof value === 'number' && value >= 0,
