@@ -184,6 +184,11 @@ class World {
   }
 }
 
+/** The explorer sends by itself. */
+const failUnused = (): never => {
+  throw new Error('A payment called the pipeline.');
+};
+
 /** One caller's access to the world: a payment, and what sends it. */
 function paymentOf(world: World, caller: Caller): { payment: Payment; send: SendPayment } {
   const { journal } = world;
@@ -215,6 +220,8 @@ function paymentOf(world: World, caller: Caller): { payment: Payment; send: Send
       return { id: `txfr_${ledger.length}` } as TransferCreated;
     });
   const payment = new Payment(
+    { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
+    input.description,
     {
       search: () =>
         world.step(caller, 'search', ['breaks', 'misses'], (fault) => {
@@ -225,9 +232,6 @@ function paymentOf(world: World, caller: Caller): { payment: Payment; send: Send
           return world.search(misses);
         }),
       get: (id) => world.step(caller, 'get', [], () => ({ id }) as Transfer),
-    },
-    input.description,
-    {
       journal: {
         read: (reference) => asked('read', () => journal.read(reference)),
         swap: (...swapped) => asked('swap', () => journal.swap(...swapped)),
@@ -237,10 +241,13 @@ function paymentOf(world: World, caller: Caller): { payment: Payment; send: Send
       gracePeriod,
       totalTimeout,
       baseUrl: 'https://api.example.com/v0',
-      signal: undefined,
       clock,
-      call: { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
-      api: { redact: (text) => text, redactOwn: (text) => text },
+      pipeline: {
+        redact: (text) => text,
+        redactOwn: (text) => text,
+        check: failUnused,
+        call: failUnused,
+      },
     },
   );
   return { payment, send };

@@ -1,7 +1,6 @@
 import { isObject } from '../../internal/guards.ts';
-import type { Clock } from '../../calls/clock.ts';
+import { cannotSend } from '../../calls/call.ts';
 import { Deadline, Stopped } from '../../calls/deadline.ts';
-import type { RequestPipeline } from '../../calls/pipeline.ts';
 import {
   AbortError,
   PaymentInDoubtError,
@@ -12,51 +11,40 @@ import {
 import { redactError, type Redact } from '../../errors/redact.ts';
 import type { AmbiguousEntry, Journal, JournalEntry, PaidEntry } from '../../journals/journal.ts';
 import { isTransferId } from '../../schemas/transfer.ts';
-
-/** How one call of createOnce or resolveOnce is made. */
-export interface OnceSettings {
-  readonly journal: Journal;
-  /** How long a request may take effect after it has left, in milliseconds. */
-  readonly gracePeriod: number;
-  readonly totalTimeout: number;
-  /** The platform that the journal's entries belong to. */
-  readonly baseUrl: string;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: Required<Clock>;
-  /** Which of the two it is. */
-  readonly call: CallIdentity;
-  readonly api: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
-}
+import type { OnceContext } from './once-context.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;
 
-interface InDoubtFacts extends Partial<
-  Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>
-> {
-  /** By the journal's clock. */
-  readonly claimedAt?: number | undefined;
-  readonly expiresAt?: number | undefined;
-}
-
 /** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
 export class GuardedJournal {
+  readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #settings: OnceSettings;
+  readonly #context: OnceContext;
+  readonly #journal: Journal;
   readonly #startedAt: number;
   #deadline: Deadline;
   /** The journal's time minus the time that this process has measured. */
   #offset: number | undefined;
 
-  constructor(reference: string, settings: OnceSettings) {
+  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+    const { journal, clock, signal } = context;
+    if (journal === undefined) {
+      throw cannotSend(
+        call,
+        'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+      );
+    }
+    this.#call = call;
     this.#reference = reference;
-    this.#settings = settings;
-    this.#startedAt = settings.clock.now();
-    this.#deadline = this.#newDeadline(settings.signal);
+    this.#context = context;
+    this.#journal = journal;
+    this.#startedAt = clock.now();
+    this.#deadline = this.#createDeadline(signal);
   }
 
-  #newDeadline(signal: AbortSignal | undefined): Deadline {
-    const { clock, totalTimeout } = this.#settings;
+  #createDeadline(signal: AbortSignal | undefined): Deadline {
+    const { clock, totalTimeout } = this.#context;
     return new Deadline(clock, totalTimeout, 'total', { signals: [signal] });
   }
 
@@ -67,12 +55,12 @@ export class GuardedJournal {
   /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
   extend(signal?: AbortSignal): void {
     this.close();
-    this.#deadline = this.#newDeadline(signal);
+    this.#deadline = this.#createDeadline(signal);
   }
 
   forgets(): boolean {
     try {
-      return this.#settings.journal.forgets === true;
+      return this.#journal.forgets === true;
     } catch (error) {
       throw this.#failed('forgets failed', error);
     }
@@ -95,18 +83,18 @@ export class GuardedJournal {
   async now(): Promise<number> {
     const readTime = (journal: Journal) => journal.now(this.#reference);
     const now = await this.#ask('now', readTime, Number.isFinite);
-    this.#offset = now - this.#settings.clock.elapsed();
+    this.#offset = now - this.#context.clock.elapsed();
     return now;
   }
 
   /** The journal's time, from its last reading in this call. */
   estimatedTime(): number | undefined {
-    return this.#offset === undefined ? undefined : this.#offset + this.#settings.clock.elapsed();
+    return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
   /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
   async time(): Promise<number> {
-    return this.estimatedTime() ?? (await this.now().catch(() => this.#settings.clock.now()));
+    return this.estimatedTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
   /** Undefined when the journal failed. */
@@ -123,7 +111,7 @@ export class GuardedJournal {
     isResult: (result: unknown) => boolean,
   ): Promise<T> {
     const result = await this.inTime(
-      () => ask(this.#settings.journal),
+      () => ask(this.#journal),
       () => this.#failed(`${method} did not return in time`),
       (error) => this.#failed(`${method} failed`, error),
     );
@@ -149,7 +137,7 @@ export class GuardedJournal {
 
   /** What every error of the call holds. */
   get facts() {
-    const { operation } = this.#settings.call;
+    const { operation } = this.#call;
     const startedAt = new Date(this.#startedAt).toISOString();
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
@@ -157,29 +145,37 @@ export class GuardedJournal {
   #aborted(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
-      { ...this.#settings.call, ...this.facts, cause },
+      { ...this.#call, ...this.facts, cause },
     );
   }
 
   inDoubtError(
     reason: InDoubtReason,
     description: string,
-    { claimedAt, expiresAt, ...facts }: InDoubtFacts = {},
+    {
+      claimedAt,
+      expiresAt,
+      ...facts
+    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>> & {
+      /** By the journal's clock. */
+      readonly claimedAt?: number | undefined;
+      readonly expiresAt?: number | undefined;
+    } = {},
   ): PaymentInDoubtError {
-    const { api, call } = this.#settings;
+    const { redact, redactOwn } = this.#context.pipeline;
     const { cause } = facts;
     const retryAfterMs = facts.retryAfterMs && Math.ceil(facts.retryAfterMs);
-    const reference = api.redactOwn(this.#reference);
-    const [, method = ''] = call.operation.split('.');
+    const reference = redactOwn(this.#reference);
+    const [, method = ''] = this.#call.operation.split('.');
     const hints = [
       retryAfterMs !== undefined &&
         `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
       expiresAt !== undefined &&
         `Until ${isoTime(expiresAt)}, an earlier request may still take effect.`,
     ];
-    const message = [`${api.redact(description)}.`, `Reference: ${reference}.`, ...hints];
-    const known = {
-      ...call,
+    const message = [`${redact(description)}.`, `Reference: ${reference}.`, ...hints];
+    const fields = {
+      ...this.#call,
       ...this.facts,
       // These two need an operator, or another input.
       retryable: reason !== 'ambiguous' && reason !== 'conflict',
@@ -190,9 +186,9 @@ export class GuardedJournal {
       retryAfterMs,
       ...(cause instanceof PaymentsError
         ? { cause, attempts: cause.attempts }
-        : { cause: redactError(cause, withoutPasswords(api.redact)) }),
+        : { cause: redactError(cause, withoutPasswords(redact)) }),
     };
-    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), known);
+    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
   #failed(what: string, cause?: unknown): PaymentInDoubtError {

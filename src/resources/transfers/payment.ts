@@ -3,6 +3,7 @@ import {
   isPaymentsError,
   NotFoundError,
   reattribute,
+  type CallIdentity,
   type PaymentInDoubtError,
 } from '../../errors/errors.ts';
 import type {
@@ -20,9 +21,10 @@ import {
   type TransferId,
 } from '../../schemas/transfer.ts';
 import { isAnother, sameAmount } from './compare-transfer.ts';
-import { GuardedJournal, inProgressRetryMs, type OnceSettings } from './guarded-journal.ts';
+import { GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
 import { hostName } from '../../internal/host-name.ts';
-import { maxCandidates, type Reconciliation } from './reconcile.ts';
+import type { OnceContext } from './once-context.ts';
+import { maxCandidates } from './reconcile.ts';
 import { isReference } from './reference.ts';
 
 /*
@@ -35,13 +37,6 @@ import { isReference } from './reference.ts';
  *   ambiguous -> sending, paid           a later search is clear
  *   sending, ambiguous -> not_paid, paid by an operator; after not_paid the next call sends
  */
-
-/** What a payment needs of the platform. */
-export interface PaymentApi {
-  /** Searches the whole list of the source account. */
-  search(input: OnceInput, signal: AbortSignal): Promise<Reconciliation>;
-  get(id: TransferId): Promise<Transfer>;
-}
 
 /** Sends the payment; nothing leaves after `notAfter` of the wall clock. */
 export type SendPayment = (totalTimeout: number, notAfter: number) => Promise<TransferCreated>;
@@ -59,16 +54,16 @@ const maxRecordTries = 3;
 
 /** One call of createOnce or resolveOnce. */
 export class Payment {
-  readonly #api: PaymentApi;
+  readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #settings: OnceSettings;
+  readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
 
-  constructor(api: PaymentApi, reference: string, settings: OnceSettings) {
-    this.#api = api;
+  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+    this.#call = call;
     this.#reference = reference;
-    this.#settings = settings;
-    this.#journal = new GuardedJournal(reference, settings);
+    this.#context = context;
+    this.#journal = new GuardedJournal(call, reference, context);
   }
 
   /** Makes the payment, or finds that it was made. */
@@ -101,7 +96,7 @@ export class Payment {
       // Read before the search: the transfer may appear during the search.
       const resolvedAt = await this.#journal.now();
       const { input } = before;
-      const common = { input, platform: this.#settings.baseUrl };
+      const common = { input, platform: this.#context.baseUrl };
       const resolvedBy = by === undefined ? {} : { resolvedBy: by };
       let after: JournalEntry;
       if (verdict === 'not_paid') {
@@ -140,7 +135,7 @@ export class Payment {
     const found = await this.#findAndRecord(entry, input);
     if (found !== undefined) return found;
     if (timeLeft > 0) {
-      const isRunning = timeLeft > this.#settings.gracePeriod;
+      const isRunning = timeLeft > this.#context.gracePeriod;
       throw isRunning ? this.#inProgress(entry) : this.#inDoubt(entry);
     }
     // One scan can miss a transfer that moves in the list while it is read.
@@ -163,7 +158,7 @@ export class Payment {
     input: OnceInput,
     send: SendPayment,
   ): Promise<TransferCreated> {
-    const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#settings;
+    const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#context;
     this.#journal.extend(signal);
     // Taken before the journal's time, so that nothing leaves after the claim's own deadline.
     const startedAt = clock.elapsed();
@@ -221,11 +216,11 @@ export class Payment {
     input: OnceInput,
     cause?: unknown,
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
-    const { signal, totalTimeout } = this.#settings;
+    const { signal, totalTimeout } = this.#context;
     this.#journal.extend(signal);
     const late = `the list took more than ${totalTimeout} ms (totalTimeout)`;
     const result = await this.#journal.inTime(
-      (deadline) => this.#api.search(input, deadline.signal),
+      (deadline) => this.#context.search(input, { signal: deadline.signal }),
       () => this.#inDoubt(claim, cause, late),
       (error) => this.#inDoubt(claim, cause ?? error),
     );
@@ -264,7 +259,7 @@ export class Payment {
       claimedAt: now,
       expiresAt: now,
       firstClaimedAt: now,
-      platform: this.#settings.baseUrl,
+      platform: this.#context.baseUrl,
       input,
     };
     const after: AmbiguousEntry = {
@@ -286,12 +281,12 @@ export class Payment {
   async #readPaid({ transferId, input, paidAt }: PaidEntry): Promise<Transfer> {
     let transfer: Transfer;
     try {
-      transfer = await this.#api.get(transferId);
+      transfer = await this.#context.get(transferId);
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
       // A replica may not show a transfer that was made a moment ago.
       const isYoung = async (): Promise<boolean> =>
-        (await this.#journal.now()) - paidAt < this.#settings.gracePeriod;
+        (await this.#journal.now()) - paidAt < this.#context.gracePeriod;
       const retryable = !(error instanceof NotFoundError) || (await isYoung());
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
       throw reattribute(error, {
@@ -319,7 +314,7 @@ export class Payment {
       state: 'paid',
       transferId: id,
       paidAt: await this.#journal.time(),
-      platform: this.#settings.baseUrl,
+      platform: this.#context.baseUrl,
       input,
     };
     let current: JournalEntry | undefined = before;
@@ -365,14 +360,14 @@ export class Payment {
   }
 
   #rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
-    if (!isOpen(entry) || entry.platform === this.#settings.baseUrl) return;
+    if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.#conflict(
       `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.resolveOnce and force`,
     );
   }
 
   async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
-    const transfer = await this.#api.get(id);
+    const transfer = await this.#context.get(id);
     if (isAnother(transfer, input)) {
       throw this.#conflict(`${id} is another payment, by its terms and description`);
     }
@@ -394,8 +389,8 @@ export class Payment {
 
   #unknownReference(): Error {
     const message = 'the journal has no entry for it. Check its spelling and the journal';
-    const { call, api } = this.#settings;
-    return invalidArguments(call, [{ path: 'reference', message }], api.redact);
+    const { redact } = this.#context.pipeline;
+    return invalidArguments(this.#call, [{ path: 'reference', message }], redact);
   }
 
   #conflict(description: string): PaymentInDoubtError {
