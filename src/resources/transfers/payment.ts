@@ -20,7 +20,7 @@ import {
   type TransferCreated,
   type TransferId,
 } from '../../schemas/transfer.ts';
-import { isAnother, sameAmount } from './compare-transfer.ts';
+import { findDifferingFields, isOtherPayment } from './compare-transfer.ts';
 import { GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
 import { hostName } from '../../internal/host-name.ts';
 import type { OnceContext } from './once-context.ts';
@@ -70,7 +70,7 @@ export class Payment {
   async make(input: OnceInput, send: SendPayment): Promise<TransferCreated> {
     try {
       const entry = await this.#journal.read();
-      if (entry !== undefined) this.#rejectOtherTerms(entry, input);
+      if (entry !== undefined) this.#rejectOtherFields(entry, input);
       if (entry?.state === 'paid') return await this.#readPaid(entry);
       const found = await this.#searchBeforeSending(entry, input);
       return found ?? (await this.#send(entry, input, send));
@@ -296,7 +296,7 @@ export class Payment {
       });
     }
     // The ids of a sandbox that was reset begin again, and its journal may be older.
-    if (!isAnother(transfer, input)) return transfer;
+    if (!isOtherPayment(transfer, input)) return transfer;
     throw this.#conflict(
       `The journal names ${transferId} for this payment, and that is another one.\n${checkJournal}`,
     );
@@ -347,12 +347,8 @@ export class Payment {
       .filter(isTransferId);
   }
 
-  #rejectOtherTerms({ input: recorded }: JournalEntry, input: OnceInput): void {
-    const differing = terms.filter((name) =>
-      name === 'amount'
-        ? !sameAmount(recorded.amount, input.amount)
-        : (recorded[name] ?? 'USDC') !== (input[name] ?? 'USDC'),
-    );
+  #rejectOtherFields({ input: recorded }: JournalEntry, input: OnceInput): void {
+    const differing = findDifferingFields(recorded, input);
     if (differing.length === 0) return;
     throw this.#conflict(
       `The journal has this reference with other terms: ${differing.join(', ')}.\nIf it is the same payment, pass the terms of its first call`,
@@ -368,7 +364,7 @@ export class Payment {
 
   async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
     const transfer = await this.#context.get(id);
-    if (isAnother(transfer, input)) {
+    if (isOtherPayment(transfer, input)) {
       throw this.#conflict(`${id} is another payment, by its terms and description`);
     }
     if (await this.#isPaidOtherwise(transfer)) {
@@ -437,12 +433,3 @@ const isOpen = (entry: JournalEntry): entry is OpenEntry =>
 
 const checkJournal =
   'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';
-
-/** What makes a payment another one. The default of the currency stands for a missing one. */
-const terms = [
-  'sourceAccountId',
-  'destinationAccountId',
-  'counterpartyId',
-  'amount',
-  'currency',
-] as const;

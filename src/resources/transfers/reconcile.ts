@@ -20,7 +20,7 @@ import {
   type TransferCreateInput,
   type TransferListQuery,
 } from '../../schemas/transfer.ts';
-import { compareTransfer, isId, isRival, timeOf } from './compare-transfer.ts';
+import { compareTransfer, isId, isRival, parseCreatedAt } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -214,14 +214,14 @@ function decide(
     return { result: 'ambiguous', candidates };
   }
   const isOld = ({ createdAt }: Transfer): boolean =>
-    timeOf(createdAt).latest < start - clockSkew - ahead;
+    parseCreatedAt(createdAt).latest < start - clockSkew - ahead;
   const hasReference = (input.description ?? '') !== '';
   // A reference distinguishes this transfer from an earlier one like it, whatever the two clocks show; but a
   // clock that is days off is more likely no clock.
   const isRecent = ({ createdAt }: Transfer): boolean =>
     hasReference
-      ? timeOf(createdAt).latest >= start - clockSkew - Math.min(ahead, furthestAhead)
-      : start > ever && timeOf(createdAt).earliest >= start;
+      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, furthestAhead)
+      : start > ever && parseCreatedAt(createdAt).earliest >= start;
 
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
