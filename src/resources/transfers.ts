@@ -31,7 +31,7 @@ import {
 } from './transfers/reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
 
-// The document names no call that cancels one: docs/gaps.md, row 27.
+// The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
   readonly #api: RequestPipeline;
@@ -54,7 +54,7 @@ export class Transfers {
   /**
    * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
    * last attempt provably had no effect, or with `idempotencyHeader`.
-   * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
+   * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
    * @example
    * ```ts
    * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
@@ -78,7 +78,7 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, whichever process calls it and however often; `input.description` is its
+   * Makes a payment once, for any number of calls and processes; `input.description` is its
    * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
    * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
    * @example
@@ -184,7 +184,7 @@ export class Transfers {
   /**
    * Polls a Transfer until it is `completed`, and resolves to it.
    * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
-   * out, which says nothing about the money
+   * out, which proves nothing about the money
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -21,7 +21,7 @@ import {
 import { creationCall } from './creation-call.ts';
 import type { OnceContext } from './once-context.ts';
 import { Payment, type SendPayment } from './payment.ts';
-import { isReference, referenceRule } from './reference.ts';
+import { isReference, referenceMessage } from './reference.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -73,7 +73,7 @@ const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...onceOptionChecks(),
 });
 
-const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceRule));
+const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceMessage));
 const checkVerdict = checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined

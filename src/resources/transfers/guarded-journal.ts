@@ -58,16 +58,16 @@ export class GuardedJournal {
     this.#deadline = this.#createDeadline(signal);
   }
 
-  forgets(): boolean {
+  canForget(): boolean {
     try {
       return this.#journal.forgets === true;
     } catch (error) {
-      throw this.#failed('forgets failed', error);
+      throw this.#journalError('forgets failed', error);
     }
   }
 
   read(reference = this.#reference): Promise<JournalEntry | undefined> {
-    return this.#ask('read', (journal) => journal.read(reference), isEntry);
+    return this.#callJournal('read', (journal) => journal.read(reference), isEntry);
   }
 
   /** Undefined also when the journal failed. */
@@ -76,25 +76,25 @@ export class GuardedJournal {
   }
 
   swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    const swap = (journal: Journal) => journal.swap(this.#reference, before, after);
-    return this.#ask('swap', swap, (result) => typeof result === 'boolean');
+    const run = (journal: Journal) => journal.swap(this.#reference, before, after);
+    return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
   async now(): Promise<number> {
-    const readTime = (journal: Journal) => journal.now(this.#reference);
-    const now = await this.#ask('now', readTime, Number.isFinite);
+    const run = (journal: Journal) => journal.now(this.#reference);
+    const now = await this.#callJournal('now', run, Number.isFinite);
     this.#offset = now - this.#context.clock.elapsed();
     return now;
   }
 
   /** The journal's time, from its last reading in this call. */
-  estimatedTime(): number | undefined {
+  estimateTime(): number | undefined {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
   /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
-  async time(): Promise<number> {
-    return this.estimatedTime() ?? (await this.now().catch(() => this.#context.clock.now()));
+  async readTime(): Promise<number> {
+    return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
   /** Undefined when the journal failed. */
@@ -105,22 +105,22 @@ export class GuardedJournal {
     return this.swap(before, after).catch(() => undefined);
   }
 
-  async #ask<T>(
+  async #callJournal<T>(
     method: string,
-    ask: (journal: Journal) => Promise<T>,
+    run: (journal: Journal) => Promise<T>,
     isResult: (result: unknown) => boolean,
   ): Promise<T> {
-    const result = await this.inTime(
-      () => ask(this.#journal),
-      () => this.#failed(`${method} did not return in time`),
-      (error) => this.#failed(`${method} failed`, error),
+    const result = await this.runInTime(
+      () => run(this.#journal),
+      () => this.#journalError(`${method} did not return in time`),
+      (error) => this.#journalError(`${method} failed`, error),
     );
     if (isResult(result)) return result;
-    throw this.#failed(`${method} returned a value that this SDK cannot read`);
+    throw this.#journalError(`${method} returned a value that this SDK cannot read`);
   }
 
   /** Runs one step within the deadline, until the caller aborts. */
-  async inTime<T>(
+  async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
     onTimeout: () => Error,
     onError: (error: unknown) => Error,
@@ -131,21 +131,21 @@ export class GuardedJournal {
       return await deadline.race(run(deadline));
     } catch (error) {
       if (!(error instanceof Stopped)) throw onError(error);
-      throw error.why.by === 'caller' ? this.#aborted(error.why.reason) : onTimeout();
+      throw error.why.by === 'caller' ? this.#abortError(error.why.reason) : onTimeout();
     }
   }
 
-  /** What every error of the call holds. */
-  get facts() {
+  /** Fields of every error of the call. */
+  get commonFields() {
     const { operation } = this.#call;
     const startedAt = new Date(this.#startedAt).toISOString();
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  #aborted(cause: unknown): AbortError {
+  #abortError(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
-      { ...this.#call, ...this.facts, cause },
+      { ...this.#call, ...this.commonFields, cause },
     );
   }
 
@@ -155,7 +155,7 @@ export class GuardedJournal {
     {
       claimedAt,
       expiresAt,
-      ...facts
+      ...otherFields
     }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>> & {
       /** By the journal's clock. */
       readonly claimedAt?: number | undefined;
@@ -163,46 +163,46 @@ export class GuardedJournal {
     } = {},
   ): PaymentInDoubtError {
     const { redact, redactOwn } = this.#context.pipeline;
-    const { cause } = facts;
-    const retryAfterMs = facts.retryAfterMs && Math.ceil(facts.retryAfterMs);
+    const { cause } = otherFields;
+    const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
     const reference = redactOwn(this.#reference);
     const [, method = ''] = this.#call.operation.split('.');
     const hints = [
       retryAfterMs !== undefined &&
         `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
       expiresAt !== undefined &&
-        `Until ${isoTime(expiresAt)}, an earlier request may still take effect.`,
+        `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
     ];
     const message = [`${redact(description)}.`, `Reference: ${reference}.`, ...hints];
     const fields = {
       ...this.#call,
-      ...this.facts,
+      ...this.commonFields,
       // These two need an operator, or another input.
       retryable: reason !== 'ambiguous' && reason !== 'conflict',
       reason,
       reference,
-      ...(claimedAt === undefined ? {} : { claimedAt: isoTime(claimedAt) }),
-      ...facts,
+      ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
+      ...otherFields,
       retryAfterMs,
       ...(cause instanceof PaymentsError
         ? { cause, attempts: cause.attempts }
-        : { cause: redactError(cause, withoutPasswords(redact)) }),
+        : { cause: redactError(cause, createPasswordRedactor(redact)) }),
     };
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  #failed(what: string, cause?: unknown): PaymentInDoubtError {
-    const description = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
+  #journalError(problem: string, cause?: unknown): PaymentInDoubtError {
+    const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
     return this.inDoubtError('journal', description, { cause });
   }
 }
 
-/** A time that a journal's entry may hold, which need not be one that a Date can. */
-const isoTime = (ms: number): string =>
+/** A time of a journal's entry, which may be out of the range of a Date. */
+const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
-/** A store's own error may name its connection string. */
-const withoutPasswords =
+/** The error of a store may contain its connection string. */
+const createPasswordRedactor =
   (redact: Redact): Redact =>
   (text) =>
     redact(text).replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');
