@@ -860,7 +860,9 @@ test.each([
   });
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
-  expect(error.message).toContain(`names ${id} for this payment, but that transfer is another payment`);
+  expect(error.message).toContain(
+    `names ${id} for this payment, but that transfer is another payment`,
+  );
 });
 
 test('a platform that writes descriptions or amounts of its own is believed', async () => {

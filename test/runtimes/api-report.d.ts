@@ -11,13 +11,35 @@ interface Clock {
     clearTimeout(handle: unknown): void;
 }
 
-/** What a schema says of a value, as Standard Schema asks for it. @inline */
+/** One thing that was wrong with an argument or a response. */
+interface Issue {
+    /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
+    readonly path: string;
+    /** What was expected, and what to do. */
+    readonly message: string;
+}
+
+/** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
+interface IdPrefixes {
+    'accountId(text) or as const': 'acc_';
+    'counterpartyId(text) or as const': 'cpty_';
+    'entityId(text) or as const': 'ent_';
+    'ibanId(text) or as const': 'iban_';
+    'transferId(text) or as const': 'txfr_';
+}
+type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'length'>);
+/** As {@link IdFrom}, for a payment's destination, which has no other beside it. */
+type OneDestination<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'trim'>);
+
+/** Result of checking a value, as Standard Schema defines it. @inline */
 type SchemaResult<T> = {
     /** The value, as the schema made it. */
     readonly value: T;
     readonly issues?: undefined;
 } | {
-    /** What is wrong with it. */
+    /** The issues of the value. */
     readonly issues: readonly {
         /** What was expected. */
         readonly message: string;
@@ -31,13 +53,13 @@ type SchemaResult<T> = {
 
 /** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
 type Integer = number | bigint;
-/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
+/** A hexadecimal string prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
 /** The documented values, and any other string that the platform may send one day. */
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
-/** Which page of a list to start with, and how large the pages are. */
+/** First page and page size of a list. */
 interface PageQuery {
     /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
     cursor?: string | undefined;
@@ -45,14 +67,89 @@ interface PageQuery {
     limit?: number | undefined;
 }
 
+/** The id of an Entity; `entityId(text)` makes one of a `string`. */
+type EntityId = `ent_${string}`;
+/** Whether a value is a well-formed Entity id; narrows it. */
+declare const isEntityId: (value: unknown) => value is EntityId;
+declare const entityTypes: readonly ["individual", "business"];
+/** The documented types of an Entity. @useDeclaredType */
+type KnownEntityType = (typeof entityTypes)[number];
+/** One of the documented types of an Entity, or a new one that this version does not know. */
+type EntityType = OpenEnum<KnownEntityType>;
+/** Whether the Entity type is documented. */
+declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
+declare const entityStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an Entity. @useDeclaredType */
+type KnownEntityStatus = (typeof entityStatuses)[number];
+/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+type EntityStatus = OpenEnum<KnownEntityStatus>;
+/** Whether the Entity status is documented. */
+declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
+declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
+/** The documented statuses of identity verification. @useDeclaredType */
+type KnownKycStatus = (typeof kycStatuses)[number];
+/**
+ * One of the documented statuses of identity verification, or a new one that this version does not
+ * know.
+ */
+type KycStatus = OpenEnum<KnownKycStatus>;
+/** Whether the KYC status is documented. */
+declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
+declare const tosStatuses: readonly ["not_started", "pending", "approved"];
+/** The documented statuses of the terms of service. @useDeclaredType */
+type KnownTosStatus = (typeof tosStatuses)[number];
+/**
+ * One of the documented statuses of the terms of service, or a new one that this version does not
+ * know.
+ */
+type TosStatus = OpenEnum<KnownTosStatus>;
+/** Whether the terms-of-service status is documented. */
+declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
+/** Response to the creation of an Entity: an {@link Entity} without `status`. */
+interface EntityCreated {
+    /** Starts with `ent_`. */
+    id: EntityId;
+    /** The email address that the Entity was created with. */
+    email: string;
+    /** An individual (verified by KYC) or a business (verified by KYB). */
+    type: EntityType;
+    /** Status of identity verification; a new Entity has `not_started`. */
+    kycStatus: KycStatus;
+    /** Status of the terms of service; a new Entity has `not_started`. */
+    tosStatus: TosStatus;
+    /** Link where the Entity completes identity verification; share it with the Entity. */
+    kycLink: string;
+    /** Link where the Entity accepts the terms of service; share it with the Entity. */
+    tosLink: string;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** An individual or a business that holds Accounts. */
+interface Entity extends EntityCreated {
+    /** Whether the Entity is active. */
+    status: EntityStatus;
+}
+/** Input for creating an Entity. */
+interface EntityCreateInput {
+    /** Email address of the Entity. */
+    email: string;
+    /** The name of an individual. */
+    fullName?: string | undefined;
+    /** The name of a business. */
+    businessName?: string | undefined;
+}
+/** Which Entities to list: paging only. */
+interface EntityListQuery extends PageQuery {
+}
+
 declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
 /** The documented chains. @useDeclaredType */
 type KnownChain = (typeof chains)[number];
 /** One of the documented chains, or a new one that this version does not know. */
 type Chain = OpenEnum<KnownChain>;
-/** Tells whether a chain is one that the document lists. */
+/** Whether the chain is documented. */
 declare const isKnownChain: (value: unknown) => value is KnownChain;
-/** The configuration of the Platform. The document names no call that reads it. */
+/** The configuration of the Platform. The API reference names no call that reads it. */
 interface Settings {
     /** When true, new Accounts are configured to earn yield on idle balances. */
     autoEarnEnabled: boolean;
@@ -77,198 +174,25 @@ interface SettingsUpdateInput {
     webhookUrl?: string | null | undefined;
 }
 
-/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
-type CounterpartyId = `cpty_${string}`;
-/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
-declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/** The documented types of a Counterparty. @useDeclaredType */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Tells whether a Counterparty type is one that the document lists. */
-declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which Counterparties to list. */
-interface CounterpartyListQuery extends PageQuery {
-    /** Only Counterparties of this Entity. */
-    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
-}
-
-/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
-type IbanId = `iban_${string}`;
-/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
-declare const isIbanId: (value: unknown) => value is IbanId;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/** The documented statuses of an IBAN. @useDeclaredType */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** Tells whether the status of an IBAN is one that the document lists. */
-declare const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which IBANs to list. */
-interface IbanListQuery extends PageQuery {
-    /** Only IBANs of this Entity. */
-    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
-    /** Only IBANs of this Account. */
-    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
-}
-
-/** The id types, by what makes one of a text, or lets a literal be one. */
-interface Ways {
-    /** An Account's. */
-    'accountId(text) or as const': AccountId;
-    /** A Counterparty's. */
-    'counterpartyId(text) or as const': CounterpartyId;
-    /** An Entity's. */
-    'entityId(text) or as const': EntityId;
-    /** An IBAN's. */
-    'ibanId(text) or as const': IbanId;
-    /** A Transfer's. */
-    'transferId(text) or as const': TransferId;
-}
-/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
-/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
-type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
-
-/** The id of an Entity; `entityId(text)` makes one of a `string`. */
-type EntityId = `ent_${string}`;
-/** Tells whether a value is a well-formed Entity id, and narrows it. */
-declare const isEntityId: (value: unknown) => value is EntityId;
-declare const entityTypes: readonly ["individual", "business"];
-/** The documented types of an Entity. @useDeclaredType */
-type KnownEntityType = (typeof entityTypes)[number];
-/** One of the documented types of an Entity, or a new one that this version does not know. */
-type EntityType = OpenEnum<KnownEntityType>;
-/** Tells whether an Entity type is one that the document lists. */
-declare const isKnownEntityType: (value: unknown) => value is KnownEntityType;
-declare const entityStatuses: readonly ["active", "inactive"];
-/** The documented statuses of an Entity. @useDeclaredType */
-type KnownEntityStatus = (typeof entityStatuses)[number];
-/** One of the documented statuses of an Entity, or a new one that this version does not know. */
-type EntityStatus = OpenEnum<KnownEntityStatus>;
-/** Tells whether an Entity status is one that the document lists. */
-declare const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus;
-declare const kycStatuses: readonly ["not_started", "pending", "incomplete", "under_review", "approved", "rejected"];
-/** The documented statuses of identity verification. @useDeclaredType */
-type KnownKycStatus = (typeof kycStatuses)[number];
-/**
- * One of the documented statuses of identity verification, or a new one that this version does not
- * know.
- */
-type KycStatus = OpenEnum<KnownKycStatus>;
-/** Tells whether a KYC status is one that the document lists. */
-declare const isKnownKycStatus: (value: unknown) => value is KnownKycStatus;
-declare const tosStatuses: readonly ["not_started", "pending", "approved"];
-/** The documented statuses of the terms of service. @useDeclaredType */
-type KnownTosStatus = (typeof tosStatuses)[number];
-/**
- * One of the documented statuses of the terms of service, or a new one that this version does not
- * know.
- */
-type TosStatus = OpenEnum<KnownTosStatus>;
-/** Tells whether a terms-of-service status is one that the document lists. */
-declare const isKnownTosStatus: (value: unknown) => value is KnownTosStatus;
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
-interface EntityCreated {
-    /** Starts with `ent_`. */
-    id: EntityId;
-    /** The email address that the Entity was created with. */
-    email: string;
-    /** An individual (verified by KYC) or a business (verified by KYB). */
-    type: EntityType;
-    /** Where identity verification stands; a new Entity has `not_started`. */
-    kycStatus: KycStatus;
-    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
-    tosStatus: TosStatus;
-    /** Share this link with the Entity: there it completes identity verification. */
-    kycLink: string;
-    /** Share this link with the Entity: there it accepts the terms of service. */
-    tosLink: string;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** An individual or a business on whose behalf Accounts are held. */
-interface Entity extends EntityCreated {
-    /** Whether the Entity is active. */
-    status: EntityStatus;
-}
-/** Input for creating an Entity. */
-interface EntityCreateInput {
-    /** Where the Entity is reached. */
-    email: string;
-    /** The name of a person. */
-    fullName?: string | undefined;
-    /** The name of a business. */
-    businessName?: string | undefined;
-}
-/** Which Entities to list: paging only. */
-interface EntityListQuery extends PageQuery {
-}
-
 /** The id of an Account; `accountId(text)` makes one of a `string`. */
 type AccountId = `acc_${string}`;
-/** Tells whether a value is a well-formed Account id, and narrows it. */
+/** Whether a value is a well-formed Account id; narrows it. */
 declare const isAccountId: (value: unknown) => value is AccountId;
 declare const accountTypes: readonly ["wallet", "bank"];
 /** The documented types of an Account. @useDeclaredType */
 type KnownAccountType = (typeof accountTypes)[number];
 /** One of the documented types of an Account, or a new one that this version does not know. */
 type AccountType = OpenEnum<KnownAccountType>;
-/** Tells whether an Account type is one that the document lists. */
+/** Whether the Account type is documented. */
 declare const isKnownAccountType: (value: unknown) => value is KnownAccountType;
 declare const accountStatuses: readonly ["active", "inactive"];
 /** The documented statuses of an Account. @useDeclaredType */
 type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** Tells whether an Account status is one that the document lists. */
+/** Whether the Account status is documented. */
 declare const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus;
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+/** Response to the creation of an Account: fewer fields than an {@link Account}. */
 interface AccountCreated {
     /** Starts with `acc_`. */
     id: AccountId;
@@ -324,34 +248,73 @@ interface AccountUpdateInput {
 interface AccountListQuery extends PageQuery {
 }
 
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
+type CounterpartyId = `cpty_${string}`;
+/** Whether a value is a well-formed Counterparty id; narrows it. */
+declare const isCounterpartyId: (value: unknown) => value is CounterpartyId;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/** The documented types of a Counterparty. @useDeclaredType */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** Whether the Counterparty type is documented. */
+declare const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /** Only Counterparties of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+}
+
 /** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
-/** Tells whether a value is a well-formed Transfer id, and narrows it. */
+/** Whether a value is a well-formed Transfer id; narrows it. */
 declare const isTransferId: (value: unknown) => value is TransferId;
 declare const transferTypes: readonly ["book", "wire", "on_chain"];
 /** The documented types of a Transfer. @useDeclaredType */
 type KnownTransferType = (typeof transferTypes)[number];
 /** One of the documented types of a Transfer, or a new one that this version does not know. */
 type TransferType = OpenEnum<KnownTransferType>;
-/** Tells whether a Transfer type is one that the document lists. */
+/** Whether the Transfer type is documented. */
 declare const isKnownTransferType: (value: unknown) => value is KnownTransferType;
 declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
 /** The documented statuses of a Transfer. @useDeclaredType */
 type KnownTransferStatus = (typeof transferStatuses)[number];
 /** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 type TransferStatus = OpenEnum<KnownTransferStatus>;
-/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
+/** Whether the Transfer status is documented; narrows it for a full `switch`. */
 declare const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus;
 declare const transferDirections: readonly ["outgoing", "incoming"];
 /** The documented directions of a Transfer. @useDeclaredType */
 type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** Tells whether a Transfer direction is one that the document lists. */
+/** Whether the Transfer direction is documented. */
 declare const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection;
 /**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
+ * Response to the creation of a Transfer: fewer fields than a {@link Transfer}.
  */
 interface TransferCreated {
     /** Starts with `txfr_`. */
@@ -373,11 +336,11 @@ interface Transfer extends TransferCreated {
     counterpartyId?: CounterpartyId | null | undefined;
     /** A decimal string. */
     amount: string;
-    /** `USDC` unless another was asked for. */
+    /** `USDC` unless the creation named another. */
     currency: string;
     /** `outgoing` or `incoming`. */
     direction: TransferDirection;
-    /** The text that was given at creation. */
+    /** The description that was given at creation. */
     description?: string | null | undefined;
 }
 /**
@@ -387,26 +350,26 @@ interface Transfer extends TransferCreated {
 type TransferCreateInput = {
     /** The Account that the money leaves. */
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
     /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
     currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 } | {
     /** The Account that the money leaves. */
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
     /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
     currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 };
 /** A payment with its reference. */
@@ -438,13 +401,7 @@ interface Attempt {
     /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout (headers)`. */
     readonly reason: string;
 }
-/** One thing that was wrong with an argument or an answer. */
-interface Issue {
-    /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
-    readonly path: string;
-    /** What was expected, and what to do. */
-    readonly message: string;
-}
+
 /** Where a list stopped; continue with `list({ cursor, limit })`. */
 interface ResumePoint {
     /**
@@ -799,14 +756,14 @@ type GetWithBody = (request: Request, body: string) => Promise<Response>;
 /** A credential as text, or a function that fetches one. */
 type CredentialSource = string | (() => string | Promise<string>);
 
-/** What every entry holds. */
+/** Fields of every entry. */
 interface CommonEntry {
     /** The payment; without credentials. */
     readonly input: OnceInput;
     /** The base URL of the platform that the payment belongs to. */
     readonly platform: string;
 }
-/** What an entry keeps of the call that claimed the payment. */
+/** Fields of the call that claimed the payment. */
 interface ClaimedEntry extends CommonEntry {
     /** Id of the claiming call; unique. */
     readonly claimId: string;
@@ -839,24 +796,24 @@ interface PaidEntry extends CommonEntry {
     readonly transferId: TransferId;
     /** Time of this entry, in milliseconds by the journal's clock. */
     readonly paidAt: number;
-    /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+    /** Operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
     readonly resolvedBy?: string | undefined;
 }
 /** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
 interface NotPaidEntry extends CommonEntry {
     /** Decided. */
     readonly state: 'not_paid';
-    /** Who recorded it. */
+    /** Operator who recorded it. */
     readonly resolvedBy?: string | undefined;
     /** Time of the decision, in milliseconds by the journal's clock. */
     readonly resolvedAt: number;
     /** Time of the first claim of this payment. */
     readonly firstClaimedAt: number;
 }
-/** What a journal holds of one payment: plain JSON. */
+/** Entry of one payment in a journal: plain JSON. */
 type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 /**
- * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
+ * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
  * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
@@ -885,7 +842,7 @@ interface Journal {
      * Resolves to whether it did.
      */
     swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
-    /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+    /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
     now(reference: string): Promise<number>;
     /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
     readonly forgets?: boolean;
@@ -922,7 +879,7 @@ interface ClientOptions {
      * @default 2
      */
     maxRetries?: number | undefined;
-    /** Headers for every request. `authorization` is not among them: the credentials set it. */
+    /** Headers for every request, except `authorization`, which the credentials set. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
     /**
      * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
@@ -948,23 +905,23 @@ interface ClientOptions {
      */
     idempotencyHeader?: string | null | undefined;
     /**
-     * Whether the JSON of a refusal is the platform's own. A write refused in another form is
-     * `unknown`: a proxy may have answered. @default an object whose `error` and `code` are strings
+     * Whether the JSON of an error response is the platform's. A write rejected in another form is
+     * `unknown`: a proxy may have responded. @default an object with the strings `error` and `code`
      */
     isErrorBody?: ((body: unknown) => boolean) | undefined;
     /**
-     * Where `transfers.createOnce` writes down what it does: one of `payments-platform-sdk/journals`,
+     * Where `transfers.createOnce` records its payments: one of `payments-platform-sdk/journals`,
      * or your own.
      */
     journal?: Journal | undefined;
     /**
-     * For `transfers.createOnce`: how long a request that has left may still take effect, in
-     * milliseconds; longer than your processes may stand still. @default 300000
+     * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
+     * milliseconds; longer than your processes may be suspended. @default 300000
      */
     gracePeriod?: number | undefined;
     /**
-     * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
-     * reads the credentials. @default false
+     * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
+     * the credentials. @default false
      */
     allowHttp?: boolean | undefined;
     /** Time and timers, for tests. @default the system's */
@@ -1048,7 +1005,7 @@ declare class Accounts {
     #private;
     /**
      * Creates an Account under an Entity, on the default chain of the Settings.
-     * @throws {@link ApiError} when the platform refuses it
+     * @throws {@link ApiError} when the platform rejects it
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1143,7 +1100,7 @@ declare class Entities {
     #private;
     /**
      * Creates an Entity and starts its verification: share `kycLink` and `tosLink` with it.
-     * @throws {@link ApiError} when the platform refuses it
+     * @throws {@link ApiError} when the platform rejects it
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1177,6 +1134,46 @@ declare class Entities {
      * ```
      */
     get(id: IdFrom<'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity>;
+}
+
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
+type IbanId = `iban_${string}`;
+/** Whether a value is a well-formed id of an IBAN; narrows it. */
+declare const isIbanId: (value: unknown) => value is IbanId;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an IBAN. @useDeclaredType */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** Whether the status of an IBAN is documented. */
+declare const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+    /** Only IBANs of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 
 /** Bank identifiers that accept deposits; the API has no call that creates one. */
@@ -1220,11 +1217,11 @@ declare class Ibans {
 }
 
 declare const executionStatuses: readonly ["Deactivated"];
-/** The one execution status that the document names; others exist. @useDeclaredType */
+/** The one documented execution status; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name. */
+/** `Deactivated`, or one that the API reference does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
-/** Tells whether an execution status is one that the document names. */
+/** Whether the execution status is documented. */
 declare const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus;
 /** How often an Instruction has run, and when it last did. */
 interface ExecutionState {
@@ -1312,7 +1309,7 @@ interface InstructionBuildInput {
     /** What to do. */
     actionArguments: ActionArguments;
 }
-/** Whose Instructions to list. */
+/** Which Instructions to list. */
 interface InstructionListInput {
     /** The address that the Instructions belong to. */
     address: Hex;
@@ -1323,7 +1320,7 @@ declare class Instructions {
     #private;
     /**
      * Builds an instruction payload; nothing is put on chain by it.
-     * @throws {@link ApiError} when the platform refuses it
+     * @throws {@link ApiError} when the platform rejects it
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1353,11 +1350,11 @@ declare class Instructions {
 }
 
 /**
- * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
- * with. It must be synchronous.
+ * A schema of zod, valibot, arktype or another library that follows Standard Schema, to check a
+ * response with. It must be synchronous.
  */
-interface AnswerSchema<T> {
-    /** What Standard Schema asks for; your schema library has filled it in. */
+interface ResponseSchema<T> {
+    /** The Standard Schema interface; your schema library provides it. */
     readonly '~standard': {
         /** The version of Standard Schema. */
         readonly version: 1;
@@ -1390,15 +1387,15 @@ interface AnyRequest<T = unknown> {
      * Validates and types the response; without one it is `unknown`. If a write's accepted response
      * does not match, it is returned unvalidated and `hooks.onDrift` is called.
      */
-    schema?: AnswerSchema<T> | undefined;
+    schema?: ResponseSchema<T> | undefined;
 }
 
 /** The configuration of the Platform; the API has no call that reads it. */
 declare class PlatformSettings {
     #private;
     /**
-     * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
-     * @throws {@link ApiError} when the platform refuses it
+     * Changes settings; omitted fields stay unchanged. `webhookUrl: null` disables webhooks.
+     * @throws {@link ApiError} when the platform rejects it
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1411,11 +1408,11 @@ declare class PlatformSettings {
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/** The one transaction status that the document names; others exist. @useDeclaredType */
+/** The one documented transaction status; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name. */
+/** `Success`, or one that the API reference does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
-/** Tells whether a transaction status is one that the document names. */
+/** Whether the transaction status is documented. */
 declare const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus;
 /** One on-chain transaction of an Instruction. */
 interface Transaction {
@@ -1449,11 +1446,11 @@ interface Transaction {
     transactionStatus: TransactionStatus;
 }
 declare const transactionSorts: readonly ["Ascending"];
-/** The one sort order that the document names. @useDeclaredType */
+/** The one documented sort order. @useDeclaredType */
 type KnownTransactionSort = (typeof transactionSorts)[number];
 /** `Ascending` is documented; any other value is sent as given. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
-/** Tells whether a sort order is the one that the document names. */
+/** Whether the sort order is documented. */
 declare const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort;
 /** Which transactions to list. */
 interface TransactionListInput {
@@ -1461,9 +1458,9 @@ interface TransactionListInput {
     address: Hex;
     /** Only transactions of these Instructions. */
     instructionIds?: readonly Hex[] | undefined;
-    /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+    /** Only transactions from this moment on. A `Date` is sent as an ISO 8601 string. */
     from?: Date | string | undefined;
-    /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+    /** Only transactions up to this moment. A `Date` is sent as an ISO 8601 string. */
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
@@ -1505,7 +1502,7 @@ interface ReconcileOptions extends RequestOptions {
      */
     clockSkew?: number | undefined;
 }
-/** What was found. Only `found` settles the question. */
+/** Result of a reconciliation. Only `found` is certain. */
 type Reconciliation = {
     /** There is exactly one such Transfer. */
     readonly result: 'found';
@@ -1514,7 +1511,7 @@ type Reconciliation = {
 } | {
     /**
      * Several match, or one may be older than `since`, cannot be compared in every field, or has
-     * this description and other terms: an operator has to decide.
+     * this description and other fields: an operator has to decide.
      */
     readonly result: 'ambiguous';
     /** All that match or may match, at most 1,000. */
@@ -1571,7 +1568,7 @@ declare class Transfers {
     /**
      * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
      * last attempt provably had no effect, or with `idempotencyHeader`.
-     * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
+     * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
      * @example
      * ```ts
      * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
@@ -1592,7 +1589,7 @@ declare class Transfers {
      */
     create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated>;
     /**
-     * Makes a payment once, whichever process calls it and however often; `input.description` is its
+     * Makes a payment once, for any number of calls and processes; `input.description` is its
      * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
      * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
      * @example
@@ -1658,7 +1655,7 @@ declare class Transfers {
     /**
      * Polls a Transfer until it is `completed`, and resolves to it.
      * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
-     * out, which says nothing about the money
+     * out, which proves nothing about the money
      * @example
      * ```ts
      * import { PaymentsClient } from 'payments-platform-sdk';
@@ -1727,7 +1724,7 @@ declare class PaymentsClient {
     constructor(options?: ClientOptions);
     /**
      * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
-     * takes a credential off. It shares the retry budget, and a token whose source is unchanged.
+     * removes a credential. It shares the retry budget, and a token if its source is unchanged.
      * @throws {@link ConfigurationError} as the constructor does
      * @example
      * ```ts
@@ -1806,16 +1803,30 @@ interface ErrorBody {
 declare const version = "0.2.0";
 
 export { AbortError, type Accounts, ApiError, AuthenticationError, BadRequestError, ConfigurationError, ConflictError, ConnectionError, type Counterparties, type Entities, type Ibans, type Instructions, InvalidResponseError, NotFoundError, PaginationError, PaymentInDoubtError, PaymentsClient, PaymentsError, PermissionDeniedError, type PlatformSettings, RateLimitError, ServerError, TimeoutError, type Transactions, type Transfers, UnprocessableEntityError, ValidationError, WaitError, accountId, counterpartyId, entityId, ibanId, isAccountId, isApiError, isCounterpartyId, isEntityId, isIbanId, isKnownAccountStatus, isKnownAccountType, isKnownChain, isKnownCounterpartyType, isKnownEntityStatus, isKnownEntityType, isKnownExecutionStatus, isKnownIbanStatus, isKnownKycStatus, isKnownTosStatus, isKnownTransactionSort, isKnownTransactionStatus, isKnownTransferDirection, isKnownTransferStatus, isKnownTransferType, isOutcomeUnknown, isPaymentsError, isTransferId, transferId, version };
-export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnswerSchema, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, InDoubtReason, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResolveOptions, ResponseEvent, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitEvent, WaitOptions, WithResponse };
+export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountStatus, AccountType, AccountUpdateInput, ActionArguments, AnyRequest, ApiCall, Attempt, BuiltInstruction, Chain, ClientOptions, Clock, Counterparty, CounterpartyId, CounterpartyListQuery, CounterpartyType, CredentialSource, DriftEvent, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, EntityStatus, EntityType, ErrorBody, ExecutionState, ExecutionStatus, Fetch, GetWithBody, Hex, HookCall, Hooks, Iban, IbanId, IbanListQuery, IbanStatus, IdFrom, InDoubtReason, Instruction, InstructionBuildInput, InstructionListInput, Integer, InvalidResponseReason, Issue, KnownAccountStatus, KnownAccountType, KnownChain, KnownCounterpartyType, KnownEntityStatus, KnownEntityType, KnownExecutionStatus, KnownIbanStatus, KnownKycStatus, KnownTosStatus, KnownTransactionSort, KnownTransactionStatus, KnownTransferDirection, KnownTransferStatus, KnownTransferType, KycStatus, Metadata, OffsetPage, OffsetPager, OnceInput, OnceOptions, OneDestination, OpenEnum, Outcome, Page, PageQuery, PagedList, Pager, QueryValue, ReconcileOptions, Reconciliation, RefuelERC20Arguments, RefuelERC20Fee, RequestEvent, RequestOptions, ResolveOptions, ResponseEvent, ResponseSchema, ResumePoint, RetryEvent, Settings, SettingsUpdateInput, TimeoutPhase, ToArrayOptions, TosStatus, Transaction, TransactionListInput, TransactionSort, TransactionStatus, Transfer, TransferCreateInput, TransferCreated, TransferDirection, TransferId, TransferListQuery, TransferStatus, TransferType, WaitEvent, WaitOptions, WithResponse };
 
 // schemas/index.d.ts
-/** What a schema says of a value, as Standard Schema asks for it. @inline */
+/** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
+interface IdPrefixes {
+    'accountId(text) or as const': 'acc_';
+    'counterpartyId(text) or as const': 'cpty_';
+    'entityId(text) or as const': 'ent_';
+    'ibanId(text) or as const': 'iban_';
+    'transferId(text) or as const': 'txfr_';
+}
+type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'length'>);
+/** As {@link IdFrom}, for a payment's destination, which has no other beside it. */
+type OneDestination<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'trim'>);
+
+/** Result of checking a value, as Standard Schema defines it. @inline */
 type SchemaResult<T> = {
     /** The value, as the schema made it. */
     readonly value: T;
     readonly issues?: undefined;
 } | {
-    /** What is wrong with it. */
+    /** The issues of the value. */
     readonly issues: readonly {
         /** What was expected. */
         readonly message: string;
@@ -1826,28 +1837,28 @@ type SchemaResult<T> = {
         })[] | undefined;
     }[];
 };
-/** One thing that a schema found wrong. */
+/** One issue that a schema found. */
 interface SchemaIssue {
-    /** What kind of mistake, in zod's words: `invalid_type`, `unrecognized_keys`. */
+    /** Code of the issue, as in zod: `invalid_type`, `unrecognized_keys`. */
     readonly code: string;
     /** Where in the value. */
     readonly path: readonly PropertyKey[];
     /** What was expected. */
     readonly message: string;
 }
-/** Says all that is wrong with a value. */
+/** All issues of a value. */
 interface SchemaError {
     /** `$ZodError` or `ZodError`. */
     readonly name: string;
     /** The issues as JSON. */
     readonly message: string;
-    /** What is wrong, one by one. */
+    /** The single issues. */
     readonly issues: readonly SchemaIssue[];
 }
 /**
  * A schema that accepts and returns a `T`. Any zod 4 takes it as one of its own
- * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does whatever
- * takes a Standard Schema.
+ * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does a library
+ * that accepts a Standard Schema.
  */
 interface Schema<T> {
     /** Standard Schema, version 1. */
@@ -1871,7 +1882,7 @@ interface Schema<T> {
      * @throws an error with `issues` when the value does not match
      */
     parse(value: unknown): T;
-    /** Checks a value, and says what is wrong with it without throwing. */
+    /** Checks a value without throwing; returns the issues. */
     safeParse(value: unknown): {
         /** The value matches. */
         success: true;
@@ -1882,12 +1893,12 @@ interface Schema<T> {
         /** The value does not match. */
         success: false;
         data?: undefined;
-        /** What is wrong with it. */
+        /** Its issues. */
         error: SchemaError;
     };
     /**
-     * What a zod asks of a schema inside of another. Only the two types are for programs; the other
-     * fields differ between its versions, and `never` is what each of them takes.
+     * Fields that zod reads of a nested schema. Only the two types are for programs; the other fields
+     * differ between its versions, and each version accepts `never`.
      */
     readonly _zod: {
         /** What comes out. */
@@ -1909,222 +1920,19 @@ interface Schema<T> {
 
 /** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
 type Integer = number | bigint;
-/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
+/** A hexadecimal string prefixed with `0x`, as in on-chain libraries. */
 type Hex = `0x${string}`;
 /** The documented values, and any other string that the platform may send one day. */
 type OpenEnum<Known extends string> = Known | (string & {});
 /** Free-form key/value data. */
 type Metadata = Record<string, unknown>;
-/** Which page of a list to start with, and how large the pages are. */
+/** First page and page size of a list. */
 interface PageQuery {
     /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
     cursor?: string | undefined;
     /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
     limit?: number | undefined;
 }
-
-declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
-/** The documented chains. @useDeclaredType */
-type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
-type Chain = OpenEnum<KnownChain>;
-/** The configuration of the Platform. The document names no call that reads it. */
-interface Settings {
-    /** When true, new Accounts are configured to earn yield on idle balances. */
-    autoEarnEnabled: boolean;
-    /** The vault that idle balances of new Accounts are deposited into. */
-    autoEarnVault?: string | null | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain: Chain;
-    /** Receives webhook notifications; null when they are disabled. */
-    webhookUrl?: string | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    updatedAt: string;
-}
-/** The Settings to change; omitted fields stay unchanged. */
-interface SettingsUpdateInput {
-    /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
-    autoEarnEnabled?: boolean | undefined;
-    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
-    autoEarnVault?: string | undefined;
-    /** The chain used when creating new Accounts. */
-    defaultChain?: KnownChain | undefined;
-    /** Where webhook notifications go; null disables them. */
-    webhookUrl?: string | null | undefined;
-}
-
-/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
-type CounterpartyId = `cpty_${string}`;
-declare const counterpartyTypes: readonly ["wallet", "bank_account"];
-/** The documented types of a Counterparty. @useDeclaredType */
-type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
-type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** An external wallet or bank account that can receive transfers. */
-interface Counterparty {
-    /** Starts with `cpty_`. */
-    id: CounterpartyId;
-    /** The Entity that the Counterparty belongs to. */
-    entityId: EntityId;
-    /** Display name. */
-    name: string;
-    /** A wallet or a bank account. */
-    type: CounterpartyType;
-    /** For bank accounts. */
-    bankName?: string | null | undefined;
-    /** For bank accounts; masked, only the trailing digits are visible. */
-    accountNumber?: string | null | undefined;
-    /** For bank accounts. */
-    routingNumber?: string | null | undefined;
-    /** For wallets. */
-    walletAddress?: string | null | undefined;
-    /** For wallets. */
-    chain?: Chain | null | undefined;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which Counterparties to list. */
-interface CounterpartyListQuery extends PageQuery {
-    /** Only Counterparties of this Entity. */
-    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
-}
-
-/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
-type IbanId = `iban_${string}`;
-declare const ibanStatuses: readonly ["active", "inactive"];
-/** The documented statuses of an IBAN. @useDeclaredType */
-type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
-type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
-interface Iban {
-    /** Starts with `iban_`. */
-    id: IbanId;
-    /** The Entity that the IBAN belongs to. */
-    entityId: EntityId;
-    /** The Account that deposits reach. */
-    accountId: AccountId;
-    /** The bank identifier itself. */
-    iban: string;
-    /** The bank's identifier code. */
-    bic: string;
-    /** The bank's name. */
-    bankName: string;
-    /** The fiat currency that the IBAN accepts. */
-    currency: string;
-    /** Deposits to an IBAN that was deleted are rejected. */
-    status: IbanStatus;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** Which IBANs to list. */
-interface IbanListQuery extends PageQuery {
-    /** Only IBANs of this Entity. */
-    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
-    /** Only IBANs of this Account. */
-    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
-}
-
-/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
-type TransferId = `txfr_${string}`;
-declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/** The documented types of a Transfer. @useDeclaredType */
-type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
-type TransferType = OpenEnum<KnownTransferType>;
-declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/** The documented statuses of a Transfer. @useDeclaredType */
-type KnownTransferStatus = (typeof transferStatuses)[number];
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
-type TransferStatus = OpenEnum<KnownTransferStatus>;
-declare const transferDirections: readonly ["outgoing", "incoming"];
-/** The documented directions of a Transfer. @useDeclaredType */
-type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
-type TransferDirection = OpenEnum<KnownTransferDirection>;
-/**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
- */
-interface TransferCreated {
-    /** Starts with `txfr_`. */
-    id: TransferId;
-    /** An accepted Transfer is `pending`. */
-    status: TransferStatus;
-    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-    type: TransferType;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A movement of funds from an Account to another Account or to a Counterparty. */
-interface Transfer extends TransferCreated {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /** The Account that the money reaches; present for book transfers. */
-    destinationAccountId?: AccountId | null | undefined;
-    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-    counterpartyId?: CounterpartyId | null | undefined;
-    /** A decimal string. */
-    amount: string;
-    /** `USDC` unless another was asked for. */
-    currency: string;
-    /** `outgoing` or `incoming`. */
-    direction: TransferDirection;
-    /** The text that was given at creation. */
-    description?: string | null | undefined;
-}
-/**
- * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
- * one in a variable with `as const` or `satisfies TransferCreateInput`.
- */
-type TransferCreateInput = {
-    /** The Account that the money leaves. */
-    sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
-    amount: string;
-    /** Another Account of the Platform; then no `counterpartyId`. */
-    destinationAccountId: OneDestination<'accountId(text) or as const'>;
-    counterpartyId?: undefined;
-    /** Default: not sent; the platform takes `USDC`. */
-    currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
-    description?: string | undefined;
-} | {
-    /** The Account that the money leaves. */
-    sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
-    amount: string;
-    /** An external wallet or bank account; then no `destinationAccountId`. */
-    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
-    destinationAccountId?: undefined;
-    /** Default: not sent; the platform takes `USDC`. */
-    currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
-    description?: string | undefined;
-};
-/** Which Transfers to list. */
-interface TransferListQuery extends PageQuery {
-    /** Only Transfers of this Account. */
-    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
-}
-
-/** The id types, by what makes one of a text, or lets a literal be one. */
-interface Ways {
-    /** An Account's. */
-    'accountId(text) or as const': AccountId;
-    /** A Counterparty's. */
-    'counterpartyId(text) or as const': CounterpartyId;
-    /** An Entity's. */
-    'entityId(text) or as const': EntityId;
-    /** An IBAN's. */
-    'ibanId(text) or as const': IbanId;
-    /** A Transfer's. */
-    'transferId(text) or as const': TransferId;
-}
-/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
-/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
-type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
 
 /** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
@@ -2154,7 +1962,7 @@ type KnownTosStatus = (typeof tosStatuses)[number];
  * know.
  */
 type TosStatus = OpenEnum<KnownTosStatus>;
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+/** Response to the creation of an Entity: an {@link Entity} without `status`. */
 interface EntityCreated {
     /** Starts with `ent_`. */
     id: EntityId;
@@ -2162,33 +1970,63 @@ interface EntityCreated {
     email: string;
     /** An individual (verified by KYC) or a business (verified by KYB). */
     type: EntityType;
-    /** Where identity verification stands; a new Entity has `not_started`. */
+    /** Status of identity verification; a new Entity has `not_started`. */
     kycStatus: KycStatus;
-    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    /** Status of the terms of service; a new Entity has `not_started`. */
     tosStatus: TosStatus;
-    /** Share this link with the Entity: there it completes identity verification. */
+    /** Link where the Entity completes identity verification; share it with the Entity. */
     kycLink: string;
-    /** Share this link with the Entity: there it accepts the terms of service. */
+    /** Link where the Entity accepts the terms of service; share it with the Entity. */
     tosLink: string;
     /** ISO 8601 date-time, UTC. */
     createdAt: string;
 }
-/** An individual or a business on whose behalf Accounts are held. */
+/** An individual or a business that holds Accounts. */
 interface Entity extends EntityCreated {
     /** Whether the Entity is active. */
     status: EntityStatus;
 }
 /** Input for creating an Entity. */
 interface EntityCreateInput {
-    /** Where the Entity is reached. */
+    /** Email address of the Entity. */
     email: string;
-    /** The name of a person. */
+    /** The name of an individual. */
     fullName?: string | undefined;
     /** The name of a business. */
     businessName?: string | undefined;
 }
 /** Which Entities to list: paging only. */
 interface EntityListQuery extends PageQuery {
+}
+
+declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "polygon"];
+/** The documented chains. @useDeclaredType */
+type KnownChain = (typeof chains)[number];
+/** One of the documented chains, or a new one that this version does not know. */
+type Chain = OpenEnum<KnownChain>;
+/** The configuration of the Platform. The API reference names no call that reads it. */
+interface Settings {
+    /** When true, new Accounts are configured to earn yield on idle balances. */
+    autoEarnEnabled: boolean;
+    /** The vault that idle balances of new Accounts are deposited into. */
+    autoEarnVault?: string | null | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain: Chain;
+    /** Receives webhook notifications; null when they are disabled. */
+    webhookUrl?: string | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    updatedAt: string;
+}
+/** The Settings to change; omitted fields stay unchanged. */
+interface SettingsUpdateInput {
+    /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+    autoEarnEnabled?: boolean | undefined;
+    /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+    autoEarnVault?: string | undefined;
+    /** The chain used when creating new Accounts. */
+    defaultChain?: KnownChain | undefined;
+    /** Where webhook notifications go; null disables them. */
+    webhookUrl?: string | null | undefined;
 }
 
 /** The id of an Account; `accountId(text)` makes one of a `string`. */
@@ -2203,7 +2041,7 @@ declare const accountStatuses: readonly ["active", "inactive"];
 type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+/** Response to the creation of an Account: fewer fields than an {@link Account}. */
 interface AccountCreated {
     /** Starts with `acc_`. */
     id: AccountId;
@@ -2259,6 +2097,42 @@ interface AccountUpdateInput {
 interface AccountListQuery extends PageQuery {
 }
 
+/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
+type CounterpartyId = `cpty_${string}`;
+declare const counterpartyTypes: readonly ["wallet", "bank_account"];
+/** The documented types of a Counterparty. @useDeclaredType */
+type KnownCounterpartyType = (typeof counterpartyTypes)[number];
+/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+type CounterpartyType = OpenEnum<KnownCounterpartyType>;
+/** An external wallet or bank account that can receive transfers. */
+interface Counterparty {
+    /** Starts with `cpty_`. */
+    id: CounterpartyId;
+    /** The Entity that the Counterparty belongs to. */
+    entityId: EntityId;
+    /** Display name. */
+    name: string;
+    /** A wallet or a bank account. */
+    type: CounterpartyType;
+    /** For bank accounts. */
+    bankName?: string | null | undefined;
+    /** For bank accounts; masked, only the trailing digits are visible. */
+    accountNumber?: string | null | undefined;
+    /** For bank accounts. */
+    routingNumber?: string | null | undefined;
+    /** For wallets. */
+    walletAddress?: string | null | undefined;
+    /** For wallets. */
+    chain?: Chain | null | undefined;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which Counterparties to list. */
+interface CounterpartyListQuery extends PageQuery {
+    /** Only Counterparties of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+}
+
 /** What the platform sends with an error status. */
 interface ErrorBody {
     /** A message for people. */
@@ -2269,10 +2143,46 @@ interface ErrorBody {
     details?: Record<string, unknown> | null | undefined;
 }
 
+/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
+type IbanId = `iban_${string}`;
+declare const ibanStatuses: readonly ["active", "inactive"];
+/** The documented statuses of an IBAN. @useDeclaredType */
+type KnownIbanStatus = (typeof ibanStatuses)[number];
+/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+type IbanStatus = OpenEnum<KnownIbanStatus>;
+/** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
+interface Iban {
+    /** Starts with `iban_`. */
+    id: IbanId;
+    /** The Entity that the IBAN belongs to. */
+    entityId: EntityId;
+    /** The Account that deposits reach. */
+    accountId: AccountId;
+    /** The bank identifier itself. */
+    iban: string;
+    /** The bank's identifier code. */
+    bic: string;
+    /** The bank's name. */
+    bankName: string;
+    /** The fiat currency that the IBAN accepts. */
+    currency: string;
+    /** Deposits to an IBAN that was deleted are rejected. */
+    status: IbanStatus;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** Which IBANs to list. */
+interface IbanListQuery extends PageQuery {
+    /** Only IBANs of this Entity. */
+    entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+    /** Only IBANs of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+}
+
 declare const executionStatuses: readonly ["Deactivated"];
-/** The one execution status that the document names; others exist. @useDeclaredType */
+/** The one documented execution status; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name. */
+/** `Deactivated`, or one that the API reference does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** How often an Instruction has run, and when it last did. */
 interface ExecutionState {
@@ -2360,16 +2270,16 @@ interface InstructionBuildInput {
     /** What to do. */
     actionArguments: ActionArguments;
 }
-/** Whose Instructions to list. */
+/** Which Instructions to list. */
 interface InstructionListInput {
     /** The address that the Instructions belong to. */
     address: Hex;
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/** The one transaction status that the document names; others exist. @useDeclaredType */
+/** The one documented transaction status; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name. */
+/** `Success`, or one that the API reference does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** One on-chain transaction of an Instruction. */
 interface Transaction {
@@ -2403,7 +2313,7 @@ interface Transaction {
     transactionStatus: TransactionStatus;
 }
 declare const transactionSorts: readonly ["Ascending"];
-/** The one sort order that the document names. @useDeclaredType */
+/** The one documented sort order. @useDeclaredType */
 type KnownTransactionSort = (typeof transactionSorts)[number];
 /** `Ascending` is documented; any other value is sent as given. */
 type TransactionSort = OpenEnum<KnownTransactionSort>;
@@ -2413,9 +2323,9 @@ interface TransactionListInput {
     address: Hex;
     /** Only transactions of these Instructions. */
     instructionIds?: readonly Hex[] | undefined;
-    /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+    /** Only transactions from this moment on. A `Date` is sent as an ISO 8601 string. */
     from?: Date | string | undefined;
-    /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+    /** Only transactions up to this moment. A `Date` is sent as an ISO 8601 string. */
     to?: Date | string | undefined;
     /** `Ascending` is the one documented value. */
     sort?: TransactionSort | undefined;
@@ -2423,6 +2333,88 @@ interface TransactionListInput {
     skip?: Integer | undefined;
     /** Records per page. Not sent by default; the platform's default is not documented. */
     take?: Integer | undefined;
+}
+
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
+type TransferId = `txfr_${string}`;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/** The documented types of a Transfer. @useDeclaredType */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/** The documented statuses of a Transfer. @useDeclaredType */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/** The documented directions of a Transfer. @useDeclaredType */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/**
+ * Response to the creation of a Transfer: fewer fields than a {@link Transfer}.
+ */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless the creation named another. */
+    currency: string;
+    /** `outgoing` or `incoming`. */
+    direction: TransferDirection;
+    /** The description that was given at creation. */
+    description?: string | null | undefined;
+}
+/**
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ */
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform; then no `counterpartyId`. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account; then no `destinationAccountId`. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
+/** Which Transfers to list. */
+interface TransferListQuery extends PageQuery {
+    /** Only Transfers of this Account. */
+    accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
 
 /** One page of a list of the versioned API. */
@@ -2444,8 +2436,8 @@ declare const pageSchema: <T>(item: {
 
 /**
  * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
- * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
- * fields, schemas of inputs refuse them.
+ * them as its own, and so does a library that accepts a Standard Schema. Schemas of responses keep
+ * unknown fields, schemas of inputs reject them.
  * @example
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
@@ -2457,39 +2449,39 @@ declare const pageSchema: <T>(item: {
  * @module payments-platform-sdk/schemas
  */
 
-/** Input for creating an Account; unknown fields are refused. */
+/** Input for creating an Account; unknown fields are rejected. */
 declare const AccountCreateInputSchema: Schema<AccountCreateInput>;
-/** What the platform answers when an Account has been created; unknown fields stay. */
+/** Response to the creation of an Account; unknown fields stay. */
 declare const AccountCreatedSchema: Schema<AccountCreated>;
 /** The id of an Account: its prefix, and nothing that could change a path. */
 declare const AccountIdSchema: Schema<AccountId>;
-/** The query of a list of Accounts; unknown parameters are refused. */
+/** The query of a list of Accounts; unknown parameters are rejected. */
 declare const AccountListQuerySchema: Schema<AccountListQuery>;
 /** An Account as the platform sends it; unknown fields stay. */
 declare const AccountSchema: Schema<Account>;
-/** The fields of an Account to change; unknown fields are refused. */
+/** The fields of an Account to change; unknown fields are rejected. */
 declare const AccountUpdateInputSchema: Schema<AccountUpdateInput>;
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
 declare const CounterpartyIdSchema: Schema<CounterpartyId>;
-/** The query of a list of Counterparties; unknown parameters are refused. */
+/** The query of a list of Counterparties; unknown parameters are rejected. */
 declare const CounterpartyListQuerySchema: Schema<CounterpartyListQuery>;
 /** A Counterparty as the platform sends it; unknown fields stay. */
 declare const CounterpartySchema: Schema<Counterparty>;
-/** Input for creating an Entity; unknown fields are refused. */
+/** Input for creating an Entity; unknown fields are rejected. */
 declare const EntityCreateInputSchema: Schema<EntityCreateInput>;
-/** What the platform answers when an Entity has been created; unknown fields stay. */
+/** Response to the creation of an Entity; unknown fields stay. */
 declare const EntityCreatedSchema: Schema<EntityCreated>;
 /** The id of an Entity: its prefix, and nothing that could change a path. */
 declare const EntityIdSchema: Schema<EntityId>;
-/** The query of a list of Entities; unknown parameters are refused. */
+/** The query of a list of Entities; unknown parameters are rejected. */
 declare const EntityListQuerySchema: Schema<EntityListQuery>;
 /** An Entity as the platform sends it; unknown fields stay. */
 declare const EntitySchema: Schema<Entity>;
-/** The body of an error answer; unknown fields stay. */
+/** The body of an error response; unknown fields stay. */
 declare const ErrorBodySchema: Schema<ErrorBody>;
 /** The id of an IBAN: its prefix, and nothing that could change a path. */
 declare const IbanIdSchema: Schema<IbanId>;
-/** The query of a list of IBANs; unknown parameters are refused. */
+/** The query of a list of IBANs; unknown parameters are rejected. */
 declare const IbanListQuerySchema: Schema<IbanListQuery>;
 /** An IBAN as the platform sends it; unknown fields stay. */
 declare const IbanSchema: Schema<Iban>;
@@ -2499,25 +2491,25 @@ declare const BuiltInstructionSchema: Schema<BuiltInstruction>;
 declare const ExecutionStateSchema: Schema<ExecutionState>;
 /** Input for building an instruction payload; unknown action kinds pass through. */
 declare const InstructionBuildInputSchema: Schema<InstructionBuildInput>;
-/** Whose Instructions to list; unknown fields are refused. */
+/** Which Instructions to list; unknown fields are rejected. */
 declare const InstructionListInputSchema: Schema<InstructionListInput>;
 /** An Instruction as the platform sends it; unknown fields stay. */
 declare const InstructionSchema: Schema<Instruction>;
 /** The Settings as the platform sends them; unknown fields stay. */
 declare const SettingsSchema: Schema<Settings>;
-/** The Settings to change; unknown fields are refused. */
+/** The Settings to change; unknown fields are rejected. */
 declare const SettingsUpdateInputSchema: Schema<SettingsUpdateInput>;
-/** Which transactions to list; unknown fields are refused. */
+/** Which transactions to list; unknown fields are rejected. */
 declare const TransactionListInputSchema: Schema<TransactionListInput>;
 /** A transaction record as the platform sends it; unknown fields stay. */
 declare const TransactionSchema: Schema<Transaction>;
-/** Input for sending money: an exact amount and one destination; unknown fields are refused. */
+/** Input for sending money: an exact amount and one destination; unknown fields are rejected. */
 declare const TransferCreateInputSchema: Schema<TransferCreateInput>;
-/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
+/** Response to the creation of a Transfer; unknown fields stay. */
 declare const TransferCreatedSchema: Schema<TransferCreated>;
 /** The id of a Transfer: its prefix, and nothing that could change a path. */
 declare const TransferIdSchema: Schema<TransferId>;
-/** The query of a list of Transfers; unknown parameters are refused. */
+/** The query of a list of Transfers; unknown parameters are rejected. */
 declare const TransferListQuerySchema: Schema<TransferListQuery>;
 /** A Transfer as the platform sends it; unknown fields stay. */
 declare const TransferSchema: Schema<Transfer>;
@@ -2526,35 +2518,19 @@ export { AccountCreateInputSchema, AccountCreatedSchema, AccountIdSchema, Accoun
 export type { Account, AccountCreateInput, AccountCreated, AccountId, AccountListQuery, AccountUpdateInput, BuiltInstruction, Counterparty, CounterpartyId, CounterpartyListQuery, Entity, EntityCreateInput, EntityCreated, EntityId, EntityListQuery, ErrorBody, ExecutionState, Iban, IbanId, IbanListQuery, Instruction, InstructionBuildInput, InstructionListInput, Page, Schema, SchemaError, SchemaIssue, Settings, SettingsUpdateInput, Transaction, TransactionListInput, Transfer, TransferCreateInput, TransferCreated, TransferId, TransferListQuery };
 
 // journals/index.d.ts
-/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
-type CounterpartyId = `cpty_${string}`;
-
-/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
-type IbanId = `iban_${string}`;
-
-/** The id types, by what makes one of a text, or lets a literal be one. */
-interface Ways {
-    /** An Account's. */
-    'accountId(text) or as const': AccountId;
-    /** A Counterparty's. */
-    'counterpartyId(text) or as const': CounterpartyId;
-    /** An Entity's. */
-    'entityId(text) or as const': EntityId;
-    /** An IBAN's. */
-    'ibanId(text) or as const': IbanId;
-    /** A Transfer's. */
-    'transferId(text) or as const': TransferId;
+/** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
+interface IdPrefixes {
+    'accountId(text) or as const': 'acc_';
+    'counterpartyId(text) or as const': 'cpty_';
+    'entityId(text) or as const': 'ent_';
+    'ibanId(text) or as const': 'iban_';
+    'transferId(text) or as const': 'txfr_';
 }
+type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
 /** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
-/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
-type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
-
-/** The id of an Entity; `entityId(text)` makes one of a `string`. */
-type EntityId = `ent_${string}`;
-
-/** The id of an Account; `accountId(text)` makes one of a `string`. */
-type AccountId = `acc_${string}`;
+type IdFrom<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'length'>);
+/** As {@link IdFrom}, for a payment's destination, which has no other beside it. */
+type OneDestination<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'trim'>);
 
 /** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 type TransferId = `txfr_${string}`;
@@ -2565,26 +2541,26 @@ type TransferId = `txfr_${string}`;
 type TransferCreateInput = {
     /** The Account that the money leaves. */
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
     /** Another Account of the Platform; then no `counterpartyId`. */
     destinationAccountId: OneDestination<'accountId(text) or as const'>;
     counterpartyId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
     currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 } | {
     /** The Account that the money leaves. */
     sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
     amount: string;
     /** An external wallet or bank account; then no `destinationAccountId`. */
     counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
     destinationAccountId?: undefined;
     /** Default: not sent; the platform takes `USDC`. */
     currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
     description?: string | undefined;
 };
 /** A payment with its reference. */
@@ -2596,14 +2572,14 @@ type OnceInput = TransferCreateInput & {
     readonly description: string;
 };
 
-/** What every entry holds. */
+/** Fields of every entry. */
 interface CommonEntry {
     /** The payment; without credentials. */
     readonly input: OnceInput;
     /** The base URL of the platform that the payment belongs to. */
     readonly platform: string;
 }
-/** What an entry keeps of the call that claimed the payment. */
+/** Fields of the call that claimed the payment. */
 interface ClaimedEntry extends CommonEntry {
     /** Id of the claiming call; unique. */
     readonly claimId: string;
@@ -2636,24 +2612,24 @@ interface PaidEntry extends CommonEntry {
     readonly transferId: TransferId;
     /** Time of this entry, in milliseconds by the journal's clock. */
     readonly paidAt: number;
-    /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+    /** Operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
     readonly resolvedBy?: string | undefined;
 }
 /** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
 interface NotPaidEntry extends CommonEntry {
     /** Decided. */
     readonly state: 'not_paid';
-    /** Who recorded it. */
+    /** Operator who recorded it. */
     readonly resolvedBy?: string | undefined;
     /** Time of the decision, in milliseconds by the journal's clock. */
     readonly resolvedAt: number;
     /** Time of the first claim of this payment. */
     readonly firstClaimedAt: number;
 }
-/** What a journal holds of one payment: plain JSON. */
+/** Entry of one payment in a journal: plain JSON. */
 type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 /**
- * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
+ * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
  * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
@@ -2682,7 +2658,7 @@ interface Journal {
      * Resolves to whether it did.
      */
     swap(reference: string, before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean>;
-    /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+    /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
     now(reference: string): Promise<number>;
     /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
     readonly forgets?: boolean;
@@ -2784,7 +2760,7 @@ export type { AmbiguousEntry, Journal, JournalEntry, NotPaidEntry, PaidEntry, Po
 
 // sandbox/index.d.ts
 import { S as Sandbox } from '../sandbox.js';
-export { type A as Account, type B as BuiltInstruction, type C as Counterparty, type E as Entity, type I as Iban, type a as Instruction, type b as SandboxAccountInput, type c as SandboxAccountUpdate, type d as SandboxAccounts, type e as SandboxAnswer, type f as SandboxClientOptions, type g as SandboxClock, type h as SandboxCounterparties, type i as SandboxCounterpartyInput, type j as SandboxCredentials, type k as SandboxEntities, type l as SandboxEntityUpdate, type m as SandboxExecution, type n as SandboxFault, type o as SandboxFaultMoment, type p as SandboxFaultRule, type q as SandboxFaults, type r as SandboxIbanInput, type s as SandboxIbans, type t as SandboxInstructionFromBuilt, type u as SandboxInstructionFromInput, type v as SandboxInstructionInput, type w as SandboxInstructions, type x as SandboxLogEntry, type y as SandboxOperation, type z as SandboxOptions, type D as SandboxRecords, type F as SandboxRequest, type G as SandboxSettings, type H as SandboxState, type J as SandboxTransactions, type K as SandboxTransfers, type L as Settings, type T as Transaction, type M as Transfer } from '../sandbox.js';
+export { type A as Account, type B as BuiltInstruction, type C as Counterparty, type E as Entity, type I as Iban, type a as Instruction, type b as SandboxAccountInput, type c as SandboxAccountUpdate, type d as SandboxAccounts, type e as SandboxClientOptions, type f as SandboxClock, type g as SandboxCounterparties, type h as SandboxCounterpartyInput, type i as SandboxCredentials, type j as SandboxEntities, type k as SandboxEntityUpdate, type l as SandboxExecution, type m as SandboxFault, type n as SandboxFaultMoment, type o as SandboxFaultRule, type p as SandboxFaults, type q as SandboxIbanInput, type r as SandboxIbans, type s as SandboxInstructionFromBuilt, type t as SandboxInstructionFromInput, type u as SandboxInstructionInput, type v as SandboxInstructions, type w as SandboxLogEntry, type x as SandboxOperation, type y as SandboxOptions, type z as SandboxRecords, type D as SandboxReply, type F as SandboxRequest, type G as SandboxSettings, type H as SandboxState, type J as SandboxTransactions, type K as SandboxTransfers, type L as Settings, type T as Transaction, type M as Transfer } from '../sandbox.js';
 
 /** What went wrong, and how the platform words it. */
 interface SandboxProblem {
@@ -2827,6 +2803,89 @@ export { Sandbox, SandboxError, seedDemo };
 export type { SandboxProblem };
 
 // sandbox.d.ts
+/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
+type Integer = number | bigint;
+/** A hexadecimal string prefixed with `0x`, as in on-chain libraries. */
+type Hex = `0x${string}`;
+/** The documented values, and any other string that the platform may send one day. */
+type OpenEnum<Known extends string> = Known | (string & {});
+/** Free-form key/value data. */
+type Metadata = Record<string, unknown>;
+
+/**
+ * A status, headers and a body text, not yet on any wire.
+ * @inline
+ */
+interface Reply {
+    /** The HTTP status. */
+    status: number;
+    /** Headers by name. */
+    headers: Record<string, string>;
+    /** The text of the body; null when there is none. */
+    body: string | null;
+}
+/** What a door has to show to the caller. */
+type SandboxReply = ({
+    /**
+     * The whole reply; its headers and half of its body and then an end; the same and then
+     * silence.
+     */
+    kind: 'complete' | 'truncated' | 'stalled';
+} & Reply) | {
+    /** The connection breaks. */
+    kind: 'reset';
+} | {
+    /** Nothing happens until the caller gives up. */
+    kind: 'hang';
+};
+
+/** The two credentials that a sandbox accepts. */
+interface SandboxCredentials {
+    /** For versioned endpoints. */
+    readonly apiKey: string;
+    /** For the instruction and transaction endpoints. */
+    readonly jwt: string;
+}
+
+/**
+ * The rows of one noun in the order of their creation. A row's position is the number in its id, so
+ * it never changes and is never given away again, which is what makes cursors stable under
+ * insertion, deletion and a restart.
+ */
+declare class Table<Prefix extends string, Row extends {
+    readonly id: `${Prefix}${string}`;
+}> {
+    #private;
+    constructor(prefix: Prefix, noun: string, next: () => number);
+    /** Adds the row that `make` returns for the next id. */
+    add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made;
+    /** Takes these rows in place of its own. Their ids are the prefix and a number. */
+    replace(rows: readonly Row[]): void;
+    find(id: string): Row | undefined;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    get(id: string): Row;
+    /** @throws SandboxError with status 404 when there is no such row. */
+    remove(id: string): Row;
+    /** Positions and rows after a position, oldest first. */
+    after(position: number): Generator<[position: number, row: Row]>;
+    /** Every row, oldest first. */
+    all(): Row[];
+}
+
+/** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
+interface IdPrefixes {
+    'accountId(text) or as const': 'acc_';
+    'counterpartyId(text) or as const': 'cpty_';
+    'entityId(text) or as const': 'ent_';
+    'ibanId(text) or as const': 'iban_';
+    'transferId(text) or as const': 'txfr_';
+}
+type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
+/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
+type IdFrom<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'length'>);
+/** As {@link IdFrom}, for a payment's destination, which has no other beside it. */
+type OneDestination<Source extends keyof IdPrefixes> = Id<Source> | (Id<Source> & Pick<string, 'trim'>);
+
 /** The id of an Entity; `entityId(text)` makes one of a `string`. */
 type EntityId = `ent_${string}`;
 declare const entityTypes: readonly ["individual", "business"];
@@ -2855,7 +2914,7 @@ type KnownTosStatus = (typeof tosStatuses)[number];
  * know.
  */
 type TosStatus = OpenEnum<KnownTosStatus>;
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+/** Response to the creation of an Entity: an {@link Entity} without `status`. */
 interface EntityCreated {
     /** Starts with `ent_`. */
     id: EntityId;
@@ -2863,27 +2922,27 @@ interface EntityCreated {
     email: string;
     /** An individual (verified by KYC) or a business (verified by KYB). */
     type: EntityType;
-    /** Where identity verification stands; a new Entity has `not_started`. */
+    /** Status of identity verification; a new Entity has `not_started`. */
     kycStatus: KycStatus;
-    /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+    /** Status of the terms of service; a new Entity has `not_started`. */
     tosStatus: TosStatus;
-    /** Share this link with the Entity: there it completes identity verification. */
+    /** Link where the Entity completes identity verification; share it with the Entity. */
     kycLink: string;
-    /** Share this link with the Entity: there it accepts the terms of service. */
+    /** Link where the Entity accepts the terms of service; share it with the Entity. */
     tosLink: string;
     /** ISO 8601 date-time, UTC. */
     createdAt: string;
 }
-/** An individual or a business on whose behalf Accounts are held. */
+/** An individual or a business that holds Accounts. */
 interface Entity extends EntityCreated {
     /** Whether the Entity is active. */
     status: EntityStatus;
 }
 /** Input for creating an Entity. */
 interface EntityCreateInput {
-    /** Where the Entity is reached. */
+    /** Email address of the Entity. */
     email: string;
-    /** The name of a person. */
+    /** The name of an individual. */
     fullName?: string | undefined;
     /** The name of a business. */
     businessName?: string | undefined;
@@ -2894,7 +2953,7 @@ declare const chains: readonly ["ethereum", "base", "arbitrum", "optimism", "pol
 type KnownChain = (typeof chains)[number];
 /** One of the documented chains, or a new one that this version does not know. */
 type Chain = OpenEnum<KnownChain>;
-/** The configuration of the Platform. The document names no call that reads it. */
+/** The configuration of the Platform. The API reference names no call that reads it. */
 interface Settings {
     /** When true, new Accounts are configured to earn yield on idle balances. */
     autoEarnEnabled: boolean;
@@ -2931,7 +2990,7 @@ declare const accountStatuses: readonly ["active", "inactive"];
 type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+/** Response to the creation of an Account: fewer fields than an {@link Account}. */
 interface AccountCreated {
     /** Starts with `acc_`. */
     id: AccountId;
@@ -3044,175 +3103,10 @@ interface Iban {
     createdAt: string;
 }
 
-/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
-type TransferId = `txfr_${string}`;
-declare const transferTypes: readonly ["book", "wire", "on_chain"];
-/** The documented types of a Transfer. @useDeclaredType */
-type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
-type TransferType = OpenEnum<KnownTransferType>;
-declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
-/** The documented statuses of a Transfer. @useDeclaredType */
-type KnownTransferStatus = (typeof transferStatuses)[number];
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
-type TransferStatus = OpenEnum<KnownTransferStatus>;
-declare const transferDirections: readonly ["outgoing", "incoming"];
-/** The documented directions of a Transfer. @useDeclaredType */
-type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
-type TransferDirection = OpenEnum<KnownTransferDirection>;
-/**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
- */
-interface TransferCreated {
-    /** Starts with `txfr_`. */
-    id: TransferId;
-    /** An accepted Transfer is `pending`. */
-    status: TransferStatus;
-    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-    type: TransferType;
-    /** ISO 8601 date-time, UTC. */
-    createdAt: string;
-}
-/** A movement of funds from an Account to another Account or to a Counterparty. */
-interface Transfer extends TransferCreated {
-    /** The Account that the money leaves. */
-    sourceAccountId: AccountId;
-    /** The Account that the money reaches; present for book transfers. */
-    destinationAccountId?: AccountId | null | undefined;
-    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-    counterpartyId?: CounterpartyId | null | undefined;
-    /** A decimal string. */
-    amount: string;
-    /** `USDC` unless another was asked for. */
-    currency: string;
-    /** `outgoing` or `incoming`. */
-    direction: TransferDirection;
-    /** The text that was given at creation. */
-    description?: string | null | undefined;
-}
-/**
- * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
- * one in a variable with `as const` or `satisfies TransferCreateInput`.
- */
-type TransferCreateInput = {
-    /** The Account that the money leaves. */
-    sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
-    amount: string;
-    /** Another Account of the Platform; then no `counterpartyId`. */
-    destinationAccountId: OneDestination<'accountId(text) or as const'>;
-    counterpartyId?: undefined;
-    /** Default: not sent; the platform takes `USDC`. */
-    currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
-    description?: string | undefined;
-} | {
-    /** The Account that the money leaves. */
-    sourceAccountId: IdFrom<'accountId(text) or as const'>;
-    /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
-    amount: string;
-    /** An external wallet or bank account; then no `destinationAccountId`. */
-    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
-    destinationAccountId?: undefined;
-    /** Default: not sent; the platform takes `USDC`. */
-    currency?: string | undefined;
-    /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
-    description?: string | undefined;
-};
-
-/** The id types, by what makes one of a text, or lets a literal be one. */
-interface Ways {
-    /** An Account's. */
-    'accountId(text) or as const': AccountId;
-    /** A Counterparty's. */
-    'counterpartyId(text) or as const': CounterpartyId;
-    /** An Entity's. */
-    'entityId(text) or as const': EntityId;
-    /** An IBAN's. */
-    'ibanId(text) or as const': IbanId;
-    /** A Transfer's. */
-    'transferId(text) or as const': TransferId;
-}
-/** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-type IdFrom<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'length'>);
-/** As {@link IdFrom}, of a payment's destination, which has no other beside it. */
-type OneDestination<Way extends keyof Ways> = Ways[Way] | (Ways[Way] & Pick<string, 'trim'>);
-
-/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
-type Integer = number | bigint;
-/** Hexadecimal text prefixed with `0x`, as in on-chain libraries. */
-type Hex = `0x${string}`;
-/** The documented values, and any other string that the platform may send one day. */
-type OpenEnum<Known extends string> = Known | (string & {});
-/** Free-form key/value data. */
-type Metadata = Record<string, unknown>;
-
-/**
- * A status, headers and a body text, not yet on any wire.
- * @inline
- */
-interface Reply {
-    /** The HTTP status. */
-    status: number;
-    /** Headers by name. */
-    headers: Record<string, string>;
-    /** The text of the body; null when there is none. */
-    body: string | null;
-}
-/** What a door has to show to the caller. */
-type SandboxAnswer = ({
-    /**
-     * The whole reply; its headers and half of its body and then an end; the same and then
-     * silence.
-     */
-    kind: 'complete' | 'truncated' | 'stalled';
-} & Reply) | {
-    /** The connection breaks. */
-    kind: 'reset';
-} | {
-    /** Nothing happens until the caller gives up. */
-    kind: 'hang';
-};
-
-/** The two credentials that a sandbox accepts. */
-interface SandboxCredentials {
-    /** For versioned endpoints. */
-    readonly apiKey: string;
-    /** For the instruction and transaction endpoints. */
-    readonly jwt: string;
-}
-
-/**
- * The rows of one noun in the order of their creation. A row's position is the number in its id, so
- * it never changes and is never given away again, which is what makes cursors stable under
- * insertion, deletion and a restart.
- */
-declare class Table<Prefix extends string, Row extends {
-    readonly id: `${Prefix}${string}`;
-}> {
-    #private;
-    constructor(prefix: Prefix, noun: string, next: () => number);
-    /** Adds the row that `make` returns for the next id. */
-    add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made;
-    /** Takes these rows in place of its own. Their ids are the prefix and a number. */
-    replace(rows: readonly Row[]): void;
-    find(id: string): Row | undefined;
-    /** @throws SandboxError with status 404 when there is no such row. */
-    get(id: string): Row;
-    /** @throws SandboxError with status 404 when there is no such row. */
-    remove(id: string): Row;
-    /** Positions and rows after a position, oldest first. */
-    after(position: number): Generator<[position: number, row: Row]>;
-    /** Every row, oldest first. */
-    all(): Row[];
-}
-
 declare const executionStatuses: readonly ["Deactivated"];
-/** The one execution status that the document names; others exist. @useDeclaredType */
+/** The one documented execution status; others exist. @useDeclaredType */
 type KnownExecutionStatus = (typeof executionStatuses)[number];
-/** `Deactivated`, or one that the document does not name. */
+/** `Deactivated`, or one that the API reference does not name. */
 type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** How often an Instruction has run, and when it last did. */
 interface ExecutionState {
@@ -3302,9 +3196,9 @@ interface InstructionBuildInput {
 }
 
 declare const transactionStatuses: readonly ["Success"];
-/** The one transaction status that the document names; others exist. @useDeclaredType */
+/** The one documented transaction status; others exist. @useDeclaredType */
 type KnownTransactionStatus = (typeof transactionStatuses)[number];
-/** `Success`, or one that the document does not name. */
+/** `Success`, or one that the API reference does not name. */
 type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** One on-chain transaction of an Instruction. */
 interface Transaction {
@@ -3337,6 +3231,83 @@ interface Transaction {
     /** `Success` is the one documented value. */
     transactionStatus: TransactionStatus;
 }
+
+/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
+type TransferId = `txfr_${string}`;
+declare const transferTypes: readonly ["book", "wire", "on_chain"];
+/** The documented types of a Transfer. @useDeclaredType */
+type KnownTransferType = (typeof transferTypes)[number];
+/** One of the documented types of a Transfer, or a new one that this version does not know. */
+type TransferType = OpenEnum<KnownTransferType>;
+declare const transferStatuses: readonly ["pending", "processing", "completed", "failed", "cancelled"];
+/** The documented statuses of a Transfer. @useDeclaredType */
+type KnownTransferStatus = (typeof transferStatuses)[number];
+/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+type TransferStatus = OpenEnum<KnownTransferStatus>;
+declare const transferDirections: readonly ["outgoing", "incoming"];
+/** The documented directions of a Transfer. @useDeclaredType */
+type KnownTransferDirection = (typeof transferDirections)[number];
+/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+type TransferDirection = OpenEnum<KnownTransferDirection>;
+/**
+ * Response to the creation of a Transfer: fewer fields than a {@link Transfer}.
+ */
+interface TransferCreated {
+    /** Starts with `txfr_`. */
+    id: TransferId;
+    /** An accepted Transfer is `pending`. */
+    status: TransferStatus;
+    /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+    type: TransferType;
+    /** ISO 8601 date-time, UTC. */
+    createdAt: string;
+}
+/** A movement of funds from an Account to another Account or to a Counterparty. */
+interface Transfer extends TransferCreated {
+    /** The Account that the money leaves. */
+    sourceAccountId: AccountId;
+    /** The Account that the money reaches; present for book transfers. */
+    destinationAccountId?: AccountId | null | undefined;
+    /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+    counterpartyId?: CounterpartyId | null | undefined;
+    /** A decimal string. */
+    amount: string;
+    /** `USDC` unless the creation named another. */
+    currency: string;
+    /** `outgoing` or `incoming`. */
+    direction: TransferDirection;
+    /** The description that was given at creation. */
+    description?: string | null | undefined;
+}
+/**
+ * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
+ * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ */
+type TransferCreateInput = {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** Another Account of the Platform; then no `counterpartyId`. */
+    destinationAccountId: OneDestination<'accountId(text) or as const'>;
+    counterpartyId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+} | {
+    /** The Account that the money leaves. */
+    sourceAccountId: IdFrom<'accountId(text) or as const'>;
+    /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+    amount: string;
+    /** An external wallet or bank account; then no `destinationAccountId`. */
+    counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
+    destinationAccountId?: undefined;
+    /** Default: not sent; the platform takes `USDC`. */
+    currency?: string | undefined;
+    /** Your own unique reference, by which `reconcile` finds the Transfer. */
+    description?: string | undefined;
+};
 
 /**
  * Where the sandbox takes the time from: a function, or an object such as `Date`. With `setTimeout`
@@ -4081,11 +4052,11 @@ declare class Sandbox {
      * sees.
      * @throws the signal's reason when it aborts during a `delay` fault.
      */
-    handle(request: SandboxRequest): Promise<SandboxAnswer>;
+    handle(request: SandboxRequest): Promise<SandboxReply>;
 }
 
-export { SandboxSettings as G, SandboxTransactions as J, SandboxTransfers as K, Sandbox as S, SandboxAccounts as d, SandboxCounterparties as h, SandboxEntities as k, SandboxIbans as s, SandboxInstructions as w };
-export type { Account as A, BuiltInstruction as B, Counterparty as C, SandboxRecords as D, Entity as E, SandboxRequest as F, SandboxState as H, Iban as I, Settings as L, Transfer as M, Transaction as T, Instruction as a, SandboxAccountInput as b, SandboxAccountUpdate as c, SandboxAnswer as e, SandboxClientOptions as f, SandboxClock as g, SandboxCounterpartyInput as i, SandboxCredentials as j, SandboxEntityUpdate as l, SandboxExecution as m, SandboxFault as n, SandboxFaultMoment as o, SandboxFaultRule as p, SandboxFaults as q, SandboxIbanInput as r, SandboxInstructionFromBuilt as t, SandboxInstructionFromInput as u, SandboxInstructionInput as v, SandboxLogEntry as x, SandboxOperation as y, SandboxOptions as z };
+export { SandboxSettings as G, SandboxTransactions as J, SandboxTransfers as K, Sandbox as S, SandboxAccounts as d, SandboxCounterparties as g, SandboxEntities as j, SandboxIbans as r, SandboxInstructions as v };
+export type { Account as A, BuiltInstruction as B, Counterparty as C, SandboxReply as D, Entity as E, SandboxRequest as F, SandboxState as H, Iban as I, Settings as L, Transfer as M, Transaction as T, Instruction as a, SandboxAccountInput as b, SandboxAccountUpdate as c, SandboxClientOptions as e, SandboxClock as f, SandboxCounterpartyInput as h, SandboxCredentials as i, SandboxEntityUpdate as k, SandboxExecution as l, SandboxFault as m, SandboxFaultMoment as n, SandboxFaultRule as o, SandboxFaults as p, SandboxIbanInput as q, SandboxInstructionFromBuilt as s, SandboxInstructionFromInput as t, SandboxInstructionInput as u, SandboxLogEntry as w, SandboxOperation as x, SandboxOptions as y, SandboxRecords as z };
 
 // sandbox/server.d.ts
 import { SandboxCredentials, Sandbox } from './index.js';
