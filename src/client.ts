@@ -3,7 +3,7 @@ import type { Clock } from './calls/clock.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
-  inEnvironment,
+  addEnvironment,
   readEnvironment,
   requirePlain,
   resolveOptions,
@@ -15,7 +15,7 @@ import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
-import { requestCall, type AnyRequest } from './resources/request.ts';
+import { createRequestCall, type AnyRequest } from './resources/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
@@ -23,17 +23,17 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** One API's credential, and what holds its calls back after a 429. */
-interface Entrance {
+/** Per-API state: its credential and its rate limiter. */
+interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
 }
 
-/** What a clone has in common with the client that it was made from. */
-interface Shared {
+/** State that a clone shares with its client. */
+interface SharedState {
   readonly budget: RetryBudget;
-  readonly versioned: Entrance;
-  readonly root: Entrance;
+  readonly versioned: ApiState;
+  readonly root: ApiState;
   readonly environment: ClientOptions;
 }
 
@@ -69,7 +69,7 @@ export class PaymentsClient {
 
   readonly #options: ClientOptions;
   readonly #urls: { readonly baseUrl: string; readonly rootUrl: string };
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #versioned: RequestPipeline;
   readonly #root: RequestPipeline;
 
@@ -79,24 +79,26 @@ export class PaymentsClient {
    */
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();
-    const from = inherited.get(options);
+    const inherited = inheritedState.get(options);
     requirePlain(options);
-    const environment = from?.environment ?? readEnvironment();
+    const environment = inherited?.environment ?? readEnvironment();
     this.#options = { ...options };
-    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(inEnvironment(environment, options));
+    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(
+      addEnvironment(environment, options),
+    );
     const { baseUrl, clock } = common;
     this.#urls = { baseUrl, rootUrl };
     const {
       budget = new RetryBudget(),
-      versioned = entrance('apiKey', apiKey, clock),
-      root = entrance('jwt', jwt, clock),
-    } = from ?? {};
+      versioned = createApiState('apiKey', apiKey, clock),
+      root = createApiState('jwt', jwt, clock),
+    } = inherited ?? {};
     this.#shared = { budget, versioned, root, environment };
     const credentials = [versioned.credential, root.credential].filter(
-      (each) => each !== undefined,
+      (credential) => credential !== undefined,
     );
     const setup = { ...common, budget, credentials };
-    // The whole question of key or JWT, v0 or root: two transports, and each resource knows one.
+    // A pipeline decides between key and JWT, v0 and root; each resource has one.
     this.#versioned = new RequestPipeline({ ...setup, credentialKind: 'apiKey', ...versioned });
     this.#root = new RequestPipeline({
       ...setup,
@@ -112,8 +114,8 @@ export class PaymentsClient {
     this.settings = new PlatformSettings(this.#versioned);
     this.instructions = new Instructions(this.#root);
     this.transactions = new Transactions(this.#root);
-    const nouns: readonly unknown[] = Object.values(this);
-    for (const target of [this, ...nouns]) bindMethods(target as object);
+    const resources: readonly unknown[] = Object.values(this);
+    for (const target of [this, ...resources]) bindMethods(target as object);
     // For `console.log`. As a method it would have a computed name, and bundlers keep a class with one.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
@@ -122,7 +124,7 @@ export class PaymentsClient {
 
   /**
    * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
-   * takes a credential off. It shares the retry budget, and a token whose source is unchanged.
+   * removes a credential. It shares the retry budget, and a token if its source is unchanged.
    * @throws {@link ConfigurationError} as the constructor does
    * @example
    * ```ts
@@ -135,16 +137,16 @@ export class PaymentsClient {
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
     const merged: ClientOptions = { ...this.#options, ...dropUndefined(options) };
-    const same = (...names: (keyof ClientOptions)[]): boolean =>
+    const isUnchanged = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root, environment } = this.#shared;
-    inherited.set(merged, {
+    inheritedState.set(merged, {
       budget,
       environment,
-      ...(same('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
-      ...(same('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
+      ...(isUnchanged('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
+      ...(isUnchanged('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
     });
-    return clientOf(merged);
+    return createClient(merged);
   }
 
   /**
@@ -161,8 +163,8 @@ export class PaymentsClient {
    * ```
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {
-    const transport = request?.api === 'root' ? this.#root : this.#versioned;
-    return transport.call(requestCall(request, transport.redact), options);
+    const pipeline = request?.api === 'root' ? this.#root : this.#versioned;
+    return pipeline.call(createRequestCall(request, pipeline.redact), options);
   }
 
   /** The two URLs of this client; contains no secret. */
@@ -172,9 +174,9 @@ export class PaymentsClient {
 }
 
 /** Outside of the class, because the build renames a class that uses its own name (`_PaymentsClient`). */
-const clientOf = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
+const createClient = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
-/** So that a method works by itself, as in `const { create } = payments.transfers`. */
+/** Lets a method work by itself, as in `const { create } = payments.transfers`. */
 function bindMethods(target: object): void {
   for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(target))) {
     const method: unknown = Reflect.get(target, name);
@@ -184,14 +186,14 @@ function bindMethods(target: object): void {
   }
 }
 
-const entrance = (
+const createApiState = (
   kind: CredentialKind,
   source: CredentialSource | undefined,
   clock: Required<Clock>,
-): Entrance => ({
+): ApiState => ({
   credential: source === undefined ? undefined : new Credential(kind, source, clock),
   rateLimiter: new RateLimiter(clock),
 });
 
-/** State that a clone inherits, keyed by its options so that printing them does not show it. */
-const inherited = new WeakMap<ClientOptions, Partial<Shared>>();
+/** State that a clone inherits, keyed by its options: printing the options does not show it. */
+const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();

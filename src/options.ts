@@ -62,7 +62,7 @@ export interface ClientOptions {
    * @default 2
    */
   maxRetries?: number | undefined;
-  /** Headers for every request. `authorization` is not among them: the credentials set it. */
+  /** Headers for every request, except `authorization`, which the credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
@@ -88,49 +88,49 @@ export interface ClientOptions {
    */
   idempotencyHeader?: string | null | undefined; // docs/gaps.md, row 51
   /**
-   * Whether the JSON of a refusal is the platform's own. A write refused in another form is
-   * `unknown`: a proxy may have answered. @default an object with strings in `error` and `code`
+   * Whether the JSON of an error response is the platform's. A write rejected in another form is
+   * `unknown`: a proxy may have responded. @default an object with the strings `error` and `code`
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
   /**
-   * Where `transfers.createOnce` writes down what it does: one of `payments-platform-sdk/journals`,
+   * Where `transfers.createOnce` records its payments: one of `payments-platform-sdk/journals`,
    * or your own.
    */
   journal?: Journal | undefined;
   /**
-   * For `transfers.createOnce`: how long a request that has left may still take effect, in
-   * milliseconds; longer than your processes may stand still. @default 300000
+   * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
+   * milliseconds; longer than your processes may be suspended. @default 300000
    */
   gracePeriod?: number | undefined; // docs/gaps.md, row 61
   /**
-   * Permits http to a host that is not loopback, for a sandbox in a container: whoever is on the way
-   * reads the credentials. @default false
+   * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
+   * the credentials. @default false
    */
   allowHttp?: boolean | undefined;
   /** Time and timers, for tests. @default the system's */
   clock?: Clock | undefined;
 }
 
-const url = (end: string, allowHttp: unknown): OptionCheck =>
-  checkBy((given) =>
-    given === undefined ? undefined : urlProblem(given, end, allowHttp === true),
+const checkUrl = (end: string, allowHttp: unknown): OptionCheck =>
+  checkBy((value) =>
+    value === undefined ? undefined : urlProblem(value, end, allowHttp === true),
   );
 
-const credential = (kind: CredentialKind): OptionCheck =>
+const checkCredential = (kind: CredentialKind): OptionCheck =>
   checkBy((source) =>
     source === undefined || source === null || typeof source === 'function'
       ? undefined
       : credentialProblem(kind, source),
   );
 
-function keyHeaderProblem(name: unknown): string | undefined {
+function describeKeyHeaderProblem(name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name !== 'string' || !headerName.test(name)) {
     return 'expected a header name, such as Idempotency-Key';
   }
-  // Such a header would be overwritten on the way, and a creation sent again without its key.
-  const taken = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
-  return taken.includes(name.toLowerCase())
+  // The pipeline overwrites these headers, and would send a creation again without its key.
+  const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
+  return reservedNames.includes(name.toLowerCase())
     ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
     : undefined;
 }
@@ -138,7 +138,7 @@ function keyHeaderProblem(name: unknown): string | undefined {
 const isClock = (clock: unknown): boolean =>
   hasFunctions(clock, ['now', 'setTimeout', 'clearTimeout']);
 
-const hookRules: OptionChecks<Hooks> = {
+const hookChecks: OptionChecks<Hooks> = {
   onRequest: callable,
   onResponse: callable,
   onRetry: callable,
@@ -146,12 +146,12 @@ const hookRules: OptionChecks<Hooks> = {
   onDrift: callable,
 };
 
-const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
-  baseUrl: url('/v0', allowHttp),
-  rootUrl: url('', allowHttp),
+const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
+  baseUrl: checkUrl('/v0', allowHttp),
+  rootUrl: checkUrl('', allowHttp),
   allowHttp: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
-  apiKey: credential('apiKey'),
-  jwt: credential('jwt'),
+  apiKey: checkCredential('apiKey'),
+  jwt: checkCredential('jwt'),
   timeout: milliseconds,
   totalTimeout: milliseconds,
   maxRetries: retries,
@@ -163,9 +163,9 @@ const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions>
     (value) => value === 'strict' || value === 'report',
   ),
   hooks: (value, at, issues) => {
-    if (value !== undefined) fields(hookRules)(value, at, issues);
+    if (value !== undefined) fields(hookChecks)(value, at, issues);
   },
-  idempotencyHeader: checkBy(keyHeaderProblem),
+  idempotencyHeader: checkBy(describeKeyHeaderProblem),
   isErrorBody: callable,
   journal: journalCheck(),
   gracePeriod: milliseconds,
@@ -175,7 +175,7 @@ const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions>
   ),
 });
 
-/** The options that have an environment variable, with it. */
+/** The environment variable of each option that has one. */
 const variables: Readonly<Record<string, string>> = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
@@ -184,17 +184,17 @@ const variables: Readonly<Record<string, string>> = {
 } satisfies Partial<Record<keyof ClientOptions, string>>;
 
 /**
- * Throws ConfigurationError for options whose fields a copy would not have: a payment must not go out
- * with another tenant's key, which the environment or the client before has.
+ * Throws ConfigurationError for options that are no plain object, because a copy would lose their fields: a
+ * payment must not use another tenant's key, from the environment or the cloned client.
  */
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
-  throw rejection([
+  throw configurationError([
     `Invalid options: ${told('expected a plain object, such as { baseUrl, apiKey }', options)}.`,
   ]);
 }
 
-/** What the environment says; read once, so that a client does not change behind one's back. */
+/** Reads the options of the environment, once: a later change of it does not change a client. */
 export const readEnvironment = (): ClientOptions =>
   Object.fromEntries(
     Object.entries(variables).flatMap(([name, variable]) => {
@@ -204,61 +204,64 @@ export const readEnvironment = (): ClientOptions =>
     }),
   );
 
-/** Fills in the environment. Its root goes with its base only: no JWT for another platform may go there. */
-export const inEnvironment = (environment: ClientOptions, own: ClientOptions): ClientOptions => ({
+/** Adds the environment's options. Its root URL needs its base URL: no JWT may go to another platform. */
+export const addEnvironment = (
+  environment: ClientOptions,
+  options: ClientOptions,
+): ClientOptions => ({
   ...environment,
-  ...(own.baseUrl === undefined ? {} : { rootUrl: undefined }),
-  ...dropUndefined(own),
+  ...(options.baseUrl === undefined ? {} : { rootUrl: undefined }),
+  ...dropUndefined(options),
 });
 
-/** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
+/** Checks every option. Throws ConfigurationError, which names each invalid option and never its value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: Issue[] = [];
-  fields(optionsRules(options))(options, 'options', issues);
-  const wrong = issues.map(({ path, message }) => {
+  fields(clientOptionChecks(options))(options, 'options', issues);
+  const problems = issues.map(({ path, message }) => {
     const name = path.slice('options.'.length);
     const value: unknown = Reflect.get(options, name);
     return `Invalid ${placeOf(name, variables[name], value)}: ${sentences(message)}`;
   });
   const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {
-    wrong.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);
+    problems.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);
   }
   if ((apiKey ?? jwt ?? undefined) === undefined) {
-    wrong.push(
+    problems.push(
       `No credential: pass the option apiKey (${variables['apiKey']}), or for instructions and transactions jwt (${variables['jwt']}).`,
     );
   }
-  const common = lowerCased(options.headers);
+  const commonHeaders = lowerCased(options.headers);
   if (
-    wrong.length === 0 &&
+    problems.length === 0 &&
     idempotencyHeader &&
-    Object.hasOwn(common, idempotencyHeader.toLowerCase())
+    Object.hasOwn(commonHeaders, idempotencyHeader.toLowerCase())
   ) {
-    wrong.push(
-      `Invalid option headers: holds ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
+    problems.push(
+      `Invalid option headers: contains ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
     );
   }
-  if (wrong.length > 0) throw rejection(wrong);
+  if (problems.length > 0) throw configurationError(problems);
   const clock = clockFrom(options.clock);
-  for (const [name, few] of Object.entries(fewMilliseconds)) {
-    const ms = options[name as keyof typeof fewMilliseconds] ?? Number.POSITIVE_INFINITY;
-    if (ms <= few) {
+  for (const [name, threshold] of Object.entries(secondsThresholds)) {
+    const ms = options[name as keyof typeof secondsThresholds] ?? Number.POSITIVE_INFINITY;
+    if (ms <= threshold) {
       warn(
         `payments-platform-sdk: the option ${name} is ${ms} milliseconds; were seconds meant?\nFor ${ms} seconds write ${ms}_000.`,
       );
     }
   }
-  const versioned = withoutSlash(baseUrl);
+  const versionedUrl = withoutSlash(baseUrl);
   return {
-    baseUrl: versioned,
-    rootUrl: withoutSlash(options.rootUrl ?? versioned.slice(0, versioned.lastIndexOf('/'))),
+    baseUrl: versionedUrl,
+    rootUrl: withoutSlash(options.rootUrl ?? versionedUrl.slice(0, versionedUrl.lastIndexOf('/'))),
     apiKey: apiKey ?? undefined,
     jwt: jwt ?? undefined,
     timeout: options.timeout ?? 30_000,
     totalTimeout: options.totalTimeout ?? 120_000,
     maxRetries: options.maxRetries ?? 2,
-    headers: common,
+    headers: commonHeaders,
     fetch: options.fetch,
     getWithBody: options.getWithBody,
     validation: options.validation ?? 'strict',
@@ -271,14 +274,14 @@ export function resolveOptions(options: ClientOptions) {
   };
 }
 
-/** So much is meant as seconds: no platform answers so soon, and a payment made twice costs more than a wait. */
-const fewMilliseconds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
+/** Up to here, a value was probably meant in seconds: no platform responds within so few milliseconds. */
+const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
-/** As the document has it: a message and a code. */
+/** The error body of the API reference: a message and a code. */
 const isDocumentedErrorBody = (body: unknown): boolean =>
   isObject(body) &&
   typeof Reflect.get(body, 'error') === 'string' &&
   typeof Reflect.get(body, 'code') === 'string';
 
-const rejection = (wrong: readonly string[]): ConfigurationError =>
-  new ConfigurationError(redactor([])(wrong.join('\n')), { outcome: 'not_sent' });
+const configurationError = (problems: readonly string[]): ConfigurationError =>
+  new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });

@@ -1,6 +1,6 @@
 import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { join, mostIssues } from '../internal/issues.ts';
-import { withoutMessage } from '../schemas/primitives.ts';
+import { withoutMessage } from '../internal/zod-message.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 
 /** The little that is asked of a schema here, so that no zod type spreads through the code. */

@@ -3,7 +3,7 @@ import type { AccountId } from '../schemas/account.ts';
 import type { CounterpartyId } from '../schemas/counterparty.ts';
 import type { EntityId } from '../schemas/entity.ts';
 import type { IbanId } from '../schemas/iban.ts';
-import { idProblem, type IdPrefix } from '../schemas/ids.ts';
+import { describeIdProblem, type IdPrefix } from '../internal/id-format.ts';
 import type { TransferId } from '../schemas/transfer.ts';
 import { told } from './arguments.ts';
 
@@ -47,7 +47,7 @@ export const ibanId = (text: string): IbanId => checked('iban_', text);
 export const transferId = (text: string): TransferId => checked('txfr_', text);
 
 function checked<Prefix extends IdPrefix>(prefix: Prefix, text: unknown): `${Prefix}${string}` {
-  const rule = idProblem(prefix, text);
+  const rule = describeIdProblem(prefix, text);
   if (rule === undefined) return text as `${Prefix}${string}`;
   const message = told(rule, text);
   throw new ValidationError(`${message}.`, {

@@ -1,7 +1,8 @@
 import { isObject } from '../internal/guards.ts';
 import * as z from 'zod/mini';
 import type { Validator } from './arguments.ts';
-import { withoutMessage, type Schema } from '../schemas/primitives.ts';
+import { withoutMessage } from '../internal/zod-message.ts';
+import type { Schema } from '../schemas/primitives.ts';
 
 const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 

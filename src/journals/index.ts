@@ -1,5 +1,5 @@
 /**
- * Journals: where `transfers.createOnce` writes down what it is about to do.
+ * Journals: where `transfers.createOnce` records what it is about to do.
  *
  * @module payments-platform-sdk/journals
  */

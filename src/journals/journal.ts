@@ -1,6 +1,6 @@
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
-/** What every entry holds. */
+/** Fields of every entry. */
 interface CommonEntry {
   /** The payment; without credentials. */
   readonly input: OnceInput;
@@ -8,7 +8,7 @@ interface CommonEntry {
   readonly platform: string;
 }
 
-/** What an entry keeps of the call that claimed the payment. */
+/** Fields of the call that claimed the payment. */
 interface ClaimedEntry extends CommonEntry {
   /** Id of the claiming call; unique. */
   readonly claimId: string;
@@ -44,7 +44,7 @@ export interface PaidEntry extends CommonEntry {
   readonly transferId: TransferId;
   /** Time of this entry, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** Who recorded it by `transfers.resolveOnce`; absent when a call did. */
+  /** Operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
   readonly resolvedBy?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface PaidEntry extends CommonEntry {
 export interface NotPaidEntry extends CommonEntry {
   /** Decided. */
   readonly state: 'not_paid';
-  /** Who recorded it. */
+  /** Operator who recorded it. */
   readonly resolvedBy?: string | undefined;
   /** Time of the decision, in milliseconds by the journal's clock. */
   readonly resolvedAt: number;
@@ -60,11 +60,11 @@ export interface NotPaidEntry extends CommonEntry {
   readonly firstClaimedAt: number;
 }
 
-/** What a journal holds of one payment: plain JSON. */
+/** Entry of one payment in a journal: plain JSON. */
 export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 
 /**
- * Where `transfers.createOnce` writes down what it is about to do, shared by every process that pays.
+ * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
  * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
  * @example
  * ```ts
@@ -97,7 +97,7 @@ export interface Journal {
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean>;
-  /** The time in milliseconds, by one clock for all who share the entry of this reference. */
+  /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
   now(reference: string): Promise<number>;
   /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
   readonly forgets?: boolean;

@@ -32,7 +32,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>
   entry && { ...entry, input: { ...entry.input } };
 
-/** Compares field by field: to compare strings, as the other stores do, takes several times as long. */
+/** Compares field by field, because comparing strings, as the other stores do, takes several times as long. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   (isObject(one) &&

@@ -46,16 +46,16 @@ export function postgresJournal(
     forgets?: boolean | undefined;
   } = {},
 ): Journal {
-  const rows = async (text: string, ...values: string[]): Promise<PostgresRows> => {
-    const result = await query(text, values);
+  const queryRows = async (sql: string, ...values: string[]): Promise<PostgresRows> => {
+    const result = await query(sql, values);
     return 'rows' in result ? result.rows : result;
   };
-  const any = async (text: string, ...values: string[]): Promise<boolean> =>
-    (await rows(`${text} RETURNING reference`, ...values)).length === 1;
+  const hasChanged = async (sql: string, ...values: string[]): Promise<boolean> =>
+    (await queryRows(`${sql} RETURNING reference`, ...values)).length === 1;
   return {
     forgets,
     read: async (reference) => {
-      const [row] = await rows(
+      const [row] = await queryRows(
         'SELECT entry FROM payments_journal WHERE reference = $1',
         reference,
       );
@@ -64,25 +64,25 @@ export function postgresJournal(
     swap: async (reference, before, after) => {
       if (before === undefined) {
         if (after === undefined) {
-          const text = 'SELECT reference FROM payments_journal WHERE reference = $1';
-          return (await rows(text, reference)).length === 0;
+          const sql = 'SELECT reference FROM payments_journal WHERE reference = $1';
+          return (await queryRows(sql, reference)).length === 0;
         }
-        const text =
+        const sql =
           'INSERT INTO payments_journal (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING';
-        return any(text, reference, serializeEntry(after));
+        return hasChanged(sql, reference, serializeEntry(after));
       }
       if (after === undefined) {
-        const text = 'DELETE FROM payments_journal WHERE reference = $1 AND entry = $2';
-        return any(text, reference, serializeEntry(before));
+        const sql = 'DELETE FROM payments_journal WHERE reference = $1 AND entry = $2';
+        return hasChanged(sql, reference, serializeEntry(before));
       }
-      const text =
+      const sql =
         'UPDATE payments_journal SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2';
-      return any(text, reference, serializeEntry(before), serializeEntry(after));
+      return hasChanged(sql, reference, serializeEntry(before), serializeEntry(after));
     },
     now: async () => {
       // now() would be the start of a transaction.
-      const text = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
-      const [row] = await rows(text);
+      const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+      const [row] = await queryRows(sql);
       return Number(row?.['now']);
     },
   };

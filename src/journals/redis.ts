@@ -3,13 +3,13 @@ import { parseEntry, serializeEntry, type Journal } from './journal.ts';
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 export type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
 
-const swap = `local entry = redis.call('GET', KEYS[1]) or ''
+const swapScript = `local entry = redis.call('GET', KEYS[1]) or ''
 if entry ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 return 1`;
 
 // A cluster sends TIME to any of its nodes, and their clocks differ: the key selects one.
-const time = "return redis.call('TIME')";
+const timeScript = "return redis.call('TIME')";
 
 /**
  * A journal in Redis or Valkey, under `payments:journal:…`. It needs `appendonly yes`, `appendfsync
@@ -38,11 +38,11 @@ export function redisJournal(
     forgets?: boolean | undefined;
   } = {},
 ): Journal {
-  const key = (reference: string): string => `payments:journal:${reference}`;
+  const keyOf = (reference: string): string => `payments:journal:${reference}`;
   return {
     forgets,
     read: async (reference) => {
-      const stored = await command('GET', key(reference));
+      const stored = await command('GET', keyOf(reference));
       if (stored === null || stored === undefined) return undefined;
       if (typeof stored !== 'string')
         throw new Error('Redis returned an entry that is not a string.');
@@ -51,17 +51,17 @@ export function redisJournal(
     swap: async (reference, before, after) => {
       const reply = await command(
         'EVAL',
-        swap,
+        swapScript,
         '1',
-        key(reference),
+        keyOf(reference),
         serializeEntry(before),
         serializeEntry(after),
       );
-      if (reply !== 0 && reply !== 1) throw new Error('Redis returned another reply than 0 or 1.');
+      if (reply !== 0 && reply !== 1) throw new Error('Redis returned a reply other than 0 or 1.');
       return reply === 1;
     },
     now: async (reference) => {
-      const reply = await command('EVAL', time, '1', key(reference));
+      const reply = await command('EVAL', timeScript, '1', keyOf(reference));
       const [seconds, microseconds] = reply as [unknown, unknown];
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },

@@ -31,7 +31,7 @@ export class Accounts {
 
   /**
    * Creates an Account under an Entity, on the default chain of the Settings.
-   * @throws {@link ApiError} when the platform refuses it
+   * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -29,7 +29,7 @@ export class Entities {
 
   /**
    * Creates an Entity and starts its verification: share `kycLink` and `tosLink` with it.
-   * @throws {@link ApiError} when the platform refuses it
+   * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

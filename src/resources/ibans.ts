@@ -13,7 +13,7 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-// The document names no call that creates one: docs/gaps.md, row 25.
+// The API reference names no call that creates one: docs/gaps.md, row 25.
 /** Bank identifiers that accept deposits; the API has no call that creates one. */
 export class Ibans {
   readonly #api: RequestPipeline;

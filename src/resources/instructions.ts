@@ -24,7 +24,7 @@ export class Instructions {
 
   /**
    * Builds an instruction payload; nothing is put on chain by it.
-   * @throws {@link ApiError} when the platform refuses it
+   * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

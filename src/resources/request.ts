@@ -8,11 +8,11 @@ import { fields, checkBy, optionalCheck, type OptionChecks } from '../calls/opti
 import type { SchemaResult } from '../schemas/schema.ts';
 
 /**
- * A schema of zod, valibot, arktype or whatever else follows Standard Schema, to check an answer
- * with. It must be synchronous.
+ * A schema of zod, valibot, arktype or another library that follows Standard Schema, to check a
+ * response with. It must be synchronous.
  */
 export interface ResponseSchema<T> {
-  /** What Standard Schema asks for; your schema library has filled it in. */
+  /** The Standard Schema interface; your schema library provides it. */
   readonly '~standard': {
     /** The version of Standard Schema. */
     readonly version: 1;
@@ -62,19 +62,19 @@ const kinds: Readonly<Record<string, Kind>> = {
 const isMethod = (value: unknown): value is AnyRequest['method'] =>
   typeof value === 'string' && Object.hasOwn(kinds, value);
 
-/** The request as a call. What is wrong with it comes out when the call runs. */
-export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
+/** Makes a call of a request; the call checks it when it runs. */
+export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // `requestRules` refuse anything else before it is sent.
+    // `requestChecks` reject any other method before it is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
-      // The caller's own text, as errors and hooks tell of it.
+      // Errors and hooks show the caller's path.
       template: typeof path === 'string' ? redact(path).slice(0, 200) : '',
       resolve(issues) {
-        fields(requestRules())(request, '', issues);
+        fields(requestChecks())(request, '', issues);
         return path;
       },
     },
@@ -88,27 +88,27 @@ export function requestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> 
   };
 }
 
-/** What a server may take for a slash once it has decoded a path. */
+/** Strings that a server may decode to a slash. */
 const separator = /\/|%2f|%5c/i;
 
-/** The path is relative to the API's base and stays below it: no host, no query, no way up. */
-function pathProblem(path: unknown): string | undefined {
+/** A path is relative to the API's base and stays below it: no host, no query, no `..`. */
+function describePathProblem(path: unknown): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || path.startsWith('//')) {
     return 'expected a relative path that starts with one slash, such as "/transfers"';
   }
   if (!/^[\x21-\x7e]+$/.test(path) || /[?#\\]/.test(path)) {
-    return 'expected an encoded path without spaces, "?", "#" or "\\"; give query parameters in query';
+    return 'expected an encoded path without spaces, "?", "#" or "\\"; pass query parameters in query';
   }
   return path.split(separator).some((segment) => /^(\.|%2e){1,2}(;|$)/i.test(segment))
     ? 'expected a path without "." and ".." segments'
     : undefined;
 }
 
-const requestRules = (): OptionChecks<AnyRequest> => ({
+const requestChecks = (): OptionChecks<AnyRequest> => ({
   method: checkBy((value) =>
     isMethod(value) ? undefined : `expected one of ${Object.keys(kinds).join(', ')}`,
   ),
-  path: checkBy(pathProblem),
+  path: checkBy(describePathProblem),
   api: checkBy((value) =>
     value === 'versioned' || value === 'root'
       ? undefined
@@ -132,8 +132,8 @@ function fromStandardSchema<T>(schema: ResponseSchema<T>): Validator<T> {
       try {
         return toCheckResult(schema['~standard'].validate(value));
       } catch {
-        // Neither what the schema throws nor what it answers may hide what became of the call.
-        return refused([{ message: 'the schema threw an error', path: [] }]);
+        // A failing schema must not hide the outcome of the call.
+        return failedResult([{ message: 'the schema threw an error', path: [] }]);
       }
     },
   };
@@ -144,10 +144,12 @@ function toCheckResult<T>(
 ): ReturnType<Validator<T>['safeParse']> {
   if ('then' in result) {
     result.then(undefined, () => undefined);
-    return refused([{ message: 'the schema is asynchronous; pass a synchronous one', path: [] }]);
+    return failedResult([
+      { message: 'the schema is asynchronous; pass a synchronous one', path: [] },
+    ]);
   }
   if (result.issues === undefined) return { success: true, data: result.value };
-  return refused(
+  return failedResult(
     result.issues.map(({ message, path }) => ({
       message,
       path: (path ?? []).map((step) => (typeof step === 'object' ? step.key : step)),
@@ -155,6 +157,6 @@ function toCheckResult<T>(
   );
 }
 
-const refused = (
+const failedResult = (
   issues: readonly { message: string; path: readonly PropertyKey[] }[],
 ): { success: false; error: { issues: typeof issues } } => ({ success: false, error: { issues } });

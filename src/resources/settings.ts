@@ -9,7 +9,7 @@ import {
 } from '../schemas/settings.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-// The document names no call that reads it: docs/gaps.md, row 26.
+// The API reference names no call that reads it: docs/gaps.md, row 26.
 /** The configuration of the Platform; the API has no call that reads it. */
 export class PlatformSettings {
   readonly #api: RequestPipeline;
@@ -20,8 +20,8 @@ export class PlatformSettings {
   }
 
   /**
-   * Changes settings; what is absent stays as it is. `webhookUrl: null` disables webhooks.
-   * @throws {@link ApiError} when the platform refuses it
+   * Changes settings; omitted fields stay unchanged. `webhookUrl: null` disables webhooks.
+   * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -40,7 +40,7 @@ export class PlatformSettings {
         body: argument(settingsUpdateInputSchema(), patch),
         response: responseCheck(settingsSchema()),
         ifUnknown:
-          'the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them.',
+          'the Settings may have been changed, and cannot be read. Send the same change again, unless another process may have changed them.',
       },
       options,
     );

@@ -1,12 +1,9 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId, type Call } from '../calls/call.ts';
 import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/request-options.ts';
 import {
-  transferCreatedSchema,
-  transferCreateInputSchema,
   transferIdSchema,
   transferListQuerySchema,
   transferSchema,
@@ -23,11 +20,11 @@ import {
   createOnce,
   onceOptionNames,
   resolveOnce,
-  type OnceContext,
-  type OnceDefaults,
   type OnceOptions,
   type ResolveOptions,
 } from './transfers/create-once.ts';
+import { creationCall } from './transfers/creation-call.ts';
+import type { OnceContext } from './transfers/once-context.ts';
 import {
   reconcileTransfer,
   type ReconcileOptions,
@@ -35,26 +32,30 @@ import {
 } from './transfers/reconcile.ts';
 import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
 
-/** By options.body they would be sent, but the input of `reconcile` would not have them. */
-const inTheInput = 'set it in the input, where transfers.reconcile looks for it';
-const soughtByReconcile = { description: inTheInput, currency: inTheInput };
-
-// The document names no call that cancels one: docs/gaps.md, row 27.
+// The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
   readonly #api: RequestPipeline;
-  readonly #once: OnceDefaults;
+  readonly #once: OnceContext;
 
   /** @internal */
-  constructor(versioned: RequestPipeline, once: OnceDefaults) {
+  constructor(
+    versioned: RequestPipeline,
+    defaults: Omit<OnceContext, 'pipeline' | 'search' | 'get'>,
+  ) {
     this.#api = versioned;
-    this.#once = once;
+    this.#once = {
+      ...defaults,
+      pipeline: versioned,
+      search: (input, options) => this.reconcile(input, options),
+      get: (id, options) => this.get(id, options),
+    };
   }
 
   /**
    * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
    * last attempt provably had no effect, or with `idempotencyHeader`.
-   * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
+   * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
    * @example
    * ```ts
    * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
@@ -74,27 +75,11 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    return this.#api.call(this.#creation(input), options);
-  }
-
-  #creation(input: TransferCreateInput): Call<TransferCreated> {
-    return {
-      operation: 'transfers.create',
-      kind: 'once',
-      method: 'POST',
-      path: path`/transfers`,
-      body: argument(transferCreateInputSchema(), input),
-      belongsIn: soughtByReconcile,
-      optionNames: onceOptionNames,
-      response: responseCheck(transferCreatedSchema()),
-      acceptIf: hasId(transferIdSchema()),
-      ifUnknown:
-        'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
-    };
+    return this.#api.call({ ...creationCall(input), optionNames: onceOptionNames }, options);
   }
 
   /**
-   * Makes a payment once, whichever process calls it and however often; `input.description` is its
+   * Makes a payment once, for any number of calls and processes; `input.description` is its
    * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
    * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
    * @example
@@ -113,7 +98,7 @@ export class Transfers {
    * ```
    */
   createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
-    return runFromCallSite(() => createOnce(this.#onceContext(), input, options));
+    return runFromCallSite(() => createOnce(this.#once, input, options));
   }
 
   /**
@@ -140,24 +125,7 @@ export class Transfers {
     verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
     options?: ResolveOptions,
   ): Promise<void> {
-    return runFromCallSite(() => resolveOnce(this.#onceContext(), reference, verdict, options));
-  }
-
-  #onceContext(): OnceContext {
-    return {
-      ...this.#once,
-      api: this.#api,
-      transfers: this,
-      prepareCreate: (input, options, idempotencyKey) => {
-        const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
-        const call = { ...this.#creation(input), ifUnknown, idempotencyKey };
-        const prepared = this.#api.check(call, options);
-        return (totalTimeout, notAfter) => {
-          const within = { ...prepared, options: { ...prepared.options, totalTimeout } };
-          return this.#api.call({ ...call, notAfter, prepared: within }, undefined);
-        };
-      },
-    };
+    return runFromCallSite(() => resolveOnce(this.#once, reference, verdict, options));
   }
 
   /**
@@ -217,7 +185,7 @@ export class Transfers {
   /**
    * Polls a Transfer until it is `completed`, and resolves to it.
    * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
-   * out, which says nothing about the money
+   * out, which proves nothing about the money
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

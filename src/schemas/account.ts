@@ -1,16 +1,17 @@
 import * as z from 'zod/mini';
+import { createIdGuard } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
-import { idGuard, type IdFrom } from './ids.ts';
+import type { IdFrom } from './ids.ts';
 import {
   anyString,
-  closed,
-  idOf,
-  known,
-  lazy,
+  closedObject,
+  idSchema,
+  createGuard,
   metadata,
   metadataInput,
   pageQueryShape,
-  text,
+  stringInput,
   type Metadata,
   type OpenEnum,
   type PageQuery,
@@ -20,29 +21,29 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account; `accountId(text)` makes one of a `string`. */
 export type AccountId = `acc_${string}`;
-export const accountIdSchema = idOf<IdFrom<'accountId(text) or as const'>>('acc_');
-/** Tells whether a value is a well-formed Account id, and narrows it. */
-export const isAccountId: (value: unknown) => value is AccountId = idGuard('acc_');
+export const accountIdSchema = idSchema<IdFrom<'accountId(text) or as const'>>('acc_');
+/** Whether a value is a well-formed Account id; narrows it. */
+export const isAccountId: (value: unknown) => value is AccountId = createIdGuard('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /** The documented types of an Account. @useDeclaredType */
 export type KnownAccountType = (typeof accountTypes)[number];
 /** One of the documented types of an Account, or a new one that this version does not know. */
 export type AccountType = OpenEnum<KnownAccountType>;
-/** Tells whether an Account type is one that the document lists. */
+/** Whether the Account type is documented. */
 export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
-  known(accountTypes);
+  createGuard(accountTypes);
 
 export const accountStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Account. @useDeclaredType */
 export type KnownAccountStatus = (typeof accountStatuses)[number];
 /** One of the documented statuses of an Account, or a new one that this version does not know. */
 export type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** Tells whether an Account status is one that the document lists. */
+/** Whether the Account status is documented. */
 export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus =
-  known(accountStatuses);
+  createGuard(accountStatuses);
 
-/** What the platform answers when an Account has been created: fewer fields than an {@link Account}. */
+/** Response to the creation of an Account: fewer fields than an {@link Account}. */
 export interface AccountCreated {
   /** Starts with `acc_`. */
   id: AccountId;
@@ -117,7 +118,7 @@ export interface AccountCreateInput {
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({
-  name: z.optional(text('expected a display name as a string')),
+  name: z.optional(stringInput('expected a display name as a string')),
   metadata: z.optional(metadataInput()),
 });
 export const accountCreateInputShape = () => ({
@@ -125,7 +126,7 @@ export const accountCreateInputShape = () => ({
   ...accountUpdateInputShape(),
 });
 export const accountCreateInputSchema = lazy((): Schema<AccountCreateInput> =>
-  closed(accountCreateInputShape()),
+  closedObject(accountCreateInputShape()),
 );
 
 /** The fields of an Account to change; omitted fields stay unchanged. */
@@ -136,12 +137,12 @@ export interface AccountUpdateInput {
   metadata?: Metadata | undefined; // docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
-  closed(accountUpdateInputShape()),
+  closedObject(accountUpdateInputShape()),
 );
 
-// The document names no filter: docs/gaps.md, row 4.
+// The API reference names no filter: docs/gaps.md, row 4.
 /** Which Accounts to list; add a filter through `options.query`. */
 export interface AccountListQuery extends PageQuery {}
 export const accountListQuerySchema = lazy((): Schema<AccountListQuery> =>
-  closed(pageQueryShape()),
+  closedObject(pageQueryShape()),
 );

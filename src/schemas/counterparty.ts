@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
+import { createIdGuard } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
-import { idGuard, type IdFrom } from './ids.ts';
+import type { IdFrom } from './ids.ts';
 import {
   anyString,
-  closed,
-  idOf,
-  known,
-  lazy,
+  closedObject,
+  idSchema,
+  createGuard,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
@@ -16,18 +17,18 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema = idOf<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
-/** Tells whether a value is a well-formed Counterparty id, and narrows it. */
-export const isCounterpartyId: (value: unknown) => value is CounterpartyId = idGuard('cpty_');
+export const counterpartyIdSchema = idSchema<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
+/** Whether a value is a well-formed Counterparty id; narrows it. */
+export const isCounterpartyId: (value: unknown) => value is CounterpartyId = createIdGuard('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /** The documented types of a Counterparty. @useDeclaredType */
 export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
 /** One of the documented types of a Counterparty, or a new one that this version does not know. */
 export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Tells whether a Counterparty type is one that the document lists. */
+/** Whether the Counterparty type is documented. */
 export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType =
-  known(counterpartyTypes);
+  createGuard(counterpartyTypes);
 
 /** An external wallet or bank account that can receive transfers. */
 export interface Counterparty {
@@ -71,7 +72,7 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
 
 /** Which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
-  // The document says that there is a filter, and not its name: docs/gaps.md, row 7.
+  // The API reference mentions a filter without its name: docs/gaps.md, row 7.
   /** Only Counterparties of this Entity. */
   entityId?: IdFrom<'entityId(text) or as const'> | undefined;
 }
@@ -80,5 +81,5 @@ export const counterpartyListQueryShape = () => ({
   entityId: z.optional(entityIdSchema()),
 });
 export const counterpartyListQuerySchema = lazy((): Schema<CounterpartyListQuery> =>
-  closed(counterpartyListQueryShape()),
+  closedObject(counterpartyListQueryShape()),
 );

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
-import { idGuard, type IdFrom } from './ids.ts';
+import { createIdGuard } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
+import type { IdFrom } from './ids.ts';
 import {
   anyString,
-  closed,
-  idOf,
-  known,
-  lazy,
+  closedObject,
+  idSchema,
+  createGuard,
   pageQueryShape,
-  text,
+  stringInput,
   type OpenEnum,
   type PageQuery,
   type Schema,
@@ -15,26 +16,27 @@ import {
 
 /** The id of an Entity; `entityId(text)` makes one of a `string`. */
 export type EntityId = `ent_${string}`;
-export const entityIdSchema = idOf<IdFrom<'entityId(text) or as const'>>('ent_');
-/** Tells whether a value is a well-formed Entity id, and narrows it. */
-export const isEntityId: (value: unknown) => value is EntityId = idGuard('ent_');
+export const entityIdSchema = idSchema<IdFrom<'entityId(text) or as const'>>('ent_');
+/** Whether a value is a well-formed Entity id; narrows it. */
+export const isEntityId: (value: unknown) => value is EntityId = createIdGuard('ent_');
 
 const entityTypes = ['individual', 'business'] as const;
 /** The documented types of an Entity. @useDeclaredType */
 export type KnownEntityType = (typeof entityTypes)[number];
 /** One of the documented types of an Entity, or a new one that this version does not know. */
 export type EntityType = OpenEnum<KnownEntityType>;
-/** Tells whether an Entity type is one that the document lists. */
-export const isKnownEntityType: (value: unknown) => value is KnownEntityType = known(entityTypes);
+/** Whether the Entity type is documented. */
+export const isKnownEntityType: (value: unknown) => value is KnownEntityType =
+  createGuard(entityTypes);
 
 export const entityStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Entity. @useDeclaredType */
 export type KnownEntityStatus = (typeof entityStatuses)[number];
 /** One of the documented statuses of an Entity, or a new one that this version does not know. */
 export type EntityStatus = OpenEnum<KnownEntityStatus>;
-/** Tells whether an Entity status is one that the document lists. */
+/** Whether the Entity status is documented. */
 export const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus =
-  known(entityStatuses);
+  createGuard(entityStatuses);
 
 // How these come after each other is not documented: docs/gaps.md, row 39.
 export const kycStatuses = [
@@ -52,8 +54,9 @@ export type KnownKycStatus = (typeof kycStatuses)[number];
  * know.
  */
 export type KycStatus = OpenEnum<KnownKycStatus>;
-/** Tells whether a KYC status is one that the document lists. */
-export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus = known(kycStatuses);
+/** Whether the KYC status is documented. */
+export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus =
+  createGuard(kycStatuses);
 
 export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
 /** The documented statuses of the terms of service. @useDeclaredType */
@@ -63,10 +66,11 @@ export type KnownTosStatus = (typeof tosStatuses)[number];
  * know.
  */
 export type TosStatus = OpenEnum<KnownTosStatus>;
-/** Tells whether a terms-of-service status is one that the document lists. */
-export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus = known(tosStatuses);
+/** Whether the terms-of-service status is documented. */
+export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus =
+  createGuard(tosStatuses);
 
-/** What the platform answers when an Entity has been created: an {@link Entity} without `status`. */
+/** Response to the creation of an Entity: an {@link Entity} without `status`. */
 export interface EntityCreated {
   /** Starts with `ent_`. */
   id: EntityId;
@@ -74,19 +78,19 @@ export interface EntityCreated {
   email: string;
   /** An individual (verified by KYC) or a business (verified by KYB). */
   type: EntityType;
-  /** Where identity verification stands; a new Entity has `not_started`. */
+  /** Status of identity verification; a new Entity has `not_started`. */
   kycStatus: KycStatus;
-  /** Where acceptance of the terms of service stands; a new Entity has `not_started`. */
+  /** Status of the terms of service; a new Entity has `not_started`. */
   tosStatus: TosStatus;
-  /** Share this link with the Entity: there it completes identity verification. */
+  /** Link where the Entity completes identity verification; share it with the Entity. */
   kycLink: string;
-  /** Share this link with the Entity: there it accepts the terms of service. */
+  /** Link where the Entity accepts the terms of service; share it with the Entity. */
   tosLink: string;
   /** ISO 8601 date-time, UTC. */
   createdAt: string;
 }
 
-/** An individual or a business on whose behalf Accounts are held. */
+/** An individual or a business that holds Accounts. */
 export interface Entity extends EntityCreated {
   /** Whether the Entity is active. */
   status: EntityStatus;
@@ -112,24 +116,26 @@ export const entitySchema = lazy((): Schema<Entity> => z.looseObject(entityShape
 // Which fields are required, and how the platform chooses the type: docs/gaps.md, rows 1 and 2.
 /** Input for creating an Entity. */
 export interface EntityCreateInput {
-  /** Where the Entity is reached. */
+  /** Email address of the Entity. */
   email: string;
-  /** The name of a person. */
+  /** The name of an individual. */
   fullName?: string | undefined;
   /** The name of a business. */
   businessName?: string | undefined;
 }
 
-const emailRule = 'expected an email address, such as "ada@example.com"';
+const expectedEmail = 'expected an email address, such as "ada@example.com"';
 export const entityCreateInputShape = () => ({
-  email: z.string(emailRule).check(z.regex(/^(?=[^]{3,320}$)[^\s@]+@[^\s@]+$/, emailRule)),
-  fullName: z.optional(text('expected a name as a string')),
-  businessName: z.optional(text('expected a name as a string')),
+  email: z.string(expectedEmail).check(z.regex(/^(?=[^]{3,320}$)[^\s@]+@[^\s@]+$/, expectedEmail)),
+  fullName: z.optional(stringInput('expected a name as a string')),
+  businessName: z.optional(stringInput('expected a name as a string')),
 });
 export const entityCreateInputSchema = lazy((): Schema<EntityCreateInput> =>
-  closed(entityCreateInputShape()),
+  closedObject(entityCreateInputShape()),
 );
 
 /** Which Entities to list: paging only. */
 export interface EntityListQuery extends PageQuery {}
-export const entityListQuerySchema = lazy((): Schema<EntityListQuery> => closed(pageQueryShape()));
+export const entityListQuerySchema = lazy((): Schema<EntityListQuery> =>
+  closedObject(pageQueryShape()),
+);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { anyString, lazy, type Schema } from './primitives.ts';
+import { lazy } from '../internal/lazy.ts';
+import { anyString, type Schema } from './primitives.ts';
 
 /** What the platform sends with an error status. */
 export interface ErrorBody {

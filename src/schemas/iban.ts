@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
+import { createIdGuard } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
-import { idGuard, type IdFrom } from './ids.ts';
+import type { IdFrom } from './ids.ts';
 import {
   anyString,
-  closed,
-  idOf,
-  known,
-  lazy,
+  closedObject,
+  idSchema,
+  createGuard,
   pageQueryShape,
   type OpenEnum,
   type PageQuery,
@@ -16,17 +17,18 @@ import {
 
 /** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 export type IbanId = `iban_${string}`;
-export const ibanIdSchema = idOf<IdFrom<'ibanId(text) or as const'>>('iban_');
-/** Tells whether a value is a well-formed id of an IBAN, and narrows it. */
-export const isIbanId: (value: unknown) => value is IbanId = idGuard('iban_');
+export const ibanIdSchema = idSchema<IdFrom<'ibanId(text) or as const'>>('iban_');
+/** Whether a value is a well-formed id of an IBAN; narrows it. */
+export const isIbanId: (value: unknown) => value is IbanId = createIdGuard('iban_');
 
 const ibanStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an IBAN. @useDeclaredType */
 export type KnownIbanStatus = (typeof ibanStatuses)[number];
 /** One of the documented statuses of an IBAN, or a new one that this version does not know. */
 export type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** Tells whether the status of an IBAN is one that the document lists. */
-export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus = known(ibanStatuses);
+/** Whether the status of an IBAN is documented. */
+export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus =
+  createGuard(ibanStatuses);
 
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {
@@ -76,4 +78,6 @@ export const ibanListQueryShape = () => ({
   entityId: z.optional(entityIdSchema()),
   accountId: z.optional(accountIdSchema()),
 });
-export const ibanListQuerySchema = lazy((): Schema<IbanListQuery> => closed(ibanListQueryShape()));
+export const ibanListQuerySchema = lazy((): Schema<IbanListQuery> =>
+  closedObject(ibanListQueryShape()),
+);

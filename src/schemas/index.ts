@@ -1,7 +1,7 @@
 /**
  * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
- * them as its own, and so does whatever takes a Standard Schema. Schemas of answers keep unknown
- * fields, schemas of inputs refuse them.
+ * them as its own, and so does a library that accepts a Standard Schema. Schemas of responses keep
+ * unknown fields, schemas of inputs reject them.
  * @example
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
@@ -134,50 +134,50 @@ export type {
   TransferListQuery,
 };
 
-// Marked pure: a bundler then leaves out the ones that an application does not import.
-/** Input for creating an Account; unknown fields are refused. */
+// Marked as pure, so that a bundler drops the unused ones.
+/** Input for creating an Account; unknown fields are rejected. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   /* @__PURE__ */ asPublicSchema(accountCreateInputSchema);
-/** What the platform answers when an Account has been created; unknown fields stay. */
+/** Response to the creation of an Account; unknown fields stay. */
 export const AccountCreatedSchema: Schema<AccountCreated> =
   /* @__PURE__ */ asPublicSchema(accountCreatedSchema);
 /** The id of an Account: its prefix, and nothing that could change a path. */
 export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ asPublicSchema(accountIdSchema);
-/** The query of a list of Accounts; unknown parameters are refused. */
+/** The query of a list of Accounts; unknown parameters are rejected. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
   /* @__PURE__ */ asPublicSchema(accountListQuerySchema);
 /** An Account as the platform sends it; unknown fields stay. */
 export const AccountSchema: Schema<Account> = /* @__PURE__ */ asPublicSchema(accountSchema);
-/** The fields of an Account to change; unknown fields are refused. */
+/** The fields of an Account to change; unknown fields are rejected. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   /* @__PURE__ */ asPublicSchema(accountUpdateInputSchema);
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> =
   /* @__PURE__ */ asPublicSchema(counterpartyIdSchema);
-/** The query of a list of Counterparties; unknown parameters are refused. */
+/** The query of a list of Counterparties; unknown parameters are rejected. */
 export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
   /* @__PURE__ */ asPublicSchema(counterpartyListQuerySchema);
 /** A Counterparty as the platform sends it; unknown fields stay. */
 export const CounterpartySchema: Schema<Counterparty> =
   /* @__PURE__ */ asPublicSchema(counterpartySchema);
-/** Input for creating an Entity; unknown fields are refused. */
+/** Input for creating an Entity; unknown fields are rejected. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
   /* @__PURE__ */ asPublicSchema(entityCreateInputSchema);
-/** What the platform answers when an Entity has been created; unknown fields stay. */
+/** Response to the creation of an Entity; unknown fields stay. */
 export const EntityCreatedSchema: Schema<EntityCreated> =
   /* @__PURE__ */ asPublicSchema(entityCreatedSchema);
 /** The id of an Entity: its prefix, and nothing that could change a path. */
 export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asPublicSchema(entityIdSchema);
-/** The query of a list of Entities; unknown parameters are refused. */
+/** The query of a list of Entities; unknown parameters are rejected. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
   /* @__PURE__ */ asPublicSchema(entityListQuerySchema);
 /** An Entity as the platform sends it; unknown fields stay. */
 export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asPublicSchema(entitySchema);
-/** The body of an error answer; unknown fields stay. */
+/** The body of an error response; unknown fields stay. */
 export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ asPublicSchema(errorBodySchema);
 /** The id of an IBAN: its prefix, and nothing that could change a path. */
 export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asPublicSchema(ibanIdSchema);
-/** The query of a list of IBANs; unknown parameters are refused. */
+/** The query of a list of IBANs; unknown parameters are rejected. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
   /* @__PURE__ */ asPublicSchema(ibanListQuerySchema);
 /** An IBAN as the platform sends it; unknown fields stay. */
@@ -191,7 +191,7 @@ export const ExecutionStateSchema: Schema<ExecutionState> =
 /** Input for building an instruction payload; unknown action kinds pass through. */
 export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
   /* @__PURE__ */ asPublicSchema(instructionBuildInputSchema);
-/** Whose Instructions to list; unknown fields are refused. */
+/** Which Instructions to list; unknown fields are rejected. */
 export const InstructionListInputSchema: Schema<InstructionListInput> =
   /* @__PURE__ */ asPublicSchema(instructionListInputSchema);
 /** An Instruction as the platform sends it; unknown fields stay. */
@@ -199,25 +199,25 @@ export const InstructionSchema: Schema<Instruction> =
   /* @__PURE__ */ asPublicSchema(instructionSchema);
 /** The Settings as the platform sends them; unknown fields stay. */
 export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ asPublicSchema(settingsSchema);
-/** The Settings to change; unknown fields are refused. */
+/** The Settings to change; unknown fields are rejected. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
   /* @__PURE__ */ asPublicSchema(settingsUpdateInputSchema);
-/** Which transactions to list; unknown fields are refused. */
+/** Which transactions to list; unknown fields are rejected. */
 export const TransactionListInputSchema: Schema<TransactionListInput> =
   /* @__PURE__ */ asPublicSchema(transactionListInputSchema);
 /** A transaction record as the platform sends it; unknown fields stay. */
 export const TransactionSchema: Schema<Transaction> =
   /* @__PURE__ */ asPublicSchema(transactionSchema);
-/** Input for sending money: an exact amount and one destination; unknown fields are refused. */
+/** Input for sending money: an exact amount and one destination; unknown fields are rejected. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
   /* @__PURE__ */ asPublicSchema(transferCreateInputSchema);
-/** What the platform answers when a Transfer has been accepted; unknown fields stay. */
+/** Response to the creation of a Transfer; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
   /* @__PURE__ */ asPublicSchema(transferCreatedSchema);
 /** The id of a Transfer: its prefix, and nothing that could change a path. */
 export const TransferIdSchema: Schema<TransferId> =
   /* @__PURE__ */ asPublicSchema(transferIdSchema);
-/** The query of a list of Transfers; unknown parameters are refused. */
+/** The query of a list of Transfers; unknown parameters are rejected. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
   /* @__PURE__ */ asPublicSchema(transferListQuerySchema);
 /** A Transfer as the platform sends it; unknown fields stay. */

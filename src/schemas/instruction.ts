@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
+import { lazy } from '../internal/lazy.ts';
 import {
   address,
   anyString,
-  closed,
+  closedObject,
   integer,
-  known,
-  lazy,
+  createGuard,
   wholeNumber,
   type Hex,
   type Integer,
@@ -14,14 +14,14 @@ import {
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
-/** The one execution status that the document names; others exist. @useDeclaredType */
+/** The one documented execution status; others exist. @useDeclaredType */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
 // docs/gaps.md, row 32.
-/** `Deactivated`, or one that the document does not name. */
+/** `Deactivated`, or one that the API reference does not name. */
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
-/** Tells whether an execution status is one that the document names. */
+/** Whether the execution status is documented. */
 export const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus =
-  known(executionStatuses);
+  createGuard(executionStatuses);
 
 /** How often an Instruction has run, and when it last did. */
 export interface ExecutionState {
@@ -158,7 +158,7 @@ export const refuelERC20ArgumentsShape = () => ({
   target: address(),
   threshold: wholeNumber(),
   endBalance: wholeNumber(),
-  fee: closed({
+  fee: closedObject({
     token: address(),
     maxBaseFeePerGas: wholeNumber(),
     maxPriorityFeePerGas: wholeNumber(),
@@ -171,7 +171,7 @@ export const instructionBuildInputShape = () => ({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   actionArguments: z
-    .looseObject({ refuelERC20: z.optional(closed(refuelERC20ArgumentsShape())) })
+    .looseObject({ refuelERC20: z.optional(closedObject(refuelERC20ArgumentsShape())) })
     .check(
       z.refine(
         (kinds) => Object.values(kinds).some((value) => value !== undefined),
@@ -180,15 +180,15 @@ export const instructionBuildInputShape = () => ({
     ),
 });
 export const instructionBuildInputSchema = lazy((): Schema<InstructionBuildInput> =>
-  closed(instructionBuildInputShape()),
+  closedObject(instructionBuildInputShape()),
 );
 
-/** Whose Instructions to list. */
+/** Which Instructions to list. */
 export interface InstructionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;
 }
 export const instructionListInputShape = () => ({ address: address() });
 export const instructionListInputSchema = lazy((): Schema<InstructionListInput> =>
-  closed(instructionListInputShape()),
+  closedObject(instructionListInputShape()),
 );

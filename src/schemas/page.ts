@@ -12,7 +12,7 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** A page as it arrives: `nextCursor` is left to the pager, which tells a missing one from an end. */
+/** A page as it arrives: the pager checks `nextCursor`, where a missing one is no end. */
 export interface PageBody<T> {
   data: T[];
   hasMore: boolean;

@@ -1,4 +1,4 @@
-/** What a schema says of a value, as Standard Schema asks for it. @inline */
+/** Result of checking a value, as Standard Schema defines it. @inline */
 export type SchemaResult<T> =
   | {
       /** The value, as the schema made it. */
@@ -6,7 +6,7 @@ export type SchemaResult<T> =
       readonly issues?: undefined;
     }
   | {
-      /** What is wrong with it. */
+      /** The issues of the value. */
       readonly issues: readonly {
         /** What was expected. */
         readonly message: string;
@@ -23,9 +23,9 @@ export type SchemaResult<T> =
       }[];
     };
 
-/** One thing that a schema found wrong. */
+/** One issue that a schema found. */
 export interface SchemaIssue {
-  /** What kind of mistake, in zod's words: `invalid_type`, `unrecognized_keys`. */
+  /** Code of the issue, as in zod: `invalid_type`, `unrecognized_keys`. */
   readonly code: string;
   /** Where in the value. */
   readonly path: readonly PropertyKey[];
@@ -33,20 +33,20 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** Says all that is wrong with a value. */
+/** All issues of a value. */
 export interface SchemaError {
   /** `$ZodError` or `ZodError`. */
   readonly name: string;
   /** The issues as JSON. */
   readonly message: string;
-  /** What is wrong, one by one. */
+  /** The single issues. */
   readonly issues: readonly SchemaIssue[];
 }
 
 /**
  * A schema that accepts and returns a `T`. Any zod 4 takes it as one of its own
- * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does whatever
- * takes a Standard Schema.
+ * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does a library
+ * that accepts a Standard Schema.
  */
 export interface Schema<T> {
   /** Standard Schema, version 1. */
@@ -72,7 +72,7 @@ export interface Schema<T> {
    * @throws an error with `issues` when the value does not match
    */
   parse(value: unknown): T;
-  /** Checks a value, and says what is wrong with it without throwing. */
+  /** Checks a value without throwing; returns the issues. */
   safeParse(value: unknown):
     | {
         /** The value matches. */
@@ -85,12 +85,12 @@ export interface Schema<T> {
         /** The value does not match. */
         success: false;
         data?: undefined;
-        /** What is wrong with it. */
+        /** Its issues. */
         error: SchemaError;
       };
   /**
-   * What a zod asks of a schema inside of another. Only the two types are for programs; the other
-   * fields differ between its versions, and `never` is what each of them takes.
+   * Fields that zod reads of a nested schema. Only the two types are for programs; the other fields
+   * differ between its versions, and each version accepts `never`.
    */
   readonly _zod: {
     /** What comes out. */

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { lazy } from '../internal/lazy.ts';
 import {
   anyString,
-  closed,
-  known,
-  lazy,
+  closedObject,
+  createGuard,
   asSchema,
   type OpenEnum,
   type Schema,
@@ -14,10 +14,10 @@ const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 export type KnownChain = (typeof chains)[number];
 /** One of the documented chains, or a new one that this version does not know. */
 export type Chain = OpenEnum<KnownChain>;
-/** Tells whether a chain is one that the document lists. */
-export const isKnownChain: (value: unknown) => value is KnownChain = known(chains);
+/** Whether the chain is documented. */
+export const isKnownChain: (value: unknown) => value is KnownChain = createGuard(chains);
 
-/** The configuration of the Platform. The document names no call that reads it. */
+/** The configuration of the Platform. The API reference names no call that reads it. */
 export interface Settings {
   /** When true, new Accounts are configured to earn yield on idle balances. */
   autoEarnEnabled: boolean;
@@ -52,25 +52,25 @@ export interface SettingsUpdateInput {
   webhookUrl?: string | null | undefined; // docs/gaps.md, row 56
 }
 
-const vaultRule = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
-const chainRule = `expected one of ${chains.join(', ')}`;
-const urlRule = 'expected an http(s) URL, or null for none';
+const expectedVault = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
+const expectedChain = `expected one of ${chains.join(', ')}`;
+const expectedUrl = 'expected an http(s) URL, or null for none';
 export const settingsUpdateInputShape = () => ({
   autoEarnEnabled: z.optional(z.boolean('expected true or false')),
   autoEarnVault: z.optional(
-    z.string(vaultRule).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, vaultRule)),
+    z.string(expectedVault).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, expectedVault)),
   ),
   defaultChain: z.optional(
-    asSchema<KnownChain>(z.string(chainRule).check(z.refine(isKnownChain, chainRule))),
+    asSchema<KnownChain>(z.string(expectedChain).check(z.refine(isKnownChain, expectedChain))),
   ),
   webhookUrl: z.nullish(
     z
-      .string(urlRule)
-      .check(z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), urlRule)),
+      .string(expectedUrl)
+      .check(z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), expectedUrl)),
   ),
 });
 export const settingsUpdateInputSchema = lazy((): Schema<SettingsUpdateInput> =>
-  closed(settingsUpdateInputShape()).check(
+  closedObject(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],
       error:

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
+import { lazy } from '../internal/lazy.ts';
 import {
   address,
   anyString,
-  closed,
-  countFrom,
-  filledText,
+  closedObject,
+  integerFrom,
+  nonEmptyString,
   hexId,
   integer,
-  known,
-  lazy,
+  createGuard,
   moment,
   type Hex,
   type Integer,
@@ -17,14 +17,14 @@ import {
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
-/** The one transaction status that the document names; others exist. @useDeclaredType */
+/** The one documented transaction status; others exist. @useDeclaredType */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
 // docs/gaps.md, row 32.
-/** `Success`, or one that the document does not name. */
+/** `Success`, or one that the API reference does not name. */
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
-/** Tells whether a transaction status is one that the document names. */
+/** Whether the transaction status is documented. */
 export const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus =
-  known(transactionStatuses);
+  createGuard(transactionStatuses);
 
 /** One on-chain transaction of an Instruction. */
 export interface Transaction {
@@ -79,14 +79,14 @@ export const transactionSchema = lazy((): Schema<Transaction> => z.looseObject(t
 export const transactionsSchema = lazy((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
-/** The one sort order that the document names. @useDeclaredType */
+/** The one documented sort order. @useDeclaredType */
 export type KnownTransactionSort = (typeof transactionSorts)[number];
 // docs/gaps.md, row 19.
 /** `Ascending` is documented; any other value is sent as given. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
-/** Tells whether a sort order is the one that the document names. */
+/** Whether the sort order is documented. */
 export const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort =
-  known(transactionSorts);
+  createGuard(transactionSorts);
 
 // That only the address is required is assumed: docs/gaps.md, row 18.
 /** Which transactions to list. */
@@ -95,9 +95,9 @@ export interface TransactionListInput {
   address: Hex;
   /** Only transactions of these Instructions. */
   instructionIds?: readonly Hex[] | undefined;
-  /** Only transactions from this moment on. A `Date` is sent as ISO 8601 text. */
+  /** Only transactions from this moment on. A `Date` is sent as an ISO 8601 string. */
   from?: Date | string | undefined;
-  /** Only transactions up to this moment. A `Date` is sent as ISO 8601 text. */
+  /** Only transactions up to this moment. A `Date` is sent as an ISO 8601 string. */
   to?: Date | string | undefined; // Whether it is included: docs/gaps.md, row 21
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
@@ -106,17 +106,17 @@ export interface TransactionListInput {
   /** Records per page. Not sent by default; the platform's default is not documented. */
   take?: Integer | undefined; // docs/gaps.md, row 20
 }
-const skipRule = 'expected a whole number, 0 or more';
-const takeRule = 'expected a whole number above 0';
+const expectedSkip = 'expected a whole number, 0 or more';
+const expectedTake = 'expected a whole number above 0';
 export const transactionListInputShape = () => ({
   address: address(),
   instructionIds: z.optional(z.array(hexId(), 'expected an array of instruction ids')),
   from: z.optional(moment()),
   to: z.optional(moment()),
-  sort: z.optional(filledText('a sort order, such as "Ascending"')),
-  skip: z.optional(countFrom(0, skipRule)),
-  take: z.optional(countFrom(1, takeRule)),
+  sort: z.optional(nonEmptyString('a sort order, such as "Ascending"')),
+  skip: z.optional(integerFrom(0, expectedSkip)),
+  take: z.optional(integerFrom(1, expectedTake)),
 });
 export const transactionListInputSchema = lazy((): Schema<TransactionListInput> =>
-  closed(transactionListInputShape()),
+  closedObject(transactionListInputShape()),
 );

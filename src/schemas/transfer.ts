@@ -1,18 +1,19 @@
 import * as z from 'zod/mini';
+import { createIdGuard } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
-import { idGuard, type IdFrom, type OneDestination } from './ids.ts';
+import type { IdFrom, OneDestination } from './ids.ts';
 import {
   anyString,
-  closed,
-  filledText,
-  idOf,
-  known,
-  lazy,
+  closedObject,
+  nonEmptyString,
+  idSchema,
+  createGuard,
   asSchema,
   pageQueryShape,
   positiveAmount,
-  text,
+  stringInput,
   type OpenEnum,
   type PageQuery,
   type Schema,
@@ -20,18 +21,18 @@ import {
 
 /** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idOf<IdFrom<'transferId(text) or as const'>>('txfr_');
-/** Tells whether a value is a well-formed Transfer id, and narrows it. */
-export const isTransferId: (value: unknown) => value is TransferId = idGuard('txfr_');
+export const transferIdSchema = idSchema<IdFrom<'transferId(text) or as const'>>('txfr_');
+/** Whether a value is a well-formed Transfer id; narrows it. */
+export const isTransferId: (value: unknown) => value is TransferId = createIdGuard('txfr_');
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
 export type KnownTransferType = (typeof transferTypes)[number];
 /** One of the documented types of a Transfer, or a new one that this version does not know. */
 export type TransferType = OpenEnum<KnownTransferType>;
-/** Tells whether a Transfer type is one that the document lists. */
+/** Whether the Transfer type is documented. */
 export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
-  known(transferTypes);
+  createGuard(transferTypes);
 
 export const transferStatuses = [
   'pending',
@@ -44,22 +45,21 @@ export const transferStatuses = [
 export type KnownTransferStatus = (typeof transferStatuses)[number];
 /** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 export type TransferStatus = OpenEnum<KnownTransferStatus>;
-/** Tells whether a Transfer status is one that the document lists; narrows it for a full `switch`. */
+/** Whether the Transfer status is documented; narrows it for a full `switch`. */
 export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
-  known(transferStatuses);
+  createGuard(transferStatuses);
 
 const transferDirections = ['outgoing', 'incoming'] as const;
 /** The documented directions of a Transfer. @useDeclaredType */
 export type KnownTransferDirection = (typeof transferDirections)[number];
 /** One of the documented directions of a Transfer, or a new one that this version does not know. */
 export type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** Tells whether a Transfer direction is one that the document lists. */
+/** Whether the Transfer direction is documented. */
 export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
-  known(transferDirections);
+  createGuard(transferDirections);
 
 /**
- * What the platform answers when a Transfer has been accepted: fewer fields than a
- * {@link Transfer}.
+ * Response to the creation of a Transfer: fewer fields than a {@link Transfer}.
  */
 export interface TransferCreated {
   /** Starts with `txfr_`. */
@@ -82,11 +82,11 @@ export interface Transfer extends TransferCreated {
   counterpartyId?: CounterpartyId | null | undefined;
   /** A decimal string. */
   amount: string;
-  /** `USDC` unless another was asked for. */
+  /** `USDC` unless the creation named another. */
   currency: string;
   /** `outgoing` or `incoming`. */
-  direction: TransferDirection; // Seen from whose side: docs/gaps.md, row 42
-  /** The text that was given at creation. */
+  direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
+  /** The description that was given at creation. */
   description?: string | null | undefined;
 }
 
@@ -124,27 +124,27 @@ export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
       sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: string;
       /** Another Account of the Platform; then no `counterpartyId`. */
       destinationAccountId: OneDestination<'accountId(text) or as const'>;
       counterpartyId?: undefined;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
-      /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+      /** Your own unique reference, by which `reconcile` finds the Transfer. */
       description?: string | undefined;
     }
   | {
       /** The Account that the money leaves. */
       sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal text above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: string;
       /** An external wallet or bank account; then no `destinationAccountId`. */
       counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
       destinationAccountId?: undefined;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
-      /** Your own text: a unique reference, by which `reconcile` finds the Transfer. */
+      /** Your own unique reference, by which `reconcile` finds the Transfer. */
       description?: string | undefined;
     };
 
@@ -164,12 +164,12 @@ export const transferCreateInputShape = () => ({
     z.optional<Schema<OneDestination<'accountId(text) or as const'>>>(accountIdSchema()),
   counterpartyId:
     z.optional<Schema<OneDestination<'counterpartyId(text) or as const'>>>(counterpartyIdSchema()),
-  currency: z.optional(filledText('a currency code, such as "USDC"')),
-  description: z.optional(text()),
+  currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
+  description: z.optional(stringInput()),
 });
 export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
   asSchema(
-    closed(transferCreateInputShape()).check(
+    closedObject(transferCreateInputShape()).check(
       // What the platform does with both is not documented: docs/gaps.md, row 48.
       z.refine(
         (input) =>
@@ -189,7 +189,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
 
 /** Which Transfers to list. */
 export interface TransferListQuery extends PageQuery {
-  // The document says that there is a filter, and not its name: docs/gaps.md, row 6.
+  // The API reference mentions a filter without its name: docs/gaps.md, row 6.
   /** Only Transfers of this Account. */
   accountId?: IdFrom<'accountId(text) or as const'> | undefined;
 }
@@ -198,5 +198,5 @@ export const transferListQueryShape = () => ({
   accountId: z.optional(accountIdSchema()),
 });
 export const transferListQuerySchema = lazy((): Schema<TransferListQuery> =>
-  closed(transferListQueryShape()),
+  closedObject(transferListQueryShape()),
 );

@@ -154,14 +154,14 @@ describe('transactions.list', () => {
           `${field}: ${String(value)}`,
           { address: owner, [field]: value },
           field,
-          /expected a valid Date, or text such as/,
+          /expected a valid Date or string such as/,
         ]),
       ),
       ...['', '0x', '0xg', 'xyz', `0x${'0'.repeat(1_025)}`, 5, null].map((value): Row => [
         `the instruction id ${String(value).slice(0, 12)}`,
         { address: owner, instructionIds: ['0xabc', value] },
         'instructionIds[1]',
-        /expected hexadecimal text/,
+        /expected a hexadecimal string/,
       ]),
       [
         'instruction ids that are no list',

@@ -269,7 +269,7 @@ describe('the message of', () => {
     expect(timeless(await call)).toMatchInlineSnapshot(`
       "The call was aborted by its signal.
       Its reason is in error.cause.
-      Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless somebody else may have changed them.
+      Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless another process may have changed them.
       Request: PATCH https://api.example.com/v0/platform/settings (settings.update), begun <startedAt>."
     `);
   });

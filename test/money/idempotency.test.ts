@@ -155,7 +155,7 @@ test('a header of the client is rejected as a key because two transfers would sh
     () => payments.withOptions({ headers }),
   ]) {
     expect(make).toThrow(ConfigurationError);
-    expect(make).toThrow(`Invalid option headers: holds ${idempotencyHeader}`);
+    expect(make).toThrow(`Invalid option headers: contains ${idempotencyHeader}`);
   }
 });
 

@@ -170,6 +170,8 @@ test.each([null, 'OK', 2, undefined])(
   'redisJournal rejects when EVAL returns %o',
   async (reply) => {
     const journal = redisJournal(async () => reply);
-    await expect(journal.swap('a', undefined, undefined)).rejects.toThrow('another reply');
+    await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
+      'a reply other than 0 or 1',
+    );
   },
 );

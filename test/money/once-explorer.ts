@@ -184,6 +184,11 @@ class Simulation {
   }
 }
 
+/** The explorer sends by itself. */
+const failUnused = (): never => {
+  throw new Error('A payment called the pipeline.');
+};
+
 /** The payment of one caller, and the function that sends it. */
 function paymentOf(
   simulation: Simulation,
@@ -223,6 +228,8 @@ function paymentOf(
       return { id: `txfr_${ledger.length}` } as TransferCreated;
     });
   const payment = new Payment(
+    { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
+    input.description,
     {
       search: () =>
         simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
@@ -233,9 +240,6 @@ function paymentOf(
           return simulation.search(misses);
         }),
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
-    },
-    input.description,
-    {
       journal: {
         read: (reference) => withFaults('read', () => journal.read(reference)),
         swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
@@ -245,10 +249,13 @@ function paymentOf(
       gracePeriod,
       totalTimeout,
       baseUrl: 'https://api.example.com/v0',
-      signal: undefined,
       clock,
-      call: { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
-      api: { redact: (text) => text, redactOwn: (text) => text },
+      pipeline: {
+        redact: (text) => text,
+        redactOwn: (text) => text,
+        check: failUnused,
+        call: failUnused,
+      },
     },
   );
   return { payment, send };

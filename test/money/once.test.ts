@@ -876,7 +876,9 @@ test.each([
   });
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
-  expect(error.message).toContain(`names ${id} for this payment, and that is another one`);
+  expect(error.message).toContain(
+    `names ${id} for this payment, but that transfer is another payment`,
+  );
 });
 
 test('a platform that rewrites descriptions and amounts is accepted', async () => {

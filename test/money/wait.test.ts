@@ -239,7 +239,7 @@ test('a transfer that is not found before the timeout is reported by its id', as
   const { wait: seen } = scripted([404, 'pending']);
   const late = await failureOf(seen({ timeout: 5_000 }), WaitError);
   expect(late.message).toContain(
-    'The transfer txfr_1 did not reach the wanted status within 5000 ms; it was pending.',
+    'The transfer txfr_1 did not reach the requested status within 5000 ms; it was pending.',
   );
   expect(late.cause).toBeUndefined();
 });

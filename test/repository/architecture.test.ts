@@ -171,3 +171,14 @@ test('importing a module sets no timer, sends no request and changes no global',
   const node = ['--input-type=module', '--eval', program];
   expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toBe('[]\n');
 });
+
+test('a file in schemas/ exports schemas, shapes, guards, documented values and types only', () => {
+  const allowed = /^\w+(Schema|Shape|Types|Statuses)\b|\bSchema<|\bZodMini|\bvalue is /;
+  const others = [...trees]
+    .filter(([file]) => file.startsWith('schemas/'))
+    .flatMap(([, tree]) => tree.statements.map((statement) => statement.getText()))
+    .filter((text) => /^export (const|let|(async )?function|class)\b/.test(text))
+    .map((text) => text.replace(/^export (async )?\w+\s+/, ''))
+    .filter((declaration) => !allowed.test(declaration));
+  expect(others).toEqual([]);
+});

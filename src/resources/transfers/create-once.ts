@@ -1,7 +1,5 @@
 import { cloneInput } from '../../internal/clone.ts';
 import { invalidArguments } from '../../calls/arguments.ts';
-import { cannotSend } from '../../calls/call.ts';
-import type { Clock } from '../../calls/clock.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
 import {
   checkOptions,
@@ -17,15 +15,13 @@ import type { Journal } from '../../journals/journal.ts';
 import {
   isTransferId,
   type OnceInput,
-  type Transfer,
   type TransferCreated,
-  type TransferCreateInput,
   type TransferId,
 } from '../../schemas/transfer.ts';
-import type { OnceSettings } from './guarded-journal.ts';
-import { Payment, type PaymentApi, type SendPayment } from './payment.ts';
-import type { Reconciliation } from './reconcile.ts';
-import { isReference, referenceRule } from './reference.ts';
+import { creationCall } from './creation-call.ts';
+import type { OnceContext } from './once-context.ts';
+import { Payment, type SendPayment } from './payment.ts';
+import { isReference, referenceMessage } from './reference.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -47,29 +43,6 @@ export interface ResolveOptions extends OnceOptions {
    * an entry of another platform. @default false
    */
   force?: boolean | undefined;
-}
-
-/** The client's defaults of every such call. */
-export interface OnceDefaults {
-  readonly journal: Journal | undefined;
-  readonly gracePeriod: number;
-  readonly totalTimeout: number;
-  readonly baseUrl: string;
-  readonly clock: Required<Clock>;
-}
-
-/** The platform, as far as a payment made once needs it. */
-export interface OnceContext extends OnceDefaults, Pick<OnceSettings, 'api'> {
-  readonly transfers: {
-    reconcile(input: TransferCreateInput, options: RequestOptions): Promise<Reconciliation>;
-    get(id: TransferId, options: RequestOptions): Promise<Transfer>;
-  };
-  /** Throws what `create` would throw before it sends; the result sends. */
-  prepareCreate(
-    input: TransferCreateInput,
-    options: RequestOptions | undefined,
-    idempotencyKey: string | undefined,
-  ): SendPayment;
 }
 
 const createCall: CallIdentity = {
@@ -103,7 +76,7 @@ const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...onceOptionChecks(),
 });
 
-const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceRule));
+const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceMessage));
 const checkVerdict = checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined
@@ -113,11 +86,11 @@ const checkVerdict = checkBy((value) =>
 /** Makes a payment once. */
 export async function createOnce(
   context: OnceContext,
-  givenInput: OnceInput,
+  callerInput: OnceInput,
   options: OnceOptions | undefined,
 ): Promise<TransferCreated> {
   // The caller may use the object for the next payment while this one is made.
-  const input = cloneInput(givenInput);
+  const input = cloneInput(callerInput);
   const issues: Issue[] = [];
   const { journal, gracePeriod, ...callOptions } = checkOptions(onceOptionChecks, options, issues);
   const hasValidOptions = issues.length === 0;
@@ -126,19 +99,19 @@ export async function createOnce(
   let send: SendPayment | undefined;
   try {
     const idempotencyKey = isReference(reference) ? reference : undefined;
-    send = context.prepareCreate(input, hasValidOptions ? callOptions : undefined, idempotencyKey);
+    send = prepareSend(context, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    // The rule of a reference says all that the rule of a description does.
+    // The check of the reference includes that of the description.
     issues.push(
       ...error.issues.filter(({ path }) => path !== 'description' || isReference(reference)),
     );
   }
   if (send === undefined || issues.length > 0) {
-    throw invalidArguments(createCall, issues, context.api.redact);
+    throw invalidArguments(createCall, issues, context.pipeline.redact);
   }
-  const settings = settingsOf(context, createCall, { ...callOptions, journal, gracePeriod });
-  const payment = new Payment(apiOf(context, callOptions), input.description, settings);
+  const onceOptions = { ...callOptions, journal, gracePeriod };
+  const payment = new Payment(createCall, input.description, applyOptions(context, onceOptions));
   return await payment.make(input, send);
 }
 
@@ -150,37 +123,46 @@ export async function resolveOnce(
   options: ResolveOptions | undefined,
 ): Promise<void> {
   const issues: Issue[] = [];
-  const { journal, gracePeriod, by, force, ...callOptions } = checkOptions(
-    resolveOptionChecks,
-    options,
-    issues,
-  );
+  const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);
   checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
-  if (issues.length > 0) throw invalidArguments(resolveCall, issues, context.api.redact);
-  const settings = settingsOf(context, resolveCall, { ...callOptions, journal, gracePeriod });
-  const payment = new Payment(apiOf(context, callOptions), reference, settings);
+  if (issues.length > 0) throw invalidArguments(resolveCall, issues, context.pipeline.redact);
+  const payment = new Payment(resolveCall, reference, applyOptions(context, onceOptions));
   await payment.resolve(verdict, { by, force });
 }
 
-function apiOf(context: OnceContext, callOptions: RequestOptions): PaymentApi {
-  // Extra fields are meant for the creation.
-  const readOptions = { ...callOptions, query: undefined, body: undefined };
-  return {
-    search: (input, signal) => context.transfers.reconcile(input, { ...readOptions, signal }),
-    get: (id) => context.transfers.get(id, readOptions),
+/** Checks the creation before anything is sent; returns the function that sends it. */
+function prepareSend(
+  { pipeline }: OnceContext,
+  input: OnceInput,
+  options: RequestOptions | undefined,
+  idempotencyKey: string | undefined,
+): SendPayment {
+  const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
+  const optionNames = onceOptionNames;
+  const call = { ...creationCall(input), ifUnknown, idempotencyKey, optionNames };
+  const prepared = pipeline.check(call, options);
+  return (totalTimeout, notAfter) => {
+    const callOptions = { ...prepared.options, totalTimeout };
+    const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };
+    return pipeline.call(sentCall, undefined);
   };
 }
 
 /** The options of the call over the client's. */
-function settingsOf(context: OnceContext, call: CallIdentity, options: OnceOptions): OnceSettings {
-  const { journal = context.journal, signal } = options;
-  if (journal === undefined) {
-    throw cannotSend(
-      call,
-      'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
-    );
-  }
-  const { gracePeriod = context.gracePeriod, totalTimeout = context.totalTimeout } = options;
-  return { ...context, call, journal, signal, gracePeriod, totalTimeout };
+function applyOptions(
+  context: OnceContext,
+  { journal, gracePeriod, ...callOptions }: OnceOptions,
+): OnceContext {
+  // Extra fields are meant for the creation.
+  const readOptions = { ...callOptions, query: undefined, body: undefined };
+  return {
+    ...context,
+    journal: journal ?? context.journal,
+    gracePeriod: gracePeriod ?? context.gracePeriod,
+    totalTimeout: callOptions.totalTimeout ?? context.totalTimeout,
+    signal: callOptions.signal,
+    search: (input, options) => context.search(input, { ...readOptions, ...options }),
+    get: (id) => context.get(id, readOptions),
+  };
 }

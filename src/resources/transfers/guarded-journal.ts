@@ -1,7 +1,6 @@
 import { isObject } from '../../internal/guards.ts';
-import type { Clock } from '../../calls/clock.ts';
+import { cannotSend } from '../../calls/call.ts';
 import { Deadline, Stopped } from '../../calls/deadline.ts';
-import type { RequestPipeline } from '../../calls/pipeline.ts';
 import {
   AbortError,
   PaymentInDoubtError,
@@ -12,51 +11,40 @@ import {
 import { redactError, type Redact } from '../../errors/redact.ts';
 import type { AmbiguousEntry, Journal, JournalEntry, PaidEntry } from '../../journals/journal.ts';
 import { isTransferId } from '../../schemas/transfer.ts';
-
-/** How one call of createOnce or resolveOnce is made. */
-export interface OnceSettings {
-  readonly journal: Journal;
-  /** How long a request may take effect after it has left, in milliseconds. */
-  readonly gracePeriod: number;
-  readonly totalTimeout: number;
-  /** The platform that the journal's entries belong to. */
-  readonly baseUrl: string;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: Required<Clock>;
-  /** Which of the two it is. */
-  readonly call: CallIdentity;
-  readonly api: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
-}
+import type { OnceContext } from './once-context.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;
 
-interface InDoubtFacts extends Partial<
-  Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>
-> {
-  /** By the journal's clock. */
-  readonly claimedAt?: number | undefined;
-  readonly expiresAt?: number | undefined;
-}
-
 /** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
 export class GuardedJournal {
+  readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #settings: OnceSettings;
+  readonly #context: OnceContext;
+  readonly #journal: Journal;
   readonly #startedAt: number;
   #deadline: Deadline;
   /** The journal's time minus the time that this process has measured. */
   #offset: number | undefined;
 
-  constructor(reference: string, settings: OnceSettings) {
+  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+    const { journal, clock, signal } = context;
+    if (journal === undefined) {
+      throw cannotSend(
+        call,
+        'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+      );
+    }
+    this.#call = call;
     this.#reference = reference;
-    this.#settings = settings;
-    this.#startedAt = settings.clock.now();
-    this.#deadline = this.#newDeadline(settings.signal);
+    this.#context = context;
+    this.#journal = journal;
+    this.#startedAt = clock.now();
+    this.#deadline = this.#createDeadline(signal);
   }
 
-  #newDeadline(signal: AbortSignal | undefined): Deadline {
-    const { clock, totalTimeout } = this.#settings;
+  #createDeadline(signal: AbortSignal | undefined): Deadline {
+    const { clock, totalTimeout } = this.#context;
     return new Deadline(clock, totalTimeout, 'total', { signals: [signal] });
   }
 
@@ -67,19 +55,19 @@ export class GuardedJournal {
   /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
   extend(signal?: AbortSignal): void {
     this.close();
-    this.#deadline = this.#newDeadline(signal);
+    this.#deadline = this.#createDeadline(signal);
   }
 
-  forgets(): boolean {
+  canForget(): boolean {
     try {
-      return this.#settings.journal.forgets === true;
+      return this.#journal.forgets === true;
     } catch (error) {
-      throw this.#failed('forgets failed', error);
+      throw this.#journalError('forgets failed', error);
     }
   }
 
   read(reference = this.#reference): Promise<JournalEntry | undefined> {
-    return this.#ask('read', (journal) => journal.read(reference), isEntry);
+    return this.#callJournal('read', (journal) => journal.read(reference), isEntry);
   }
 
   /** Undefined also when the journal failed. */
@@ -88,25 +76,25 @@ export class GuardedJournal {
   }
 
   swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    const swap = (journal: Journal) => journal.swap(this.#reference, before, after);
-    return this.#ask('swap', swap, (result) => typeof result === 'boolean');
+    const run = (journal: Journal) => journal.swap(this.#reference, before, after);
+    return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
   async now(): Promise<number> {
-    const readTime = (journal: Journal) => journal.now(this.#reference);
-    const now = await this.#ask('now', readTime, Number.isFinite);
-    this.#offset = now - this.#settings.clock.elapsed();
+    const run = (journal: Journal) => journal.now(this.#reference);
+    const now = await this.#callJournal('now', run, Number.isFinite);
+    this.#offset = now - this.#context.clock.elapsed();
     return now;
   }
 
   /** The journal's time, from its last reading in this call. */
-  estimatedTime(): number | undefined {
-    return this.#offset === undefined ? undefined : this.#offset + this.#settings.clock.elapsed();
+  estimateTime(): number | undefined {
+    return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
   /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
-  async time(): Promise<number> {
-    return this.estimatedTime() ?? (await this.now().catch(() => this.#settings.clock.now()));
+  async readTime(): Promise<number> {
+    return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
   /** Undefined when the journal failed. */
@@ -117,22 +105,22 @@ export class GuardedJournal {
     return this.swap(before, after).catch(() => undefined);
   }
 
-  async #ask<T>(
+  async #callJournal<T>(
     method: string,
-    ask: (journal: Journal) => Promise<T>,
+    run: (journal: Journal) => Promise<T>,
     isResult: (result: unknown) => boolean,
   ): Promise<T> {
-    const result = await this.inTime(
-      () => ask(this.#settings.journal),
-      () => this.#failed(`${method} did not return in time`),
-      (error) => this.#failed(`${method} failed`, error),
+    const result = await this.runInTime(
+      () => run(this.#journal),
+      () => this.#journalError(`${method} did not return in time`),
+      (error) => this.#journalError(`${method} failed`, error),
     );
     if (isResult(result)) return result;
-    throw this.#failed(`${method} returned a value that this SDK cannot read`);
+    throw this.#journalError(`${method} returned a value that this SDK cannot read`);
   }
 
   /** Runs one step within the deadline, until the caller aborts. */
-  async inTime<T>(
+  async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
     onTimeout: () => Error,
     onError: (error: unknown) => Error,
@@ -143,70 +131,78 @@ export class GuardedJournal {
       return await deadline.race(run(deadline));
     } catch (error) {
       if (!(error instanceof Stopped)) throw onError(error);
-      throw error.why.by === 'caller' ? this.#aborted(error.why.reason) : onTimeout();
+      throw error.why.by === 'caller' ? this.#abortError(error.why.reason) : onTimeout();
     }
   }
 
-  /** What every error of the call holds. */
-  get facts() {
-    const { operation } = this.#settings.call;
+  /** Fields of every error of the call. */
+  get commonFields() {
+    const { operation } = this.#call;
     const startedAt = new Date(this.#startedAt).toISOString();
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  #aborted(cause: unknown): AbortError {
+  #abortError(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
-      { ...this.#settings.call, ...this.facts, cause },
+      { ...this.#call, ...this.commonFields, cause },
     );
   }
 
   inDoubtError(
     reason: InDoubtReason,
     description: string,
-    { claimedAt, expiresAt, ...facts }: InDoubtFacts = {},
+    {
+      claimedAt,
+      expiresAt,
+      ...otherFields
+    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>> & {
+      /** By the journal's clock. */
+      readonly claimedAt?: number | undefined;
+      readonly expiresAt?: number | undefined;
+    } = {},
   ): PaymentInDoubtError {
-    const { api, call } = this.#settings;
-    const { cause } = facts;
-    const retryAfterMs = facts.retryAfterMs && Math.ceil(facts.retryAfterMs);
-    const reference = api.redactOwn(this.#reference);
-    const [, method = ''] = call.operation.split('.');
+    const { redact, redactOwn } = this.#context.pipeline;
+    const { cause } = otherFields;
+    const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
+    const reference = redactOwn(this.#reference);
+    const [, method = ''] = this.#call.operation.split('.');
     const hints = [
       retryAfterMs !== undefined &&
         `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
       expiresAt !== undefined &&
-        `Until ${isoTime(expiresAt)}, an earlier request may still take effect.`,
+        `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
     ];
-    const message = [`${api.redact(description)}.`, `Reference: ${reference}.`, ...hints];
-    const known = {
-      ...call,
-      ...this.facts,
+    const message = [`${redact(description)}.`, `Reference: ${reference}.`, ...hints];
+    const fields = {
+      ...this.#call,
+      ...this.commonFields,
       // These two need an operator, or another input.
       retryable: reason !== 'ambiguous' && reason !== 'conflict',
       reason,
       reference,
-      ...(claimedAt === undefined ? {} : { claimedAt: isoTime(claimedAt) }),
-      ...facts,
+      ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
+      ...otherFields,
       retryAfterMs,
       ...(cause instanceof PaymentsError
         ? { cause, attempts: cause.attempts }
-        : { cause: redactError(cause, withoutPasswords(api.redact)) }),
+        : { cause: redactError(cause, createPasswordRedactor(redact)) }),
     };
-    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), known);
+    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  #failed(what: string, cause?: unknown): PaymentInDoubtError {
-    const description = `The journal's ${what}, so nothing more was sent; an earlier call may have paid`;
+  #journalError(problem: string, cause?: unknown): PaymentInDoubtError {
+    const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
     return this.inDoubtError('journal', description, { cause });
   }
 }
 
-/** A time that a journal's entry may hold, which need not be one that a Date can. */
-const isoTime = (ms: number): string =>
+/** A time of a journal's entry, which may be out of the range of a Date. */
+const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
-/** A store's own error may name its connection string. */
-const withoutPasswords =
+/** The error of a store may contain its connection string. */
+const createPasswordRedactor =
   (redact: Redact): Redact =>
   (text) =>
     redact(text).replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');

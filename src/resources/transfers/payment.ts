@@ -3,6 +3,7 @@ import {
   isPaymentsError,
   NotFoundError,
   reattribute,
+  type CallIdentity,
   type PaymentInDoubtError,
 } from '../../errors/errors.ts';
 import type {
@@ -19,10 +20,11 @@ import {
   type TransferCreated,
   type TransferId,
 } from '../../schemas/transfer.ts';
-import { isAnother, sameAmount } from './compare-transfer.ts';
-import { GuardedJournal, inProgressRetryMs, type OnceSettings } from './guarded-journal.ts';
+import { findDifferingFields, isOtherPayment } from './compare-transfer.ts';
+import { GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
 import { hostName } from '../../internal/runtime.ts';
-import { maxCandidates, type Reconciliation } from './reconcile.ts';
+import type { OnceContext } from './once-context.ts';
+import { maxCandidates } from './reconcile.ts';
 import { isReference } from './reference.ts';
 
 /*
@@ -36,14 +38,7 @@ import { isReference } from './reference.ts';
  *   sending, ambiguous -> not_paid, paid by an operator; after not_paid the next call sends
  */
 
-/** What a payment needs of the platform. */
-export interface PaymentApi {
-  /** Searches the whole list of the source account. */
-  search(input: OnceInput, signal: AbortSignal): Promise<Reconciliation>;
-  get(id: TransferId): Promise<Transfer>;
-}
-
-/** Sends the payment; nothing leaves after `notAfter` of the wall clock. */
+/** Sends the payment; no request starts after `notAfter` of the wall clock. */
 export type SendPayment = (totalTimeout: number, notAfter: number) => Promise<TransferCreated>;
 
 /** An entry that is not decided. */
@@ -59,26 +54,26 @@ const maxRecordTries = 3;
 
 /** One call of createOnce or resolveOnce. */
 export class Payment {
-  readonly #api: PaymentApi;
+  readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #settings: OnceSettings;
+  readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
 
-  constructor(api: PaymentApi, reference: string, settings: OnceSettings) {
-    this.#api = api;
+  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+    this.#call = call;
     this.#reference = reference;
-    this.#settings = settings;
-    this.#journal = new GuardedJournal(reference, settings);
+    this.#context = context;
+    this.#journal = new GuardedJournal(call, reference, context);
   }
 
-  /** Makes the payment, or finds that it was made. */
+  /** Makes the payment, or returns the one that was made. */
   async make(input: OnceInput, send: SendPayment): Promise<TransferCreated> {
     try {
       const entry = await this.#journal.read();
-      if (entry !== undefined) this.#rejectOtherTerms(entry, input);
+      if (entry !== undefined) this.#rejectOtherFields(entry, input);
       if (entry?.state === 'paid') return await this.#readPaid(entry);
-      const found = await this.#searchBeforeSending(entry, input);
-      return found ?? (await this.#send(entry, input, send));
+      const transfer = await this.#searchBeforeSending(entry, input);
+      return transfer ?? (await this.#send(entry, input, send));
     } finally {
       this.#journal.close();
     }
@@ -91,17 +86,17 @@ export class Payment {
   ): Promise<void> {
     try {
       const before = await this.#journal.read();
-      if (before === undefined) throw this.#unknownReference();
+      if (before === undefined) throw this.#unknownReferenceError();
       if (before.state === 'paid') {
         if (before.transferId === verdict) return;
-        throw this.#conflict(`The payment was made (${before.transferId})`);
+        throw this.#conflictError(`The payment was made (${before.transferId})`);
       }
       if (before.state === verdict) return;
       if (!force) this.#rejectOtherPlatform(before);
       // Read before the search: the transfer may appear during the search.
       const resolvedAt = await this.#journal.now();
       const { input } = before;
-      const common = { input, platform: this.#settings.baseUrl };
+      const common = { input, platform: this.#context.baseUrl };
       const resolvedBy = by === undefined ? {} : { resolvedBy: by };
       let after: JournalEntry;
       if (verdict === 'not_paid') {
@@ -118,7 +113,7 @@ export class Payment {
           paidAt: resolvedAt,
         };
       }
-      if (!(await this.#journal.swap(before, after))) throw this.#inProgress();
+      if (!(await this.#journal.swap(before, after))) throw this.#inProgressError();
     } finally {
       this.#journal.close();
     }
@@ -130,18 +125,18 @@ export class Payment {
     input: OnceInput,
   ): Promise<Transfer | undefined> {
     if (entry === undefined) {
-      if (!this.#journal.forgets()) return undefined;
+      if (!this.#journal.canForget()) return undefined;
       return await this.#findAndRecord(undefined, input);
     }
     if (!isOpen(entry)) return undefined;
     this.#rejectOtherPlatform(entry);
     // Read before the search: the transfer may appear during the search.
     const timeLeft = entry.expiresAt - (await this.#journal.now());
-    const found = await this.#findAndRecord(entry, input);
-    if (found !== undefined) return found;
+    const transfer = await this.#findAndRecord(entry, input);
+    if (transfer !== undefined) return transfer;
     if (timeLeft > 0) {
-      const isRunning = timeLeft > this.#settings.gracePeriod;
-      throw isRunning ? this.#inProgress(entry) : this.#inDoubt(entry);
+      const isRunning = timeLeft > this.#context.gracePeriod;
+      throw isRunning ? this.#inProgressError(entry) : this.#inDoubtError(entry);
     }
     // One scan can miss a transfer that moves in the list while it is read.
     return await this.#findAndRecord(entry, input);
@@ -152,9 +147,9 @@ export class Payment {
     input: OnceInput,
     cause?: unknown,
   ): Promise<Transfer | undefined> {
-    const found = await this.#search(before, input, cause);
-    if (found.candidates.length > 0) throw await this.#ambiguous(before, input, found);
-    return found.transfer && (await this.#recordPaid(before, input, found.transfer, true));
+    const { transfer, candidates } = await this.#search(before, input, cause);
+    if (candidates.length > 0) throw await this.#recordAmbiguous(before, input, candidates);
+    return transfer && (await this.#recordPaid(before, input, transfer, true));
   }
 
   /** Claims the payment and sends it. `before` is an expired claim, or an operator's decision. */
@@ -163,9 +158,9 @@ export class Payment {
     input: OnceInput,
     send: SendPayment,
   ): Promise<TransferCreated> {
-    const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#settings;
+    const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#context;
     this.#journal.extend(signal);
-    // Taken before the journal's time, so that nothing leaves after the claim's own deadline.
+    // Read before the journal's time, so that no request starts after the deadline of the claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
     const claimedAt = await this.#journal.now();
@@ -179,7 +174,7 @@ export class Payment {
       platform: baseUrl,
       input,
     };
-    if (!(await this.#journal.swap(before, claim))) throw this.#inProgress();
+    if (!(await this.#journal.swap(before, claim))) throw this.#inProgressError();
     let created: TransferCreated;
     try {
       created = await send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
@@ -191,7 +186,7 @@ export class Payment {
     return await this.#recordPaid(claim, input, created);
   }
 
-  /** The request was rejected, never left, or its outcome is unknown. */
+  /** Handles a request that was rejected or not sent, or that has an unknown outcome. */
   async #handleFailure(
     error: unknown,
     claim: SendingEntry,
@@ -200,9 +195,9 @@ export class Payment {
     const { input } = claim;
     const isCertain = isPaymentsError(error) && error.outcome !== 'unknown';
     if (!isCertain) {
-      const found = await this.#findAndRecord(claim, input, error);
-      if (found !== undefined) return found;
-      throw this.#inDoubt(claim, error);
+      const transfer = await this.#findAndRecord(claim, input, error);
+      if (transfer !== undefined) return transfer;
+      throw this.#inDoubtError(claim, error);
     }
     if ((await this.#journal.tryToSwap(claim, before)) === false) {
       const entry = await this.#journal.tryToRead();
@@ -210,53 +205,53 @@ export class Payment {
     }
     if (before === undefined || !isOpen(before)) throw error;
     // The rejection may come from an earlier call having taken the money, so it proves nothing about that call.
-    const found = await this.#findAndRecord(before, input, error);
-    if (found !== undefined) return found;
-    throw this.#inDoubt(before, error);
+    const transfer = await this.#findAndRecord(before, input, error);
+    if (transfer !== undefined) return transfer;
+    throw this.#inDoubtError(before, error);
   }
 
-  /** What the list shows of this payment, without what the journal has as another payment. */
+  /** Searches the list for this payment, without transfers that the journal has as another payment. */
   async #search(
     claim: OpenEntry | undefined,
     input: OnceInput,
     cause?: unknown,
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
-    const { signal, totalTimeout } = this.#settings;
+    const { signal, totalTimeout } = this.#context;
     this.#journal.extend(signal);
-    const late = `the list took more than ${totalTimeout} ms (totalTimeout)`;
-    const result = await this.#journal.inTime(
-      (deadline) => this.#api.search(input, deadline.signal),
-      () => this.#inDoubt(claim, cause, late),
-      (error) => this.#inDoubt(claim, cause ?? error),
+    const timeoutDetail = `the list took more than ${totalTimeout} ms (totalTimeout)`;
+    const result = await this.#journal.runInTime(
+      (deadline) => this.#context.search(input, { signal: deadline.signal }),
+      () => this.#inDoubtError(claim, cause, timeoutDetail),
+      (error) => this.#inDoubtError(claim, cause ?? error),
     );
     if (result.result === 'found') return { transfer: result.transfer, candidates: [] };
     if (result.result === 'not_found') return { candidates: [] };
-    // The search ended there: the payment may be a transfer that it did not read.
+    // The search stopped at this limit: the payment may be a transfer that it did not read.
     if (result.candidates.length >= maxCandidates) return { candidates: result.candidates };
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
-      if (!(await this.#isPaidOtherwise(transfer))) candidates.push(transfer);
+      if (!(await this.#isOtherPayment(transfer))) candidates.push(transfer);
     }
     return { candidates };
   }
 
-  /** Whether the journal has a transfer as the payment of its own description. */
-  async #isPaidOtherwise({ id, description }: Transfer): Promise<boolean> {
+  /** Whether the journal records a transfer as the payment of another reference. */
+  async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
     // A description that is no reference is in no journal, and a store may not take it.
     if (!isReference(description) || description === this.#reference) return false;
     const entry = await this.#journal.read(description);
     return entry?.state === 'paid' && entry.transferId === id;
   }
 
-  /** Writes the entry that an operator can see and resolve, and makes the error. */
-  async #ambiguous(
+  /** Writes the entry that an operator can see and resolve, and returns the error. */
+  async #recordAmbiguous(
     before: OpenEntry | undefined,
     input: OnceInput,
-    { candidates }: { candidates: readonly Transfer[] },
+    candidates: readonly Transfer[],
   ): Promise<PaymentInDoubtError> {
     // A transfer without an id counts, though it cannot be named.
     const ids = candidates.map(({ id }) => id).filter(isTransferId);
-    const shown = ids.slice(0, maxShownCandidates);
+    const shownIds = ids.slice(0, maxShownCandidates);
     const now = before?.claimedAt ?? (await this.#journal.now());
     const unclaimed = {
       claimId: crypto.randomUUID(),
@@ -264,62 +259,62 @@ export class Payment {
       claimedAt: now,
       expiresAt: now,
       firstClaimedAt: now,
-      platform: this.#settings.baseUrl,
+      platform: this.#context.baseUrl,
       input,
     };
     const after: AmbiguousEntry = {
       ...(before ?? unclaimed),
       state: 'ambiguous',
-      candidates: shown,
+      candidates: shownIds,
     };
-    const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shown.join();
+    const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shownIds.join();
     if (!isWritten) await this.#journal.tryToSwap(before, after);
-    const rest = candidates.length - shown.length;
-    const names = shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+    const rest = candidates.length - shownIds.length;
+    const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
     return this.#journal.inDoubtError(
       'ambiguous',
-      `The list shows ${candidates.length} that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
-      { candidates: shown, claimedAt: before?.claimedAt },
+      `The list shows ${candidates.length} transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
+      { candidates: shownIds, claimedAt: before?.claimedAt },
     );
   }
 
   async #readPaid({ transferId, input, paidAt }: PaidEntry): Promise<Transfer> {
     let transfer: Transfer;
     try {
-      transfer = await this.#api.get(transferId);
+      transfer = await this.#context.get(transferId);
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
       // A replica may not show a transfer that was made a moment ago.
       const isYoung = async (): Promise<boolean> =>
-        (await this.#journal.now()) - paidAt < this.#settings.gracePeriod;
+        (await this.#journal.now()) - paidAt < this.#context.gracePeriod;
       const retryable = !(error instanceof NotFoundError) || (await isYoung());
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
       throw reattribute(error, {
-        ...this.#journal.facts,
+        ...this.#journal.commonFields,
         retryable,
         message: `The payment was made (${transferId}), but could not be read.\n${hint}\n${error.message}`,
       });
     }
-    // The ids of a sandbox that was reset begin again, and its journal may be older.
-    if (!isAnother(transfer, input)) return transfer;
-    throw this.#conflict(
-      `The journal names ${transferId} for this payment, and that is another one.\n${checkJournal}`,
+    // The ids of a sandbox start again after a reset, and its journal may be older.
+    if (!isOtherPayment(transfer, input)) return transfer;
+    throw this.#conflictError(
+      `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
     );
   }
 
-  /** Writes that it is paid. If the journal fails, the platform's list remembers it. */
+  /** Records that it is paid. If the journal fails, the platform's list still has the transfer. */
   async #recordPaid<T extends TransferCreated>(
     before: OpenEntry | undefined,
     input: OnceInput,
     transfer: T,
-    isFound = false,
+    isFromSearch = false,
   ): Promise<T> {
     const { id } = transfer;
     const paid: PaidEntry = {
       state: 'paid',
       transferId: id,
-      paidAt: await this.#journal.time(),
-      platform: this.#settings.baseUrl,
+      paidAt: await this.#journal.readTime(),
+      platform: this.#context.baseUrl,
       input,
     };
     let current: JournalEntry | undefined = before;
@@ -327,11 +322,11 @@ export class Payment {
       if ((await this.#journal.tryToSwap(current, paid)) !== false) return transfer;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
-      // Another claim: that call has made, or sees, the payment, too.
+      // The call of another claim has made, or sees, the payment, too.
       if (current && isOpen(current) && current.claimId !== before?.claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return transfer;
-    if (isFound && current?.state !== 'paid') throw this.#inProgress();
+    if (isFromSearch && current?.state !== 'paid') throw this.#inProgressError();
     const others = await this.#otherIds(current, input);
     throw this.#journal.inDoubtError(
       'ambiguous',
@@ -340,7 +335,7 @@ export class Payment {
     );
   }
 
-  /** Ids under which the payment may have been made by another call. */
+  /** Ids of transfers by which another call may have made the payment. */
   async #otherIds(
     entry: JournalEntry | undefined,
     input: OnceInput,
@@ -352,32 +347,28 @@ export class Payment {
       .filter(isTransferId);
   }
 
-  #rejectOtherTerms({ input: recorded }: JournalEntry, input: OnceInput): void {
-    const differing = terms.filter((name) =>
-      name === 'amount'
-        ? !sameAmount(recorded.amount, input.amount)
-        : (recorded[name] ?? 'USDC') !== (input[name] ?? 'USDC'),
-    );
+  #rejectOtherFields({ input: recorded }: JournalEntry, input: OnceInput): void {
+    const differing = findDifferingFields(recorded, input);
     if (differing.length === 0) return;
-    throw this.#conflict(
+    throw this.#conflictError(
       `The journal has this reference with other terms: ${differing.join(', ')}.\nIf it is the same payment, pass the terms of its first call`,
     );
   }
 
   #rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
-    if (!isOpen(entry) || entry.platform === this.#settings.baseUrl) return;
-    throw this.#conflict(
+    if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
+    throw this.#conflictError(
       `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.resolveOnce and force`,
     );
   }
 
   async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
-    const transfer = await this.#api.get(id);
-    if (isAnother(transfer, input)) {
-      throw this.#conflict(`${id} is another payment, by its terms and description`);
+    const transfer = await this.#context.get(id);
+    if (isOtherPayment(transfer, input)) {
+      throw this.#conflictError(`${id} is another payment, by its terms and description`);
     }
-    if (await this.#isPaidOtherwise(transfer)) {
-      throw this.#conflict(`${id} was made for another reference (${transfer.description})`);
+    if (await this.#isOtherPayment(transfer)) {
+      throw this.#conflictError(`${id} was made for another reference (${transfer.description})`);
     }
   }
 
@@ -386,24 +377,24 @@ export class Payment {
     const search = () => this.#search(entry, entry.input);
     const transfer = (await search()).transfer ?? (await search()).transfer;
     if (transfer !== undefined) {
-      throw this.#conflict(`The list shows the payment (${transfer.id})`);
+      throw this.#conflictError(`The list shows the payment (${transfer.id})`);
     }
     const retryAfterMs = entry.expiresAt - now;
-    if (retryAfterMs > 0) throw this.#inDoubt(entry, undefined, '', retryAfterMs);
+    if (retryAfterMs > 0) throw this.#inDoubtError(entry, undefined, '', retryAfterMs);
   }
 
-  #unknownReference(): Error {
+  #unknownReferenceError(): Error {
     const message = 'the journal has no entry for it. Check its spelling and the journal';
-    const { call, api } = this.#settings;
-    return invalidArguments(call, [{ path: 'reference', message }], api.redact);
+    const { redact } = this.#context.pipeline;
+    return invalidArguments(this.#call, [{ path: 'reference', message }], redact);
   }
 
-  #conflict(description: string): PaymentInDoubtError {
+  #conflictError(description: string): PaymentInDoubtError {
     return this.#journal.inDoubtError('conflict', description);
   }
 
   /** Another call has the claim, as far as `claim` is known. */
-  #inProgress(claim?: OpenEntry): PaymentInDoubtError {
+  #inProgressError(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
     return this.#journal.inDoubtError('in_progress', description, {
       retryAfterMs: claim === undefined ? inProgressRetryMs : this.#retryAfter(claim),
@@ -412,28 +403,28 @@ export class Payment {
     });
   }
 
-  #inDoubt(
+  #inDoubtError(
     claim: OpenEntry | undefined,
     cause?: unknown,
     detail = '',
     retryAfterMs = this.#retryAfter(claim),
   ): PaymentInDoubtError {
     const reason = isPaymentsError(cause) ? (cause.attempts.at(-1)?.reason ?? cause.name) : detail;
-    const because = reason === '' ? '' : `.\nThe cause: ${reason}`;
+    const causeLine = reason === '' ? '' : `.\nThe cause: ${reason}`;
     return this.#journal.inDoubtError(
       'in_doubt',
-      `Whether the payment was made is not known yet${because}`,
+      `Whether the payment was made is not known yet${causeLine}`,
       { retryAfterMs, cause, claimedAt: claim?.claimedAt, expiresAt: claim?.expiresAt },
     );
   }
 
   /** Waits grow with the age of a claim, so that many payments in doubt do not flood the platform. */
   #retryAfter(claim: OpenEntry | undefined): number {
-    const now = this.#journal.estimatedTime();
+    const now = this.#journal.estimateTime();
     if (claim === undefined || now === undefined) return minRetryMs;
     const timeLeft = claim.expiresAt - now;
-    const growing = Math.max(minRetryMs, now - claim.claimedAt);
-    return Math.min(growing, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
+    const claimAge = Math.max(minRetryMs, now - claim.claimedAt);
+    return Math.min(claimAge, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
   }
 }
 
@@ -442,12 +433,3 @@ const isOpen = (entry: JournalEntry): entry is OpenEntry =>
 
 const checkJournal =
   'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';
-
-/** What makes a payment another one. The default of the currency stands for a missing one. */
-const terms = [
-  'sourceAccountId',
-  'destinationAccountId',
-  'counterpartyId',
-  'amount',
-  'currency',
-] as const;

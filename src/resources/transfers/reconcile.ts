@@ -13,14 +13,14 @@ import type { Page } from '../../schemas/page.ts';
 import type { Redact } from '../../errors/redact.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
 import { checkOptions, optionalCheck, type OptionChecks } from '../../calls/option-checks.ts';
-import { isMoment, momentRule } from '../../schemas/primitives.ts';
+import { expectedMoment, isMoment } from '../../internal/moment.ts';
 import {
   transferCreateInputSchema,
   type Transfer,
   type TransferCreateInput,
   type TransferListQuery,
 } from '../../schemas/transfer.ts';
-import { compareTransfer, isId, isRival, timeOf } from './compare-transfer.ts';
+import { compareTransfer, isId, isRival, parseCreatedAt } from './compare-transfer.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -36,7 +36,7 @@ export interface ReconcileOptions extends RequestOptions {
   clockSkew?: number | undefined;
 }
 
-/** What was found. Only `found` settles the question. */
+/** Result of a reconciliation. Only `found` is certain. */
 export type Reconciliation =
   | {
       /** There is exactly one such Transfer. */
@@ -47,7 +47,7 @@ export type Reconciliation =
   | {
       /**
        * Several match, or one may be older than `since`, cannot be compared in every field, or has
-       * this description and other terms: an operator has to decide.
+       * this description and other fields: an operator has to decide.
        */
       readonly result: 'ambiguous';
       /** All that match or may match, at most 1,000. */
@@ -67,19 +67,19 @@ const call: CallIdentity = {
 };
 
 /**
- * A list that changes while it is read may hide a Transfer, and shows another twice. As a list that grows
- * does the same, it cannot be read until it stands still.
+ * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
+ * the same, so the scans cannot go on until it no longer changes.
  */
 const maxScans = 3;
 
-/** More are of no use to an operator, and an endless list must not exhaust the memory. */
+/** An operator cannot use more, and an endless list must not exhaust the memory. */
 export const maxCandidates = 1_000;
 
-/** A `Date` still further back may come from a cache, or from a machine without a clock. */
-const furthestAhead = 24 * 60 * 60_000;
+/** A larger difference may come from a cached `Date` header, or from a machine without a clock. */
+const maxClockDifference = 24 * 60 * 60_000;
 
-/** Before every Transfer: 1970. */
-const ever = 0;
+/** 1970, which is before every Transfer. */
+const epoch = 0;
 
 /** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
 type ListOfSource = (
@@ -119,7 +119,7 @@ export async function reconcileTransfer(
   }
 }
 
-/** What to search for, and since when. */
+/** The checked arguments of a search. */
 interface Search {
   readonly input: TransferCreateInput;
   readonly start: number;
@@ -133,15 +133,15 @@ interface Candidate {
   readonly isSame: boolean;
 }
 
-/** What all scans of the list have found. Of a transfer that is no candidate only the id is kept. */
+/** Results of all scans of the list; of a transfer that is no candidate, only its id. */
 interface Findings {
   readonly ids: Set<string>;
   withoutId: number;
-  /** By their ids; one without an id by itself. */
+  /** Keyed by id; a transfer without an id is its own key. */
   readonly outgoing: Map<unknown, Candidate>;
   readonly incoming: Map<unknown, Candidate>;
   hasTooMany: boolean;
-  /** How far this machine's clock is ahead of the platform's, as its responses show; 0 when it is not. */
+  /** How far this machine's clock is ahead of the platform's, by its responses; 0 when it is not. */
   ahead: number;
 }
 
@@ -190,9 +190,9 @@ async function scanTransfers(
   return hasMoved;
 }
 
-/** Rejects a page that cannot prove where the list ends: what it hides may be the payment. */
+/** Rejects a page that does not prove where the list ends: a transfer that it hides may be the payment. */
 function checkPage({ data, hasMore, nextCursor }: Page<Transfer>): void {
-  // With `validation: 'report'` a page comes as it is.
+  // With `validation: 'report'`, pages are not checked before.
   let problem = data.every((item) => Object(item) === item)
     ? undefined
     : 'contains an item that is not a transfer';
@@ -203,7 +203,7 @@ function checkPage({ data, hasMore, nextCursor }: Page<Transfer>): void {
   }
 }
 
-/** Only the whole list shows how far the clocks are apart. */
+/** Decides after a whole scan, because only that shows how far the clocks differ. */
 function decide(
   { ids, withoutId, outgoing, incoming, hasTooMany, ahead }: Findings,
   { input, start, clockSkew }: Search,
@@ -214,14 +214,14 @@ function decide(
     return { result: 'ambiguous', candidates };
   }
   const isOld = ({ createdAt }: Transfer): boolean =>
-    timeOf(createdAt).latest < start - clockSkew - ahead;
+    parseCreatedAt(createdAt).latest < start - clockSkew - ahead;
   const hasReference = (input.description ?? '') !== '';
-  // A reference distinguishes this transfer from an earlier one like it, whatever the two clocks show; but a
-  // clock that is days off is more likely no clock.
+  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
+  // days off is more likely no clock.
   const isRecent = ({ createdAt }: Transfer): boolean =>
     hasReference
-      ? timeOf(createdAt).latest >= start - clockSkew - Math.min(ahead, furthestAhead)
-      : start > ever && timeOf(createdAt).earliest >= start;
+      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
+      : start > epoch && parseCreatedAt(createdAt).earliest >= start;
 
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
@@ -231,14 +231,13 @@ function decide(
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // A platform that shows one reference and amount as they were sent shows ours so, too: one that is
-  // written in another way is another payment's.
+  // A platform that returns one reference and amount as they were sent returns ours so, too: another
+  // spelling belongs to another payment.
   const rivals = doubtful.filter((transfer) => !hasReference || isRival(transfer, input));
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
-  // A book transfer may be listed once as it arrives: that one is the transfer itself, or its other
-  // side. How `direction` is set is not documented: docs/gaps.md, row 42.
+  // A book transfer may be listed once, as incoming: as the transfer itself, or as its other side. How `direction` is set is not documented: docs/gaps.md, row 42.
   const arriving = [...incoming]
     .filter(([key, { transfer }]) => !outgoing.has(key) && !isOld(transfer))
     .map(([, { transfer }]) => transfer);
@@ -249,8 +248,8 @@ function decide(
 }
 
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
-  // Text without an offset would be read in this machine's time zone, and miss the transfer.
-  since: optionalCheck(momentRule, isMoment),
+  // A string without an offset would be read in this machine's time zone, and miss the transfer.
+  since: optionalCheck(expectedMoment, isMoment),
   clockSkew: optionalCheck(
     'expected milliseconds, 0 or more',
     (value) => typeof value === 'number' && value >= 0,
@@ -258,7 +257,7 @@ const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   ...callOptionChecks(),
 });
 
-/** The search that checked arguments ask for. */
+/** Checks the arguments of a search and applies the defaults. */
 function resolveSearch(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
@@ -266,11 +265,11 @@ function resolveSearch(
   redact: Redact,
 ): Search {
   const issues: Issue[] = [];
-  const given = checkOptions(reconcileOptionChecks, options, issues);
-  const { since = new Date(ever), clockSkew = 120_000, ...paging } = given;
-  // When the time is not known, a later search has to begin at the beginning.
+  const checkedOptions = checkOptions(reconcileOptionChecks, options, issues);
+  const { since = new Date(epoch), clockSkew = 120_000, ...paging } = checkedOptions;
+  // Without a valid time, a later search has to start at the first Transfer.
   const start = issues.some(({ path }) => path === 'options.since')
-    ? ever
+    ? epoch
     : new Date(since).getTime();
   if (issues.length === 0 && start > now + clockSkew) {
     issues.push({

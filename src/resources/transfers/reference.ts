@@ -1,10 +1,10 @@
 /** Banks transliterate or cut everything else, and a store may not hold it. */
-const reference = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
+const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
 /** Whether a value can be the reference of a payment made once. */
 export const isReference = (value: unknown): value is string =>
-  typeof value === 'string' && reference.test(value);
+  typeof value === 'string' && referencePattern.test(value);
 
-/** What a reference has to be. */
-export const referenceRule =
+/** Message for an invalid reference. */
+export const referenceMessage =
   'expected a reference of 1 to 140 printable ASCII characters. It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other';

@@ -47,26 +47,25 @@ const call: CallIdentity = {
   method: 'GET',
   path: '/transfers/{id}',
 };
-const longestInterval = 15_000;
-/** How long a Transfer just created may still be unknown to reads: docs/gaps.md, row 40. */
-const patienceWith404 = 30_000;
-/** Polls that fail one after the other, each with its own retries behind it. */
-const failuresInARow = 5;
+const maxIntervalMs = 15_000;
+/** For so long, reads may not show a Transfer just created: docs/gaps.md, row 40. */
+const newTransferMs = 30_000;
+/** Consecutive polls that may fail, each after its own retries. */
+const maxConsecutiveFailures = 5;
 
 /**
- * How far a Transfer has come; a status that is not documented has no place in the order. The order
- * itself is assumed: docs/gaps.md, row 37.
+ * Order of the documented statuses. The order is assumed: docs/gaps.md, row 37.
  */
-const final = 2;
-const progress: ReadonlyMap<string, number> = new Map([
+const finalRank = 2;
+const statusRanks: ReadonlyMap<string, number> = new Map([
   ['pending', 0],
   ['processing', 1],
-  ['completed', final],
-  ['failed', final],
-  ['cancelled', final],
+  ['completed', finalRank],
+  ['failed', finalRank],
+  ['cancelled', finalRank],
 ]);
 
-/** Polls with `get` until the Transfer is where it is wanted. */
+/** Polls with `get` until the Transfer has the requested status. */
 export async function waitForTransfer(
   id: TransferId,
   get: (polling: RequestOptions) => Promise<Transfer>,
@@ -77,51 +76,55 @@ export async function waitForTransfer(
   const resolved = resolveWaitOptions(cloneInput(options), redact);
   const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
-  const begun = clock.elapsed();
-  // The Transfer goes its way whether or not somebody watches.
+  const startedMs = clock.elapsed();
+  // The Transfer proceeds without the wait, so each of its errors leaves the outcome open.
   const inDoubt = {
     ...call,
     outcome: 'unknown',
     startedAt: new Date(clock.now()).toISOString(),
   } as const;
-  // What is no id has not been refused yet when a signal ends the wait.
+  // A signal may end the wait before the id has been checked.
   const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
-  /** Why there is none so far. */
-  let missing: NotFoundError | undefined;
-  /** The last with a documented status; others say nothing of how far it has come. */
+  /** The last 404 of a Transfer that was not found yet. */
+  let notFoundError: NotFoundError | undefined;
+  /** The last one with a documented status; other statuses have no order. */
   let furthest: Transfer | undefined;
   let failures = 0;
   let pause = interval;
 
-  const lastStatus = (): string => (last === undefined ? '' : `; it was ${redact(last.status)}`);
-  const gaveUp = (what: string, cause?: PaymentsError): WaitError =>
+  const describeLastStatus = (): string =>
+    last === undefined ? '' : `; it was ${redact(last.status)}`;
+  const timeoutError = (problem: string, cause?: PaymentsError): WaitError =>
     new WaitError(
-      `The ${name} ${what}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
-      { ...inDoubt, retryable: true, reason: 'timeout', last: shown(last, redact), cause },
+      `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
+      { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
     );
-  /** Undefined when the look failed and may succeed the next time. */
-  const look = async (): Promise<Transfer | undefined> => {
+  /** Undefined when the poll failed and may succeed the next time. */
+  const poll = async (): Promise<Transfer | undefined> => {
     try {
-      const seen = await deadline.race(get({ ...polling, signal: deadline.signal }));
-      // An answer may be meant for somebody else.
-      if (seen?.id !== id) throw otherTransfer();
+      const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));
+      // A proxy may mix up responses.
+      if (transfer?.id !== id) throw wrongTransferError();
       failures = 0;
-      missing = undefined;
-      return seen;
+      notFoundError = undefined;
+      return transfer;
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
-      const isYoung = clock.elapsed() - begun < patienceWith404;
+      const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
-      if (!isNew && !error.retryable) throw refused(error);
-      missing = isNew ? error : undefined;
+      if (!isNew && !error.retryable) throw pollError(error);
+      notFoundError = isNew ? error : undefined;
       failures = isNew ? 0 : failures + 1;
-      if (failures < failuresInARow) return undefined;
-      throw gaveUp(`could not be read ${failuresInARow} times in a row${lastStatus()}`, error);
+      if (failures < maxConsecutiveFailures) return undefined;
+      throw timeoutError(
+        `could not be read ${maxConsecutiveFailures} times in a row${describeLastStatus()}`,
+        error,
+      );
     }
   };
-  /** A poll that was refused or could not be sent says nothing of the Transfer; wrong arguments do. */
-  const refused = (error: PaymentsError): PaymentsError =>
+  /** The failure of a poll proves nothing about the Transfer; only invalid arguments end the call as such. */
+  const pollError = (error: PaymentsError): PaymentsError =>
     error instanceof ValidationError
       ? invalidArguments(call, error.issues, redact)
       : reattribute(error, {
@@ -129,51 +132,54 @@ export async function waitForTransfer(
           outcome: 'unknown',
           retryable: false,
           startedAt: inDoubt.startedAt,
-          message: `Waiting stopped because the ${name} could not be read${lastStatus()}.\nThis does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
+          message: `Waiting stopped because the ${name} could not be read${describeLastStatus()}.\nThis does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
         });
 
   try {
     for (;;) {
-      const seen = await look();
-      if (seen !== undefined) {
-        if (isBehind(seen, furthest)) {
+      const transfer = await poll();
+      if (transfer !== undefined) {
+        if (hasGoneBack(transfer, furthest)) {
           throw new WaitError(
-            `The ${name} went back from ${furthest?.status} to ${redact(seen.status)}.\nAsk the platform what happened before you rely on it.`,
-            { ...inDoubt, reason: 'regressed', last: shown(seen, redact) },
+            `The ${name} went back from ${furthest?.status} to ${redact(transfer.status)}.\nAsk the platform what happened before you rely on it.`,
+            { ...inDoubt, reason: 'regressed', last: limitSize(transfer, redact) },
           );
         }
-        last = seen;
-        if (progress.has(seen.status)) furthest = seen;
-        callHook(onPoll, () => seen);
-        const arrived =
+        last = transfer;
+        if (statusRanks.has(transfer.status)) furthest = transfer;
+        callHook(onPoll, () => transfer);
+        const isDone =
           until === undefined
-            ? seen.status === 'completed'
-            : await deadline.race(Promise.resolve(until(seen)));
-        if (arrived) return seen;
-        if (seen.status === 'failed' || seen.status === 'cancelled') {
-          throw new WaitError(`The ${name} ended as ${seen.status}; the money did not arrive.`, {
-            ...call,
-            outcome: 'rejected',
-            reason: 'failed',
-            last: shown(seen, redact),
-          });
+            ? transfer.status === 'completed'
+            : await deadline.race(Promise.resolve(until(transfer)));
+        if (isDone) return transfer;
+        if (transfer.status === 'failed' || transfer.status === 'cancelled') {
+          throw new WaitError(
+            `The ${name} ended as ${transfer.status}; the money did not arrive.`,
+            {
+              ...call,
+              outcome: 'rejected',
+              reason: 'failed',
+              last: limitSize(transfer, redact),
+            },
+          );
         }
       }
       const jitter = 0.8 + Math.random() * 0.4;
-      await deadline.sleep(Math.min(pause, longestInterval) * jitter);
+      await deadline.sleep(Math.min(pause, maxIntervalMs) * jitter);
       pause *= 1.5;
     }
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     if (error.why.by === 'caller') {
-      const sentence = `Waiting for the ${name} was aborted by its signal.`;
-      throw new AbortError(sentence, { ...inDoubt, cause: error.why.reason });
+      const message = `Waiting for the ${name} was aborted by its signal.`;
+      throw new AbortError(message, { ...inDoubt, cause: error.why.reason });
     }
-    throw missing === undefined
-      ? gaveUp(`did not reach the wanted status within ${limit} ms${lastStatus()}`)
-      : gaveUp(
-          `was not found within ${limit} ms: the platform answered 404 (check the id and the option baseUrl, too)`,
-          missing,
+    throw notFoundError === undefined
+      ? timeoutError(`did not reach the requested status within ${limit} ms${describeLastStatus()}`)
+      : timeoutError(
+          `was not found within ${limit} ms: the platform responded with 404 (check the id and the option baseUrl, too)`,
+          notFoundError,
         );
   } finally {
     deadline.close();
@@ -187,34 +193,44 @@ const waitOptionChecks = (): OptionChecks<WaitOptions> => ({
   ...callOptionChecks(),
 });
 
-/** What to wait for, and how long, out of checked options. */
+/** Checks the options and applies the defaults. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
-  const given = checkOptions(waitOptionChecks, options, issues);
+  const checkedOptions = checkOptions(waitOptionChecks, options, issues);
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
-  const { until, timeout, totalTimeout, interval = 1_000, onPoll, signal, ...polling } = given;
+  const {
+    until,
+    timeout,
+    totalTimeout,
+    interval = 1_000,
+    onPoll,
+    signal,
+    ...polling
+  } = checkedOptions;
   const limit = Math.min(timeout ?? 600_000, totalTimeout ?? Number.POSITIVE_INFINITY);
   return { until, onPoll, signal, limit, interval, polling };
 }
 
 /**
- * Whether a status went back or left a final one, which the document does not exclude:
+ * Whether a status went back or left a final one, which the API reference does not exclude:
  * docs/gaps.md, row 38.
  */
-function isBehind(seen: Transfer, furthest: Transfer | undefined): boolean {
-  const before = progress.get(furthest?.status ?? '') ?? 0;
-  const now = progress.get(seen.status);
-  // What the document does not list may stand anywhere.
-  if (now === undefined) return false;
-  return now < before || (before === final && seen.status !== furthest?.status);
+function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
+  const furthestRank = statusRanks.get(furthest?.status ?? '') ?? 0;
+  const rank = statusRanks.get(transfer.status);
+  // A status that is not documented has no order.
+  if (rank === undefined) return false;
+  return (
+    rank < furthestRank || (furthestRank === finalRank && transfer.status !== furthest?.status)
+  );
 }
 
-/** As much of a Transfer as an error holds: an answer may be of any size. */
-const shown = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
+/** Cuts a Transfer to the size that an error holds: a response may be of any size. */
+const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
   redactBounded(transfer, redact) as T;
 
-const otherTransfer = (): PaymentsError =>
-  new PaymentsError('The platform answered with something other than the requested transfer.', {
+const wrongTransferError = (): PaymentsError =>
+  new PaymentsError('The platform responded with something other than the requested transfer.', {
     ...call,
     outcome: 'unknown',
     retryable: true,

@@ -11,7 +11,7 @@ import {
   type KnownAccountStatus,
   type KnownAccountType,
 } from '../../schemas/account.ts';
-import { filledText, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
+import { nonEmptyString, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { getEntity } from './entities.ts';
 import { formatDecimal, parsePositive } from './money.ts';
@@ -30,8 +30,8 @@ export interface SandboxAccountInput extends AccountCreateInput {
 const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
   ...accountCreateInputShape(),
   type: z.optional(z.enum(accountTypes, `expected one of ${accountTypes.join(', ')}`)),
-  currency: z.optional(filledText('a currency code, such as "USDC"')),
-  chain: z.optional(filledText('a chain, such as "base"')),
+  currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
+  chain: z.optional(nonEmptyString('a chain, such as "base"')),
 });
 
 /** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */

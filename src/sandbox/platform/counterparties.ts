@@ -5,7 +5,7 @@ import {
   type KnownCounterpartyType,
 } from '../../schemas/counterparty.ts';
 import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
-import { filledText, type Schema } from '../../schemas/primitives.ts';
+import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { getEntity } from './entities.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Platform } from './platform.ts';
@@ -42,13 +42,13 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
   .strictObject({
     entityId: entityIdSchema(),
-    name: z.optional(filledText('a name')),
+    name: z.optional(nonEmptyString('a name')),
     type: z.optional(z.enum(counterpartyTypes, `expected one of ${counterpartyTypes.join(', ')}`)),
-    walletAddress: z.nullish(filledText('an address')),
-    chain: z.nullish(filledText('a chain, such as "base"')),
-    bankName: z.nullish(filledText('a name')),
+    walletAddress: z.nullish(nonEmptyString('an address')),
+    chain: z.nullish(nonEmptyString('a chain, such as "base"')),
+    bankName: z.nullish(nonEmptyString('a name')),
     accountNumber: z.nullish(z.string(numberRule).check(z.minLength(4, numberRule))),
-    routingNumber: z.nullish(filledText('a routing number')),
+    routingNumber: z.nullish(nonEmptyString('a routing number')),
   })
   .check((context) => {
     const type = getCounterpartyType(context.value);

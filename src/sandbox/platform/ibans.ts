@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { accountIdSchema, type Account, type AccountId } from '../../schemas/account.ts';
 import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
-import { filledText, type Schema } from '../../schemas/primitives.ts';
+import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { toAccount } from './accounts.ts';
 import { getEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
@@ -28,10 +28,10 @@ export interface SandboxIbanInput {
 const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
   accountId: accountIdSchema(),
   entityId: z.optional(entityIdSchema()),
-  iban: z.optional(filledText('an IBAN')),
-  bic: z.optional(filledText('a BIC')),
-  bankName: z.optional(filledText('a name')),
-  currency: z.optional(filledText('a currency code, such as "EUR"')),
+  iban: z.optional(nonEmptyString('an IBAN')),
+  bic: z.optional(nonEmptyString('a BIC')),
+  bankName: z.optional(nonEmptyString('a name')),
+  currency: z.optional(nonEmptyString('a currency code, such as "EUR"')),
 });
 
 /** What DELETE /ibans/{id} does: the IBAN becomes inactive and can no longer be found. */

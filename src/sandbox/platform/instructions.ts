@@ -8,7 +8,7 @@ import {
 } from '../../schemas/instruction.ts';
 import {
   address,
-  filledText,
+  nonEmptyString,
   asSchema,
   wholeNumber,
   type Hex,
@@ -71,7 +71,7 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
       .union([z.int(), z.bigint(), z.string()], valueRule)
       .check(z.refine((value) => /^\d+$/.test(String(value)), valueRule)),
   ),
-  status: z.optional(filledText('a transaction status, such as "Success"')),
+  status: z.optional(nonEmptyString('a transaction status, such as "Success"')),
 });
 
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;

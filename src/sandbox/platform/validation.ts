@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { join } from '../../internal/issues.ts';
-import { withoutMessage, type Schema } from '../../schemas/primitives.ts';
+import { withoutMessage } from '../../internal/zod-message.ts';
+import type { Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './sandbox-error.ts';
 
 /** How an invalid value is reported. */
