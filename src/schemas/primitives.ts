@@ -86,13 +86,12 @@ export const nonEmptyString = (what: string): z.ZodMiniString =>
 const amountMessage = {
   error({ input }: { readonly input?: unknown }): string {
     const [, decimals] = /^\d+\.(\d{19,})$/.exec(String(input)) ?? [];
-    return decimals === undefined
-      ? `expected a decimal string above zero, such as "12.50". ${
-          typeof input === 'string'
-            ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
-            : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
-        }`
-      : `got ${decimals.length} decimals; expected 18 at most`;
+    if (decimals !== undefined) return `got ${decimals.length} decimals; expected 18 at most`;
+    const hint =
+      typeof input === 'string'
+        ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
+        : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
+    return `expected a decimal string above zero, such as "12.50". ${hint}`;
   },
 };
 

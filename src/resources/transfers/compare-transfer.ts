@@ -213,8 +213,8 @@ export function parseCreatedAt(createdAt: unknown): TimeSpan {
     /^\d{4}-\d{2}-\d{2}T([\d:]+)(\.\d+)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(
       isString(createdAt) ? createdAt : '',
     ) ?? [];
-  const earliest =
-    time === undefined ? Number.NaN : Date.parse(offset === undefined ? `${time}Z` : time);
+  if (time === undefined) return { earliest: Number.NaN, latest: Number.NaN };
+  const earliest = Date.parse(offset === undefined ? `${time}Z` : time);
   // A platform without fractions is likely to write zeros.
   const isExact = /[1-9]/.test(fraction);
   const precision = clock.length > 'hh:mm'.length ? 1_000 : 60_000;
