@@ -1,16 +1,18 @@
 import { isObject, isPlainObject } from './internal/guards.ts';
 import { dropUndefined } from './internal/clone.ts';
-import { sentences, told } from './calls/arguments.ts';
-import { urlProblem, withoutSlash } from './calls/base-url.ts';
+import { findUrlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
 import {
   credentialNames,
-  credentialProblem,
-  placeOf,
+  findCredentialProblem,
+  describePlace,
   type CredentialKind,
   type CredentialSource,
 } from './calls/credential.ts';
-import { ConfigurationError, type Issue } from './errors/errors.ts';
+import { ConfigurationError } from './errors/errors.ts';
+import { formatMessage } from './errors/message.ts';
+import { describeArrival } from './internal/describe-value.ts';
+import type { DetailedIssue, Problem } from './internal/issues.ts';
 import type { Hooks } from './calls/hooks.ts';
 import { withLogging } from './calls/log.ts';
 import { headerName, headers, lowerCased, reservedHeaders } from './calls/request-options.ts';
@@ -113,20 +115,20 @@ export interface ClientOptions {
 
 const url = (end: string, allowHttp: unknown): OptionCheck =>
   checkBy((given) =>
-    given === undefined ? undefined : urlProblem(given, end, allowHttp === true),
+    given === undefined ? undefined : findUrlProblem(given, end, allowHttp === true),
   );
 
 const credential = (kind: CredentialKind): OptionCheck =>
   checkBy((source) =>
     source === undefined || source === null || typeof source === 'function'
       ? undefined
-      : credentialProblem(kind, source),
+      : findCredentialProblem(kind, source),
   );
 
-function keyHeaderProblem(name: unknown): string | undefined {
+function keyHeaderProblem(name: unknown): Problem | string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name !== 'string' || !headerName.test(name)) {
-    return 'expected a header name, such as Idempotency-Key';
+    return { expected: 'a header name, such as Idempotency-Key' };
   }
   // Such a header would be overwritten on the way, and a creation sent again without its key.
   const taken = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
@@ -149,7 +151,7 @@ const hookRules: OptionChecks<Hooks> = {
 const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
   baseUrl: url('/v0', allowHttp),
   rootUrl: url('', allowHttp),
-  allowHttp: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
+  allowHttp: optionalCheck('true or false', (value) => typeof value === 'boolean'),
   apiKey: credential('apiKey'),
   jwt: credential('jwt'),
   timeout: milliseconds,
@@ -159,7 +161,7 @@ const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions>
   fetch: callable,
   getWithBody: callable,
   validation: optionalCheck(
-    "expected 'strict' or 'report'",
+    "'strict' or 'report'",
     (value) => value === 'strict' || value === 'report',
   ),
   hooks: (value, at, issues) => {
@@ -169,10 +171,7 @@ const optionsRules = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions>
   isErrorBody: callable,
   journal: journalCheck(),
   gracePeriod: milliseconds,
-  clock: optionalCheck(
-    'expected an object with the functions now, setTimeout and clearTimeout',
-    isClock,
-  ),
+  clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
 /** The options that have an environment variable, with it. */
@@ -190,7 +189,7 @@ const variables: Readonly<Record<string, string>> = {
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
   throw rejection([
-    `Invalid options: ${told('expected a plain object, such as { baseUrl, apiKey }', options)}.`,
+    `Invalid options: ${describeArrival(options)}; expected a plain object, such as { baseUrl, apiKey }.`,
   ]);
 }
 
@@ -213,12 +212,13 @@ export const inEnvironment = (environment: ClientOptions, own: ClientOptions): C
 
 /** Checks every option. Throws ConfigurationError, which names each that is wrong and never its value. */
 export function resolveOptions(options: ClientOptions) {
-  const issues: Issue[] = [];
+  const issues: DetailedIssue[] = [];
   fields(optionsRules(options))(options, 'options', issues);
-  const wrong = issues.map(({ path, message }) => {
+  const wrong = issues.map(({ path, message, hint }) => {
     const name = path.slice('options.'.length);
     const value: unknown = Reflect.get(options, name);
-    return `Invalid ${placeOf(name, variables[name], value)}: ${sentences(message)}`;
+    const place = describePlace(name, variables[name], value);
+    return formatMessage({ what: `Invalid ${place}: ${message}`, hint });
   });
   const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {

@@ -4,7 +4,12 @@ import type { CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
 import { Deadline, Stopped, type StopReason } from './deadline.ts';
 import type { Outcome } from '../errors/errors.ts';
-import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
+import {
+  abortedFailure,
+  disconnectedFailure,
+  timeoutFailure,
+  type Failure,
+} from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
 import { sealedBody } from '../transports/fetch.ts';
 import { proxyFor } from '../transports/proxy.ts';
@@ -100,7 +105,7 @@ export async function sendOnce(
     const verdict = connectionOutcome(cause, transport, trace);
     return {
       ok: false,
-      failure: disconnected(cause, verdict, dispatched, state.redact, proxyFor(url)),
+      failure: disconnectedFailure(cause, verdict, dispatched, state.redact, proxyFor(url)),
     };
   } finally {
     stop.close();
@@ -115,10 +120,10 @@ export function stopped(
   outcome: Outcome = 'not_sent',
   status?: number,
 ): Failure {
-  if (why.by === 'caller') return aborted(why.reason, outcome, status);
+  if (why.by === 'caller') return abortedFailure(why.reason, outcome, status);
   return why.by === 'total'
-    ? timedOut('total', totalTimeout, { outcome, status })
-    : timedOut(phase, timeout, { outcome, status });
+    ? timeoutFailure('total', totalTimeout, { outcome, status })
+    : timeoutFailure(phase, timeout, { outcome, status });
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });

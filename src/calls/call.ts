@@ -2,6 +2,7 @@ import { isObject } from '../internal/guards.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
 import type { Prepared } from './prepare.ts';
 import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
+import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 
 /** What a call asks for, whatever it is answered. */
@@ -57,11 +58,12 @@ export const hasId =
     isObject(response) && id.safeParse(Reflect.get(response, 'id')).success;
 
 /** The error of a call that this client cannot make. */
-export const cannotSend = (call: CallIdentity, why: string): ConfigurationError =>
-  new ConfigurationError(`${call.operation} ${why}\nNothing was sent.`, {
-    ...call,
-    outcome: 'not_sent',
-  });
+export const cannotSend = (call: CallIdentity, why: string, hint: string): ConfigurationError =>
+  createError(
+    ConfigurationError,
+    { what: `${call.operation} ${why}`, hint, consequence: 'Nothing was sent.' },
+    { ...call, outcome: 'not_sent' },
+  );
 
 /** What errors and hooks call it. */
 export const identity = (

@@ -14,7 +14,9 @@ import {
 import { Deadline, Stopped } from './deadline.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts';
+import { errorOf } from '../errors/error-of.ts';
+import { requestIdOf } from '../errors/failed-response.ts';
+import { heldBackFailure, unexpectedFailure } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
@@ -238,7 +240,7 @@ export class RequestPipeline {
       return ending;
     }
     const { failure } = ending;
-    if (failure.type === 'refused' && failure.status === 429) rateLimiter.close(begun, failure);
+    if (failure.type === 'rejected' && failure.status === 429) rateLimiter.close(begun, failure);
     const { outcome, status, requestId, reason } = failure;
     callHook(hooks.onResponse, () => ({
       ...event,
@@ -264,6 +266,6 @@ function errorOfAny(error: unknown, state: CallState): PaymentsError {
   if (error instanceof PaymentsError) return error;
   if (error instanceof Stopped) return errorOf(stopped(error.why, state), state);
   return error instanceof RateLimiterWaitTooLong
-    ? errorOf(heldBack(error.rejection, error.ms), state)
-    : errorOf(unexpected(error, state.startedAt !== undefined), state);
+    ? errorOf(heldBackFailure(error.rejection, error.ms), state)
+    : errorOf(unexpectedFailure(error, state.startedAt !== undefined), state);
 }

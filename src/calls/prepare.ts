@@ -2,7 +2,7 @@ import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/guards.ts
 import { invalidArguments, validate } from './arguments.ts';
 import { identity, type CallRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
-import { join } from '../internal/issues.ts';
+import { issueAt, join } from '../internal/issues.ts';
 import { refuseLoss, stringifyJson } from '../internal/json.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
@@ -54,7 +54,7 @@ export function prepare(
     const isExtra = Object.hasOwn(resolved.query, name);
     const message = isExtra && isGiven(query, name) ? setTwice : queryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
-    if (message !== undefined) issues.push({ path: join(at, [name]), message });
+    if (message !== undefined) issues.push(issueAt(join(at, [name]), message, value));
     for (const each of [value].flat()) {
       parameters.push({ name, value: each });
     }

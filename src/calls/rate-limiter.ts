@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
-import type { Rejection } from '../errors/failure.ts';
+import type { RejectedFailure } from '../errors/failure.ts';
 import { longestWait } from './retry.ts';
 
 /** Thrown when a call would stand at the gate for longer than it may. */
@@ -8,8 +8,8 @@ export class RateLimiterWaitTooLong extends Error {
   /** When to come again. */
   readonly ms: number;
   /** The 429 that has closed the rateLimiter. */
-  readonly rejection: Rejection;
-  constructor(ms: number, rejection: Rejection) {
+  readonly rejection: RejectedFailure;
+  constructor(ms: number, rejection: RejectedFailure) {
     super('gate');
     this.ms = ms;
     this.rejection = rejection;
@@ -44,7 +44,7 @@ export class RateLimiter {
   /** The gap at the time of the last 429 that counted. */
   #gap = 0;
   #slowedAt = Number.NEGATIVE_INFINITY;
-  #rejection: Rejection | undefined;
+  #rejection: RejectedFailure | undefined;
   readonly #line = new Set<Waiter>();
   #timer: unknown;
 
@@ -85,7 +85,7 @@ export class RateLimiter {
   }
 
   /** A 429 has come to a request that was sent at that time. */
-  close(sentAt: number, rejection: Rejection): void {
+  close(sentAt: number, rejection: RejectedFailure): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
     if (sentAt >= this.#slowedAt) {

@@ -71,7 +71,7 @@ function headerProblem(name: string, value: unknown): string | undefined {
 }
 
 export const headers: OptionCheck = (value, at, issues) => {
-  optionalCheck('expected a plain object of names and strings', isPlainObject)(value, at, issues);
+  optionalCheck('a plain object of names and strings', isPlainObject)(value, at, issues);
   for (const [name, each] of Object.entries(isPlainObject(value) ? value : {})) {
     checkBy(() => headerProblem(name, each))(each, join(at, [name]), issues);
   }
@@ -89,16 +89,13 @@ export const lowerCased = (given: RequestOptions['headers']): Readonly<Record<st
 /** The options that every call has. */
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   // Of another realm, it is not an instance of our class.
-  signal: optionalCheck(
-    'expected an AbortSignal',
-    (value) => isObject(value) && 'throwIfAborted' in value,
-  ),
+  signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   timeout: milliseconds,
   totalTimeout: milliseconds,
   maxRetries: retries,
   headers,
-  query: optionalCheck('expected a plain object', isPlainObject),
-  body: optionalCheck('expected a plain object', isPlainObject),
+  query: optionalCheck('a plain object', isPlainObject),
+  body: optionalCheck('a plain object', isPlainObject),
 });
 
 /** Checks the options of one call; what is wrong goes into `issues`. */

@@ -5,8 +5,8 @@ import { isPlainObject, isUnsafe, malformed, unsafeRule } from './guards.ts';
  * this: the source text handed to a reviver, and raw JSON literals.
  */
 
-import type { Issue } from './issues.ts';
-import { join, mostIssues } from './issues.ts';
+import type { Issue, Problem } from './issues.ts';
+import { issueAt, join, maxIssues } from './issues.ts';
 
 /** Nesting beyond this is refused: the documented answers need 5 levels. */
 export const maxDepth = 64;
@@ -93,9 +93,9 @@ export function refuseLoss(
   issues: Issue[],
   around: readonly unknown[] = [],
 ): void {
-  const message = lossOf(value, around);
-  if (issues.length >= mostIssues) return;
-  if (message !== undefined) issues.push({ path: at, message });
+  const problem = lossOf(value, around);
+  if (issues.length >= maxIssues) return;
+  if (problem !== undefined) issues.push(issueAt(at, problem, value));
   else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
     for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       refuseLoss(inner, join(at, [key]), issues, [...around, value]);
@@ -103,7 +103,7 @@ export function refuseLoss(
   }
 }
 
-function lossOf(value: unknown, around: readonly unknown[]): string | undefined {
+function lossOf(value: unknown, around: readonly unknown[]): Problem | string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return 'NaN and Infinity cannot be written as JSON';
   }
@@ -113,7 +113,8 @@ function lossOf(value: unknown, around: readonly unknown[]): string | undefined 
     return `a ${typeof value} cannot be written as JSON`;
   }
   if (value === undefined && Array.isArray(around.at(-1))) {
-    return 'undefined in an array would be sent as null. Remove it, or use null';
+    const hint = 'It would be sent as null: remove it, or use null';
+    return { got: 'undefined in an array', expected: 'a value', hint };
   }
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Date) {
@@ -124,7 +125,7 @@ function lossOf(value: unknown, around: readonly unknown[]): string | undefined 
   if (Object.hasOwn(value, '__proto__')) return 'the key "__proto__" is not allowed';
   return Array.isArray(value) || isPlainObject(value)
     ? undefined
-    : 'got an instance of a class; expected a plain object. Convert it first';
+    : { got: 'an instance of a class', expected: 'a plain object', hint: 'Convert it first' };
 }
 
 /** Whether a text that is not JSON begins like an object or an array and stops before its end. */

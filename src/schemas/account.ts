@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import { idGuard, type IdFrom } from './ids.ts';
@@ -117,7 +118,7 @@ export interface AccountCreateInput {
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({
-  name: z.optional(text('expected a display name as a string')),
+  name: z.optional(text(expectation('a display name as a string'))),
   metadata: z.optional(metadataInput()),
 });
 export const accountCreateInputShape = () => ({

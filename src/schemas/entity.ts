@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { idGuard, type IdFrom } from './ids.ts';
 import {
@@ -120,11 +121,11 @@ export interface EntityCreateInput {
   businessName?: string | undefined;
 }
 
-const emailRule = 'expected an email address, such as "ada@example.com"';
+const emailRule = /* @__PURE__ */ expectation('an email address, such as "ada@example.com"');
 export const entityCreateInputShape = () => ({
   email: z.string(emailRule).check(z.regex(/^(?=[^]{3,320}$)[^\s@]+@[^\s@]+$/, emailRule)),
-  fullName: z.optional(text('expected a name as a string')),
-  businessName: z.optional(text('expected a name as a string')),
+  fullName: z.optional(text(expectation('a name as a string'))),
+  businessName: z.optional(text(expectation('a name as a string'))),
 });
 export const entityCreateInputSchema = lazy((): Schema<EntityCreateInput> =>
   closed(entityCreateInputShape()),

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import type { AccountId } from './account.ts';
 import type { CounterpartyId } from './counterparty.ts';
 import type { EntityId } from './entity.ts';
@@ -30,7 +31,7 @@ export function idGuard<Prefix extends IdPrefix>(prefix: Prefix) {
 export function idProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isId(prefix, value)) return undefined;
   const text = typeof value === 'string' ? value : '';
-  const expected = `expected the id of ${nouns[prefix]}, ${prefix}…`;
+  const expected = expectation(`the id of ${nouns[prefix]}, ${prefix}…`);
   if (text.startsWith(prefix)) {
     const [sign] = /[\s/\\?#%]/.exec(text) ?? [];
     const what =

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { isPlainObject, isUnsafe, unsafeRule } from '../internal/guards.ts';
 import { idProblem, isId, type IdPrefix } from './ids.ts';
@@ -37,7 +38,7 @@ export function asPublicSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
 
 /**
  * Goes along with every check of the client's own, which has its own words: an application's
- * `z.config` reaches every zod of a process, and may throw. `describe` in arguments.ts knows the words.
+ * `z.config` reaches every zod of a process, and may throw. `describeMismatch` in arguments.ts makes the message.
  */
 export const withoutMessage = { error: (): string => 'Invalid input' };
 
@@ -68,7 +69,7 @@ export const closed = <Shape extends z.core.$ZodShape>(
 
 /** Data to send, as it is: what JSON would lose of it, `refuseLoss` refuses. */
 export const metadataInput = (): Schema<Metadata> =>
-  z.custom<Metadata>(isPlainObject, 'expected an object of keys and values');
+  z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
 /** An id of one kind to send. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -93,20 +94,22 @@ export function known<Known extends string>(
  */
 export const asSchema = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
-export const text = (error = 'expected a string'): z.ZodMiniString => z.string(error);
+export const text = (error = expectation('a string')): z.ZodMiniString => z.string(error);
 
 export const filledText = (what: string): z.ZodMiniString =>
-  z.string(`expected ${what}`).check(z.regex(/[^]/, `expected ${what}`));
+  z.string(expectation(what)).check(z.regex(/[^]/, expectation(what)));
 
 const amountRule = {
   error({ input }: { readonly input?: unknown }): string {
     const [, decimals] = /^\d+\.(\d{19,})$/.exec(String(input)) ?? [];
     return decimals === undefined
-      ? `expected a decimal string above zero, such as "12.50". ${
-          typeof input === 'string'
-            ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
-            : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004'
-        }`
+      ? expectation({
+          expected: 'a decimal string above zero, such as "12.50"',
+          hint:
+            typeof input === 'string'
+              ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
+              : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004',
+        })
       : `got ${decimals.length} decimals; expected 18 at most`;
   },
 };
@@ -121,7 +124,7 @@ export const wholeNumber = (): Schema<Integer> =>
   z.union([z.int({ error: wholeNumberRule }), z.bigint()], { error: wholeNumberRule });
 
 const wholeNumberRule = (issue: { readonly input?: unknown }): string =>
-  isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
+  isUnsafe(issue.input) ? unsafeRule : expectation('a whole number (number or bigint)');
 
 /** How many, to send: no less than the least, and exact as a `number`. */
 export const countFrom = (least: number, error: string): Schema<Integer> =>
@@ -129,17 +132,17 @@ export const countFrom = (least: number, error: string): Schema<Integer> =>
     .union([z.int(error), z.bigint()], error)
     .check(z.refine((value) => value >= least && value <= Number.MAX_SAFE_INTEGER, error));
 
-const addressRule = 'expected an address: "0x" and hexadecimal digits';
+const addressRule = /* @__PURE__ */ expectation('an address: "0x" and hexadecimal digits');
 /** An address to send; the document does not say how long one is: docs/gaps.md, row 22. */
 export const address = (): Schema<Hex> =>
   asSchema(z.string(addressRule).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, addressRule)));
 
-const hexIdRule = 'expected hexadecimal text';
+const hexIdRule = /* @__PURE__ */ expectation('hexadecimal text');
 /** An id to send that is hexadecimal; whether with a `0x` is not documented: docs/gaps.md, row 22. */
 export const hexId = (): Schema<Hex> =>
   asSchema(z.string(hexIdRule).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, hexIdRule)));
 
-export const momentRule = 'expected a valid Date, or text such as "2026-01-31T12:00:00Z"';
+export const momentRule = 'a valid Date or string such as "2026-01-31T12:00:00Z"';
 /** Date.parse makes 2 March of 30 February. */
 const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);
@@ -153,9 +156,10 @@ export const isMoment = (value: unknown): boolean =>
       isOnCalendar(value)
     : value instanceof Date && !Number.isNaN(value.getTime());
 
-export const moment = (): Schema<Date | string> => z.custom<Date | string>(isMoment, momentRule);
+export const moment = (): Schema<Date | string> =>
+  z.custom<Date | string>(isMoment, expectation(momentRule));
 
-const limitRule = 'expected a whole number from 1 to 100';
+const limitRule = /* @__PURE__ */ expectation('a whole number from 1 to 100');
 /** The two paging parameters that every list of the versioned API takes. */
 export const pageQueryShape = () => ({
   cursor: z.optional(filledText('the nextCursor of an earlier page')),

@@ -168,7 +168,7 @@ test.each(makers)('%o returns an id of its kind and refuses everything else', (m
 test.each(makers)('%o says whose id has arrived', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
-    `"${other}" is the id of ${noun}; expected ${expected}.`,
+    `"${other}" is the id of ${noun}; expected ${expected}`,
   );
 });
 
@@ -186,15 +186,15 @@ test('what is no id is described and not shown', () => {
       7,
     ].map((text) => problemOf(accountId, text).message),
   ).toEqual([
-    'got ""; expected the id of an Account, acc_….',
-    'got a string; expected the id of an Account, acc_….',
-    'got a string; expected the id of an Account, acc_….',
-    '"txfr_…" is the id of a Transfer; expected an Account\'s, acc_….',
+    'got ""; expected the id of an Account, acc_…',
+    'got a string; expected the id of an Account, acc_…',
+    'got a string; expected the id of an Account, acc_…',
+    '"txfr_…" is the id of a Transfer; expected an Account\'s, acc_…',
     'holds "/"; expected acc_ and letters or digits.',
     'has a length or letters of no id; expected acc_ and letters or digits.',
-    'got a UUID; expected the id of an Account, acc_….',
-    'missing; expected the id of an Account, acc_….',
-    'got 7; expected the id of an Account, acc_….',
+    'got a UUID; expected the id of an Account, acc_…',
+    'missing; expected the id of an Account, acc_…',
+    'got 7; expected the id of an Account, acc_…',
   ]);
 });
 

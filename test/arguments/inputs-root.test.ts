@@ -154,7 +154,7 @@ describe('transactions.list', () => {
           `${field}: ${String(value)}`,
           { address: owner, [field]: value },
           field,
-          /expected a valid Date, or text such as/,
+          /expected a valid Date or string such as/,
         ]),
       ),
       ...['', '0x', '0xg', 'xyz', `0x${'0'.repeat(1_025)}`, 5, null].map((value): Row => [

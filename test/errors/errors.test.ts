@@ -30,7 +30,7 @@ test('an Error body is read into code, details and message', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
-  expect(error.message).toContain('The platform answered 422 (limit): Too much.');
+  expect(error.message).toContain('The platform responded with 422 (limit): Too much.');
 });
 
 test.each<[string, unknown, { said?: string | undefined; code?: string; details?: unknown }]>([
@@ -59,9 +59,11 @@ test.each<[string, unknown, { said?: string | undefined; code?: string; details?
   'the message of an error says what can be read of a body that is %s',
   async (_, body, { said, code, details }) => {
     const error = await refusedWith(body);
-    expect(error.message).toMatch(/^api.example.com answered 422 with .*; expected the platform's/);
-    expect(error.message.includes('It says: ')).toBe(said !== undefined);
-    expect(error.message).toContain(said === undefined ? 'with no body' : `It says: ${said}`);
+    expect(error.message).toMatch(
+      /^api.example.com responded with 422 \(.*\); expected the platform's/,
+    );
+    expect(error.message.includes('Message: ')).toBe(said !== undefined);
+    expect(error.message).toContain(said === undefined ? '(no body)' : `Message: ${said}`);
     expect(error).toMatchObject({ code, details, outcome: 'rejected' });
     expect(error.message.length).toBeLessThan(400);
   },
@@ -80,7 +82,7 @@ test('the words of the platform stay on one line of the message, and steer no te
     const lines = error.message.split('\n');
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
     // A page that is not the platform's has a line about proxies, too.
-    expect(lines).toHaveLength(typeof body === 'string' ? 5 : 4);
+    expect(lines).toHaveLength(typeof body === 'string' ? 5 : 3);
     expect(lines.at(-1)).toContain('request r2J');
     expect(error.body).toContain('\u202e');
   }
@@ -377,4 +379,20 @@ test('the words of an error of the caller’s fetch stay on one line', async () 
     expect(text).not.toMatch(steering);
     expect(text).not.toMatch(/^It did not take effect/);
   }
+});
+
+test('a rejected call carries retryAfterMs on the base class and in toJSON', async () => {
+  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
+    maxRetries: 0,
+  });
+  const error: PaymentsError = await failureOf(payments.transfers.get('txfr_1'), PaymentsError);
+  expect(error.retryAfterMs).toBe(7_000);
+  expect(error.toJSON()).toMatchObject({ retryAfterMs: 7_000 });
+});
+
+test('an error has no retryAfterMs when nothing asked to wait', async () => {
+  const { payments } = clientOf(() => respond(200));
+  const error = await failureOf(payments.transfers.get('' as 'txfr_'), PaymentsError);
+  expect(error.retryAfterMs).toBeUndefined();
+  expect(error.toJSON()).not.toHaveProperty('retryAfterMs');
 });

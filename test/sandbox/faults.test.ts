@@ -118,7 +118,7 @@ test('the words of its page read well behind the status', async () => {
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
   await expect(payments.entities.list({}, { maxRetries: 0 })).rejects.toThrow(
-    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, which the sandbox was told to show/,
+    /responded with 502 \(text\/html\); .*\nA read .*\nMessage: a page of a proxy, which the sandbox was told to show/,
   );
 });
 

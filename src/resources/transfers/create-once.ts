@@ -1,5 +1,5 @@
 import { cloneInput } from '../../internal/clone.ts';
-import { invalidArguments } from '../../calls/arguments.ts';
+import { detailedIssuesOf, invalidArguments } from '../../calls/arguments.ts';
 import { cannotSend } from '../../calls/call.ts';
 import type { Clock } from '../../calls/clock.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
@@ -84,7 +84,7 @@ const resolveCall: CallIdentity = {
 };
 
 export const journalCheck = (): OptionCheck =>
-  optionalCheck('expected a journal, such as sqliteJournal(path)', (value) =>
+  optionalCheck('a journal, such as sqliteJournal(path)', (value) =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
 
@@ -95,8 +95,8 @@ const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
 });
 
 const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
-  by: optionalCheck('expected a name', (value) => typeof value === 'string' && value !== ''),
-  force: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
+  by: optionalCheck('a name', (value) => typeof value === 'string' && value !== ''),
+  force: optionalCheck('true or false', (value) => typeof value === 'boolean'),
   ...onceOptionChecks(),
 });
 
@@ -104,7 +104,7 @@ const checkReference = checkBy((value) => (isReference(value) ? undefined : refe
 const checkVerdict = checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined
-    : `expected the id of a Transfer, or 'not_paid'`,
+    : { expected: `the id of a Transfer, or 'not_paid'` },
 );
 
 /** Makes a payment once. */
@@ -128,7 +128,9 @@ export async function createOnce(
     if (!(error instanceof ValidationError)) throw error;
     // The rule of a reference says all that the rule of a description does.
     issues.push(
-      ...error.issues.filter(({ path }) => path !== 'description' || isReference(reference)),
+      ...detailedIssuesOf(error).filter(
+        ({ path }) => path !== 'description' || isReference(reference),
+      ),
     );
   }
   if (send === undefined || issues.length > 0) {
@@ -175,7 +177,8 @@ function settingsOf(context: OnceContext, call: CallIdentity, options: OnceOptio
   if (journal === undefined) {
     throw cannotSend(
       call,
-      'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+      'needs a journal; this client has none',
+      'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
     );
   }
   const { gracePeriod = context.gracePeriod, totalTimeout = context.totalTimeout } = options;

@@ -1,10 +1,6 @@
 import { invalidArguments } from '../../calls/arguments.ts';
-import {
-  isPaymentsError,
-  NotFoundError,
-  reattribute,
-  type PaymentInDoubtError,
-} from '../../errors/errors.ts';
+import { isPaymentsError, NotFoundError, type PaymentInDoubtError } from '../../errors/errors.ts';
+import { reattribute } from '../../errors/message.ts';
 import type {
   AmbiguousEntry,
   JournalEntry,
@@ -294,11 +290,8 @@ export class Payment {
         (await this.#journal.now()) - paidAt < this.#settings.gracePeriod;
       const retryable = !(error instanceof NotFoundError) || (await isYoung());
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
-      throw reattribute(error, {
-        ...this.#journal.facts,
-        retryable,
-        message: `The payment was made (${transferId}), but could not be read.\n${hint}\n${error.message}`,
-      });
+      const what = `The payment was made (${transferId}), but could not be read`;
+      throw reattribute(error, { what, hint }, { ...this.#journal.facts, retryable });
     }
     // The ids of a sandbox that was reset begin again, and its journal may be older.
     if (!isAnother(transfer, input)) return transfer;
@@ -393,9 +386,10 @@ export class Payment {
   }
 
   #unknownReference(): Error {
-    const message = 'the journal has no entry for it. Check its spelling and the journal';
+    const message = 'the journal has no entry for it';
+    const hint = 'Check its spelling and the journal';
     const { call, api } = this.#settings;
-    return invalidArguments(call, [{ path: 'reference', message }], api.redact);
+    return invalidArguments(call, [{ path: 'reference', message, hint }], api.redact);
   }
 
   #conflict(description: string): PaymentInDoubtError {

@@ -6,5 +6,7 @@ export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && reference.test(value);
 
 /** What a reference has to be. */
-export const referenceRule =
-  'expected a reference of 1 to 140 printable ASCII characters. It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other';
+export const referenceRule = {
+  expected: 'a reference of 1 to 140 printable ASCII characters',
+  hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
+};
