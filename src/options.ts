@@ -1,16 +1,18 @@
 import { isObject, isPlainObject } from './internal/guards.ts';
 import { dropUndefined } from './internal/clone.ts';
-import { sentences, told } from './calls/arguments.ts';
-import { urlProblem, withoutSlash } from './calls/base-url.ts';
+import { findUrlProblem, withoutSlash } from './calls/base-url.ts';
 import { clockFrom, type Clock } from './calls/clock.ts';
 import {
   credentialNames,
-  credentialProblem,
-  placeOf,
+  findCredentialProblem,
+  describePlace,
   type CredentialKind,
   type CredentialSource,
 } from './calls/credential.ts';
-import { ConfigurationError, type Issue } from './errors/errors.ts';
+import { ConfigurationError } from './errors/errors.ts';
+import { formatMessage } from './errors/message.ts';
+import { describeArrival } from './internal/describe-value.ts';
+import type { DetailedIssue, Problem } from './internal/issues.ts';
 import type { Hooks } from './calls/hooks.ts';
 import { withLogging } from './calls/log.ts';
 import { headerName, headers, lowerCased, reservedHeaders } from './calls/request-options.ts';
@@ -113,20 +115,20 @@ export interface ClientOptions {
 
 const checkUrl = (end: string, allowHttp: unknown): OptionCheck =>
   checkBy((value) =>
-    value === undefined ? undefined : urlProblem(value, end, allowHttp === true),
+    value === undefined ? undefined : findUrlProblem(value, end, allowHttp === true),
   );
 
 const checkCredential = (kind: CredentialKind): OptionCheck =>
   checkBy((source) =>
     source === undefined || source === null || typeof source === 'function'
       ? undefined
-      : credentialProblem(kind, source),
+      : findCredentialProblem(kind, source),
   );
 
-function describeKeyHeaderProblem(name: unknown): string | undefined {
+function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name !== 'string' || !headerName.test(name)) {
-    return 'expected a header name, such as Idempotency-Key';
+    return { expected: 'a header name, such as Idempotency-Key' };
   }
   // The pipeline overwrites these headers, and would send a creation again without its key.
   const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
@@ -149,7 +151,7 @@ const hookChecks: OptionChecks<Hooks> = {
 const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
   baseUrl: checkUrl('/v0', allowHttp),
   rootUrl: checkUrl('', allowHttp),
-  allowHttp: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
+  allowHttp: optionalCheck('true or false', (value) => typeof value === 'boolean'),
   apiKey: checkCredential('apiKey'),
   jwt: checkCredential('jwt'),
   timeout: milliseconds,
@@ -159,7 +161,7 @@ const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOp
   fetch: callable,
   getWithBody: callable,
   validation: optionalCheck(
-    "expected 'strict' or 'report'",
+    "'strict' or 'report'",
     (value) => value === 'strict' || value === 'report',
   ),
   hooks: (value, at, issues) => {
@@ -169,10 +171,7 @@ const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOp
   isErrorBody: callable,
   journal: journalCheck(),
   gracePeriod: milliseconds,
-  clock: optionalCheck(
-    'expected an object with the functions now, setTimeout and clearTimeout',
-    isClock,
-  ),
+  clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
 /** The environment variable of each option that has one. */
@@ -190,7 +189,7 @@ const variables: Readonly<Record<string, string>> = {
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
   throw configurationError([
-    `Invalid options: ${told('expected a plain object, such as { baseUrl, apiKey }', options)}.`,
+    `Invalid options: ${describeArrival(options)}; expected a plain object, such as { baseUrl, apiKey }.`,
   ]);
 }
 
@@ -216,12 +215,13 @@ export const addEnvironment = (
 
 /** Checks every option. Throws ConfigurationError, which names each invalid option and never its value. */
 export function resolveOptions(options: ClientOptions) {
-  const issues: Issue[] = [];
+  const issues: DetailedIssue[] = [];
   fields(clientOptionChecks(options))(options, 'options', issues);
-  const problems = issues.map(({ path, message }) => {
+  const problems = issues.map(({ path, message, hint }) => {
     const name = path.slice('options.'.length);
     const value: unknown = Reflect.get(options, name);
-    return `Invalid ${placeOf(name, variables[name], value)}: ${sentences(message)}`;
+    const place = describePlace(name, variables[name], value);
+    return formatMessage({ what: `Invalid ${place}: ${message}`, hint });
   });
   const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {

@@ -1,9 +1,11 @@
-import { ValidationError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import { join, mostIssues } from '../internal/issues.ts';
+import { ValidationError, type CallIdentity } from '../errors/errors.ts';
+import { createError, messagePartsOf } from '../errors/message.ts';
 import { withoutMessage } from '../internal/zod-message.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
+import { describeKind, withArticle } from '../internal/describe-value.ts';
+import { issueAt, join, maxIssues, withHint, type DetailedIssue } from '../internal/issues.ts';
 
-/** The little that is asked of a schema here, so that no zod type spreads through the code. */
+/** The part of a schema that checks need, so that no zod type spreads through the code. */
 export interface Validator<T> {
   safeParse(
     value: unknown,
@@ -23,7 +25,7 @@ interface SchemaIssue {
 export interface Argument<T> {
   readonly schema: Validator<T>;
   readonly value: unknown;
-  /** Where the caller gave it, such as `options.since`; empty for an input itself. */
+  /** Where the caller passed it, such as `options.since`; empty for an input itself. */
   readonly at: string;
 }
 export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argument<T> => ({
@@ -36,11 +38,11 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 export interface Path {
   /** Without ids: `/transfers/{id}`. */
   readonly template: string;
-  /** The path to ask for. Adds to `issues` what is wrong with a parameter. */
-  resolve(issues: Issue[]): string;
+  /** The path of the request. Adds to `issues` what is wrong with a parameter. */
+  resolve(issues: DetailedIssue[]): string;
 }
 
-/** Builds a path from literal text and checked ids: path`/transfers/${argument(idSchema, id)}`. */
+/** Builds a path from literal strings and checked ids: path`/transfers/${argument(idSchema, id)}`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
@@ -53,101 +55,110 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** The checked value, or undefined and what is wrong with it in `issues`. */
+/** The checked value; undefined when `issues` has what is wrong with it. */
 export function validate<T>(
   { schema, value, at }: Argument<T>,
-  issues: Issue[],
+  issues: DetailedIssue[],
   optionNames?: () => readonly string[],
 ): T | undefined {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // One value can break two rules that share a sentence; it is said once.
-  const said = new Set(issues.map(({ path: place, message }) => `${place}\n${message}`));
-  for (const broken of result.error.issues) {
-    if (issues.length >= mostIssues) break;
-    for (const found of describe(broken, value, at, schema, optionNames)) {
-      const sentence = `${found.path}\n${found.message}`;
-      if (!said.has(sentence)) issues.push(found);
-      said.add(sentence);
+  // Two checks that fail for one value may have the same message.
+  const keyOf = (issue: DetailedIssue): string => `${issue.path}\n${withHint(issue).message}`;
+  const keys = new Set(issues.map(keyOf));
+  for (const schemaIssue of result.error.issues) {
+    if (issues.length >= maxIssues) break;
+    for (const issue of describeArgumentIssue(schemaIssue, value, at, schema, optionNames)) {
+      if (!keys.has(keyOf(issue))) issues.push(issue);
+      keys.add(keyOf(issue));
     }
   }
   return undefined;
 }
 
-/** A message is read by people, and logged in one piece. */
-const toldAtMost = 20;
+/** A message is logged in one piece. */
+const maxListedIssues = 20;
 
-/** The error of a call whose arguments are wrong: it lists all of it, and nothing was sent. */
+/** The error of a call with invalid arguments: it lists all of them, and nothing was sent. */
 export function invalidArguments(
   call: CallIdentity,
-  issues: readonly Issue[],
+  issues: readonly DetailedIssue[],
   redact: Redact,
 ): ValidationError {
   const clean = redactDeep(issues, redact);
-  const lines = clean
-    .slice(0, toldAtMost)
-    .map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
-  if (clean.length > toldAtMost) {
-    lines.push(`  and ${clean.length - toldAtMost} more, which are in error.issues`);
-  }
-  const [first] = clean;
-  const what =
-    first !== undefined && clean.length === 1
-      ? `Invalid ${first.path || 'input'} in ${call.operation}: ${sentences(first.message)}`
-      : `${clean.length} invalid arguments in ${call.operation}:\n${lines.join('\n')}`;
-  return new ValidationError(`${what}\nNothing was sent.`, {
-    ...call,
-    outcome: 'not_sent',
+  const parts = {
+    ...describeIssues(clean, call.operation),
+    consequence: 'Nothing was sent.',
     issues: clean,
-  });
+  };
+  const facts = { ...call, outcome: 'not_sent', issues: clean.map(withHint) } as const;
+  return createError(ValidationError, parts, facts);
 }
 
-/** What is wrong, and on a line of its own what to do. */
-export const sentences = (message: string): string =>
-  `${message}${/[.?…]$/.test(message) ? '' : '.'}`.replace('. ', '.\n');
-
-/** A rule, behind what has arrived in its place. */
-export const told = (rule: string, value: unknown): string =>
-  rule.startsWith('expected ') ? `${arrived(value)}; ${rule}` : rule;
-
-/** What has arrived: numbers and short texts of digits as they are, anything else without showing it. */
-function arrived(value: unknown): string {
-  if (value === undefined) return 'missing';
-  const isShown = typeof value === 'string' && /^[-+\d.,e]{0,10}$/.test(value);
-  return `got ${isShown ? `"${value}"` : typeof value === 'number' ? value : kindOf(value)}`;
+function describeIssues(
+  issues: readonly DetailedIssue[],
+  operation: string,
+): { readonly what: string; readonly hint?: string | undefined; readonly notes?: string[] } {
+  const [first] = issues;
+  if (first !== undefined && issues.length === 1) {
+    const { path: place, message, hint } = first;
+    return { what: `Invalid ${place || 'input'} in ${operation}: ${message}`, hint };
+  }
+  const lines = issues
+    .slice(0, maxListedIssues)
+    .map(withHint)
+    .map((issue) => `  ${issue.path || '(input)'}: ${issue.message}`);
+  if (issues.length > maxListedIssues) {
+    lines.push(`  and ${issues.length - maxListedIssues} more, which are in error.issues`);
+  }
+  return { what: `${issues.length} invalid arguments in ${operation}:`, notes: lines };
 }
 
-/** What a schema found wrong, in words. `value` is what was checked. */
-export function describe(
+/** The issues of an error that {@link invalidArguments} has made, each with its hint apart. */
+export const detailedIssuesOf = (error: ValidationError): readonly DetailedIssue[] =>
+  messagePartsOf(error).issues ?? error.issues;
+
+/** Describes an issue of an argument. */
+function describeArgumentIssue(
   issue: SchemaIssue,
   value: unknown,
-  at = '',
-  schema?: unknown,
+  at: string,
+  schema: unknown,
   optionNames?: () => readonly string[],
-): Issue[] {
+): DetailedIssue[] {
   if (issue.code === 'unrecognized_keys') {
-    const place = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
-    const names = Object.keys(shapeOf(place));
-    return (issue.keys ?? []).map((key) => ({
-      path: join(at, [...issue.path, key]),
-      message: unknownField(key, names, false, optionNames?.()),
-    }));
+    const parent = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
+    const names = Object.keys(shapeOf(parent));
+    return (issue.keys ?? []).map((key) =>
+      unknownNameAt(join(at, [...issue.path, key]), key, 'field', names, optionNames?.()),
+    );
   }
-  const found = issue.path.reduce<unknown>(
+  const invalid = valueAt(value, issue.path);
+  const place = join(at, issue.path);
+  if (isWithoutMessage(issue)) return [{ path: place, message: describeMismatch(issue, invalid) }];
+  return [issueAt(place, issue.message, invalid)];
+}
+
+/** Describes an issue of a response, whose values are not shown: a number may identify a customer. */
+export function describeResponseIssue(issue: SchemaIssue, response: unknown): DetailedIssue[] {
+  const place = join('', issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return describeArgumentIssue(issue, response, '', undefined);
+  }
+  const message = isWithoutMessage(issue)
+    ? describeMismatch(issue, valueAt(response, issue.path))
+    : issue.message;
+  return [{ path: place, message }];
+}
+
+const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
+  keys.reduce<unknown>(
     (inner, key) =>
       typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
     value,
   );
-  const message = isUnworded(issue)
-    ? `got ${kindOf(found)}; expected ${expectation(issue)}`
-    : // In an answer, a number may be somebody's.
-      schema === undefined
-      ? issue.message
-      : told(issue.message, found);
-  return [{ path: join(at, issue.path), message }];
-}
 
-/** The fields of a schema of zod's, each with its own schema. */
+/** The fields of a zod schema, each with its own schema. */
 function shapeOf(schema: unknown): Readonly<Record<PropertyKey, unknown>> {
   const { shape, innerType } = (schema as ZodSchema | undefined)?.def ?? {};
   return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
@@ -156,23 +167,33 @@ interface ZodSchema {
   readonly def?: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
 }
 
-/** What to say of a name that does not exist: which one was probably meant, or what to do. */
-export function unknownField(
+/** The issue of a name that does not exist, with the name that was probably meant, if there is one. */
+export function unknownNameAt(
+  place: string,
   key: string,
+  kind: 'field' | 'option',
   names: readonly string[],
-  isOption: boolean,
   optionNames: readonly string[] = [],
-): string {
-  const meant = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
-  const rest = isOption
-    ? `The options are ${names.join(', ')}`
-    : optionNames.includes(key)
-      ? 'It is an option: pass it in the last argument'
-      : 'Check the spelling, or send an undocumented one through options.body or options.query';
-  return `unknown ${isOption ? 'option' : 'field'}${meant === undefined ? `. ${rest}` : `; did you mean ${meant}?`}`;
+): DetailedIssue {
+  const similar = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
+  const message = `unknown ${kind}`;
+  if (similar !== undefined)
+    return { path: place, message: `${message}; did you mean ${similar}?` };
+  return { path: place, message, hint: describeNameFix(key, kind, names, optionNames) };
 }
 
-/** Whether so few letters, added, taken out or replaced, make one word of another. */
+function describeNameFix(
+  key: string,
+  kind: 'field' | 'option',
+  names: readonly string[],
+  optionNames: readonly string[],
+): string {
+  if (kind === 'option') return `The options are ${names.join(', ')}`;
+  if (optionNames.includes(key)) return 'It is an option: pass it in the last argument';
+  return 'Check the spelling, or send an undocumented one through options.body or options.query';
+}
+
+/** Whether so few letters, added, removed or replaced, turn one word into the other. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === '' || other === '') return one.length + other.length <= edits;
   const [less, fewer] = [one.slice(1), other.slice(1)];
@@ -183,32 +204,23 @@ function isNear(one: string, other: string, edits: number): boolean {
   );
 }
 
-/** Whether a schema has left the words to us. */
-const isUnworded = ({ message }: SchemaIssue): boolean =>
+/** Whether the schema has no message of its own. */
+const isWithoutMessage = ({ message }: SchemaIssue): boolean =>
   message === '' || message === withoutMessage.error();
 
-function expectation(issue: SchemaIssue): string {
+const describeMismatch = (issue: SchemaIssue, value: unknown): string =>
+  `got ${describeKind(value)}; expected ${describeExpected(issue)}`;
+
+function describeExpected(issue: SchemaIssue): string {
   if (issue.code === 'invalid_union') {
-    const options = new Set((issue.errors ?? []).flat().map(expectation));
+    const options = new Set((issue.errors ?? []).flat().map(describeExpected));
     return [...options].join(' or ');
   }
-  return typeof issue.expected === 'string' ? article(issue.expected) : 'another value';
+  if (typeof issue.expected !== 'string') return 'another value';
+  return zodTypeNames[issue.expected] ?? withArticle(issue.expected);
 }
 
-const article = (noun: string): string =>
-  noun === 'int'
-    ? 'a whole number'
-    : noun === 'record'
-      ? 'an object'
-      : `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-
-/** What a value is, without showing it. */
-export function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  const maker: unknown = Reflect.get(Object(Object.getPrototypeOf(value)), 'constructor');
-  const name = typeof value === 'object' && typeof maker === 'function' ? maker.name : '';
-  if (name !== '' && name !== 'Object') return article(name);
-  return article(typeof value);
-}
+const zodTypeNames: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  record: 'an object',
+};

@@ -4,7 +4,12 @@ import type { CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
 import { Deadline, Stopped, type StopReason } from './deadline.ts';
 import type { Outcome } from '../errors/errors.ts';
-import { aborted, disconnected, timedOut, type Failure } from '../errors/failure.ts';
+import {
+  abortedFailure,
+  disconnectedFailure,
+  timeoutFailure,
+  type Failure,
+} from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
@@ -84,7 +89,7 @@ export async function sendOnce(
     const verdict = connectionOutcome(cause, transport, trace);
     return {
       ok: false,
-      failure: disconnected(cause, verdict, dispatched, state.redact, findProxy(url)),
+      failure: disconnectedFailure(cause, verdict, dispatched, state.redact, findProxy(url)),
     };
   } finally {
     stop.close();
@@ -120,9 +125,9 @@ export function stopFailure(
   outcome: Outcome = 'not_sent',
   status?: number,
 ): Failure {
-  if (why.by === 'caller') return aborted(why.reason, outcome, status);
-  if (why.by === 'total') return timedOut('total', totalTimeout, { outcome, status });
-  return timedOut(phase, timeout, { outcome, status });
+  if (why.by === 'caller') return abortedFailure(why.reason, outcome, status);
+  if (why.by === 'total') return timeoutFailure('total', totalTimeout, { outcome, status });
+  return timeoutFailure(phase, timeout, { outcome, status });
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });

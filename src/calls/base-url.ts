@@ -1,32 +1,43 @@
 import { trimTrailingSlashes } from '../internal/text.ts';
+import type { Problem } from '../internal/issues.ts';
 
 /**
  * What is wrong with a URL for requests, without showing it; undefined when nothing is. Its path must end
  * in `end`.
  */
-export function urlProblem(value: unknown, end: string, allowHttp: boolean): string | undefined {
-  const such = `a URL such as https://api.example.com${end}`;
-  if (typeof value !== 'string') return `expected ${such}`;
-  if (!/^https?:\/\//i.test(value)) return `does not begin with "https://"; expected ${such}`;
-  if (!URL.canParse(value)) return `is no URL; expected ${such}`;
+export function findUrlProblem(
+  value: unknown,
+  end: string,
+  allowHttp: boolean,
+): Problem | undefined {
+  const expected = `a URL such as https://api.example.com${end}`;
+  if (typeof value !== 'string') return { expected };
+  if (!/^https?:\/\//i.test(value)) {
+    return { got: 'a string without "https://"', expected };
+  }
+  if (!URL.canParse(value)) return { got: 'a string that is not a URL', expected };
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {
-    return 'holds a user name or password; expected none';
+    return { got: 'a URL with a user name or password', expected: 'none' };
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
-    return 'holds a query or a fragment; expected none';
+    return { got: 'a URL with a query or a fragment', expected: 'none' };
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    return 'http shows the credential to the network; expected https. For a sandbox in a container, allowHttp: true permits it';
+    return {
+      got: 'http, which shows the credential to the network',
+      expected: 'https',
+      hint: 'For a sandbox in a container, allowHttp: true permits it',
+    };
   }
-  // Not the host: one may be called v0.
+  // Only the path counts, because a host may be called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
-    return `does not end in ${end}; expected ${such}`;
+    return { got: `no final ${end}`, expected };
   }
   return undefined;
 }
 
-/** A URL without a slash at its end, so that paths, which begin with one, can be put behind it. */
+/** A URL without a slash at its end, so that a path can be appended. */
 export function withoutSlash(text: string): string {
   const { origin, pathname } = new URL(text);
   return trimTrailingSlashes(`${origin}${pathname}`);

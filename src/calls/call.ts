@@ -1,6 +1,7 @@
 import { isObject } from '../internal/guards.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
 import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
+import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './request-options.ts';
 
@@ -67,11 +68,12 @@ export const hasId =
     isObject(response) && id.safeParse(Reflect.get(response, 'id')).success;
 
 /** The error of a call that this client cannot make. */
-export const cannotSend = (call: CallIdentity, why: string): ConfigurationError =>
-  new ConfigurationError(`${call.operation} ${why}\nNothing was sent.`, {
-    ...call,
-    outcome: 'not_sent',
-  });
+export const cannotSend = (call: CallIdentity, why: string, hint: string): ConfigurationError =>
+  createError(
+    ConfigurationError,
+    { what: `${call.operation} ${why}`, hint, consequence: 'Nothing was sent.' },
+    { ...call, outcome: 'not_sent' },
+  );
 
 /** Identifies a call in errors and hooks. */
 export const identity = (

@@ -34,7 +34,8 @@ export function chooseTransport(
   if (transport !== undefined) return transport;
   throw cannotSend(
     identity(call),
-    'needs a GET with a body, which this runtime cannot send.\nCall it from Node.js, Bun or Deno, or pass the option getWithBody.',
+    'needs a GET with a body, which this runtime cannot send',
+    'Call it from Node.js, Bun or Deno, or pass the option getWithBody.',
   );
 }
 
@@ -42,7 +43,8 @@ export function chooseTransport(
 const createNoFetchError = (call: CallRequest): ConfigurationError =>
   cannotSend(
     identity(call),
-    'cannot be sent: there is no global fetch here.\nRun it where there is one, or pass the option fetch.',
+    'cannot be sent: there is no global fetch here',
+    'Run it where there is one, or pass the option fetch.',
   );
 
 /**
@@ -63,6 +65,7 @@ function rejectInBrowsers(
       : '';
   throw cannotSend(
     identity(call),
-    `is not sent from a browser, which may send it twice.\nBrowsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own${key}.`,
+    'is not sent from a browser, which may send it twice',
+    `Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own${key}.`,
   );
 }

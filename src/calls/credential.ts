@@ -1,74 +1,101 @@
-import { kindOf } from './arguments.ts';
+import { describeKind } from '../internal/describe-value.ts';
 import { cannotSend, identity, type CallRequest } from './call.ts';
 import type { Clock } from './clock.ts';
 import { Deadline, Stopped } from './deadline.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf, noCredential, timedOut } from '../errors/failure.ts';
-import { longestSecret } from '../errors/redact.ts';
+import { errorOf } from '../errors/error-of.ts';
+import { noCredentialFailure, timeoutFailure } from '../errors/failure.ts';
+import { messagePartsOf } from '../errors/message.ts';
+import { maxSecretLength } from '../errors/redact.ts';
+import type { Problem } from '../internal/issues.ts';
 import { host } from '../internal/runtime.ts';
 
-/** A credential as text, or a function that fetches one. */
+/** A credential as a string, or a function that fetches one. */
 export type CredentialSource = string | (() => string | Promise<string>); // docs/gaps.md, row 43
 
 /** The two credentials of the platform, and which calls each belongs to. */
 export type CredentialKind = 'apiKey' | 'jwt';
 
-/** A function for a credential gave something that is not one. The value is never in here. */
-class UnusableCredential extends Error {}
+/** A credential function returned something that is not a credential. The value is never in here. */
+class UnusableCredential extends Error {
+  readonly problem: Problem | undefined;
+  constructor(problem: Problem | undefined) {
+    super('unusable credential');
+    this.problem = problem;
+  }
+}
 
-/** What a credential is called: its option, its environment variable, and its name in a sentence. */
+/** The names of a credential: its option, its environment variable, and its noun in a message. */
 export const credentialNames = {
-  apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', what: 'API key' },
-  jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', what: 'JWT' },
+  apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', noun: 'API key' },
+  jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
 } as const;
 
-/** Where an option was given: the variable has what somebody has to mend, also when a program reads it. */
-export const placeOf = (option: string, variable: string | undefined, value: unknown): string =>
+/** Where an option was set: the variable if it holds the value, also when a program has read it. */
+export const describePlace = (
+  option: string,
+  variable: string | undefined,
+  value: unknown,
+): string =>
   variable !== undefined && host.process?.env?.[variable]?.trim() === value
     ? variable
     : `option ${option}`;
+
+/** What a credential of each kind looks like, and what shows that it is one of the other kind. */
+const credentialForms = {
+  apiKey: {
+    expected: 'an API key ("sk_" and more)',
+    isOther: (value: string) => value.startsWith('eyJ'),
+    other: { got: 'a JWT', hint: 'Pass it as the option jwt' },
+  },
+  jwt: {
+    expected: 'a JWT',
+    isOther: (value: string) => value.startsWith('sk_'),
+    other: { got: 'an API key', hint: 'Pass it as the option apiKey' },
+  },
+} as const;
 
 /**
  * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT
  * is not documented: docs/gaps.md, row 44.
  */
-export function credentialProblem(kind: CredentialKind, value: unknown): string | undefined {
-  const expected = `expected ${kind === 'jwt' ? 'a JWT' : 'an API key ("sk_" and more)'}`;
-  if (typeof value !== 'string' || value === '') {
-    return `got ${value === '' ? 'an empty string' : kindOf(value)}; ${expected}`;
-  }
+export function findCredentialProblem(kind: CredentialKind, value: unknown): Problem | undefined {
+  const { expected, isOther, other } = credentialForms[kind];
+  if (value === '') return { got: 'an empty string', expected };
+  if (typeof value !== 'string') return { got: describeKind(value), expected };
   if (/^bearer /i.test(value)) {
-    return `begins with "Bearer"; ${expected}. Take "Bearer" off: the SDK adds it`;
+    const hint = 'Remove "Bearer": the SDK adds it';
+    return { got: 'a string with "Bearer"', expected, hint };
   }
-  if (kind === 'jwt' ? value.startsWith('sk_') : value.startsWith('eyJ')) {
-    const [noun, option] = kind === 'jwt' ? ['an API key', 'apiKey'] : ['a JWT', 'jwt'];
-    return `got ${noun}; ${expected}. Pass it as the option ${option}`;
+  if (isOther(value)) return { ...other, expected };
+  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) {
+    return { got: 'a string without "sk_"', expected };
   }
-  if (kind === 'apiKey' && !/^\s*sk_./.test(value)) return `got text without "sk_"; ${expected}`;
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    return 'holds a space, a line break or the like; expected none';
+    return { got: 'a string with a space, a line break or similar', expected: 'none' };
   }
-  return value.length > longestSecret
-    ? `has ${value.length} characters; expected ${longestSecret} at most`
-    : undefined;
+  if (value.length > maxSecretLength) {
+    return { got: `${value.length} characters`, expected: `${maxSecretLength} at most` };
+  }
+  return undefined;
 }
 
 /** A JWT is replaced this long before it expires, in milliseconds. */
 const expirySlack = 30_000;
 
 /**
- * One credential of one client. A function is asked once; its answer is kept until the platform
- * refuses it (401) or, for a JWT, until shortly before it expires. Callers who need a new one at
+ * One credential of one client. A function is called once; its token is kept until the platform
+ * rejects it (401) or, for a JWT, until shortly before it expires. Calls that need a new token at
  * the same time share one call of the function.
  */
 export class Credential {
   readonly kind: CredentialKind;
-  /** The credential when it is text: known without asking anybody, and never replaced. */
+  /** The credential when it is a string, which is never replaced. */
   readonly fixed: string | undefined;
   readonly #source: CredentialSource;
   readonly #clock: Required<Clock>;
-  #token: { readonly value: string; readonly until: number } | undefined;
-  #asked: { readonly token: Promise<string>; readonly since: number } | undefined;
+  #token: { readonly value: string; readonly renewAt: number } | undefined;
+  #pending: { readonly token: Promise<string>; readonly since: number } | undefined;
   #secrets: readonly string[];
 
   constructor(kind: CredentialKind, source: CredentialSource, clock: Required<Clock>) {
@@ -79,69 +106,73 @@ export class Credential {
     this.#secrets = this.fixed === undefined ? [] : [this.fixed];
   }
 
-  /** The latest tokens, which must not leave through an error: a late answer may name one. */
+  /** The latest tokens, which errors must not show: a late response may name one. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
 
   /**
-   * A token to send. A function that has not answered for `patience` milliseconds is asked again. Rejects
-   * with what the function rejects with, or UnusableCredential.
+   * A token to send. A function that has not returned for `maxWaitMs` is called again. Rejects with what
+   * the function rejects with, or UnusableCredential.
    */
-  async get(patience: number): Promise<string> {
-    if (this.#token !== undefined && this.#clock.now() < this.#token.until) {
+  async get(maxWaitMs: number): Promise<string> {
+    if (this.#token !== undefined && this.#clock.now() < this.#token.renewAt) {
       return this.#token.value;
     }
     const since = this.#clock.elapsed();
-    if (this.#asked !== undefined && since - this.#asked.since < patience) return this.#asked.token;
+    const pending = this.#pending;
+    if (pending !== undefined && since - pending.since < maxWaitMs) return pending.token;
     this.#token = undefined;
-    const asked = { token: this.#ask(), since };
-    this.#asked = asked;
+    const request = { token: this.#fetch(), since };
+    this.#pending = request;
     try {
-      return await asked.token;
+      return await request.token;
     } finally {
-      if (this.#asked === asked) this.#asked = undefined;
+      if (this.#pending === request) this.#pending = undefined;
     }
   }
 
-  /** Forgets a token that was refused, unless another has taken its place already. */
-  refused(token: string): void {
+  /** Forgets a rejected token, unless it has already been replaced. */
+  forget(token: string): void {
     if (this.#token?.value === token) this.#token = undefined;
   }
 
-  /** Where the latest token came from, and that it has expired, if it seems so. Never the token. */
-  told(): string {
-    const { option, variable, what } = credentialNames[this.kind];
+  /** What to check after a 401: where the latest token came from, and whether it seems to have expired. */
+  describeFix(): string {
+    const { option, variable, noun } = credentialNames[this.kind];
     const token = this.#secrets.at(-1) ?? '';
     const expires = expiryOf(token);
-    const where =
-      this.fixed === undefined ? `function in option ${option}` : placeOf(option, variable, token);
-    return expires > 0 && expires < this.#clock.now()
-      ? `the ${what} (${where}), which expired at ${new Date(expires).toISOString()}: get a new one.`
-      : `the ${what} (${where}): is it right, and of this Platform?`;
+    const place =
+      this.fixed === undefined
+        ? `function in option ${option}`
+        : describePlace(option, variable, token);
+    if (expires > 0 && expires < this.#clock.now()) {
+      return `The ${noun} (${place}) expired at ${new Date(expires).toISOString()}: get a new one.`;
+    }
+    return `Check the ${noun} (${place}): is it correct, and does it belong to this platform?`;
   }
 
-  async #ask(): Promise<string> {
+  async #fetch(): Promise<string> {
     const source = this.#source;
     const value: unknown = typeof source === 'string' ? source : await source();
-    const problem = credentialProblem(this.kind, value);
+    const problem = findCredentialProblem(this.kind, value);
     if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
-    // Another may have come while this one was late: what is in use stays in use.
+    // A later call of the function may have returned before this one: its token stays in use.
     if (this.#token !== undefined) return this.#token.value;
-    this.#token = { value, until: this.#end(value) };
-    // It is the last of them, so it cannot be the one that is forgotten.
+    this.#token = { value, renewAt: this.#renewalTime(value) };
+    // The new token is last, so that it is never the one that is dropped.
     this.#secrets = [...this.#secrets.filter((secret) => secret !== value), value].slice(-4);
     return value;
   }
 
   /**
-   * When to ask for the next token. One that seems to have expired already is kept all the same:
-   * this machine's clock may be wrong, and the platform will say so if it is not.
+   * When to fetch the next token. One that seems to have expired already is kept, because this
+   * machine's clock may be wrong; otherwise the platform will reject it.
    */
-  #end(value: string): number {
+  #renewalTime(value: string): number {
     const expires = expiryOf(value);
     const life = expires - this.#clock.now();
-    // One with a short life is used for half of it; otherwise every call would ask for another.
+    // A short-lived token is used for half of its life; otherwise every call would fetch another.
     return life > 0 ? expires - Math.min(expirySlack, life / 2) : Number.POSITIVE_INFINITY;
   }
 }
@@ -158,7 +189,7 @@ function expiryOf(jwt: string): number {
   }
 }
 
-/** The credential that a call takes. Throws ConfigurationError when the client was given none. */
+/** The credential that a call needs. Throws ConfigurationError when the client has none. */
 export function credentialFor(
   call: CallRequest,
   {
@@ -167,10 +198,11 @@ export function credentialFor(
   }: { readonly credential: Credential | undefined; readonly credentialKind: CredentialKind },
 ): Credential {
   if (credential !== undefined) return credential;
-  const { option, variable, what } = credentialNames[credentialKind];
+  const { option, variable, noun } = credentialNames[credentialKind];
   throw cannotSend(
     identity(call),
-    `needs the ${what}; this client was given none.\nPass the option ${option}, or set ${variable} before the client is made.`,
+    `needs the ${noun}; this client has none`,
+    `Pass the option ${option}, or set ${variable} before the client is created.`,
   );
 }
 
@@ -192,31 +224,30 @@ export async function tokenFor(state: TokenState, clock: Required<Clock>): Promi
   } catch (error) {
     const { option } = credentialNames[credential.kind];
     if (!(error instanceof Stopped)) {
-      const problem = error instanceof UnusableCredential ? error.message : undefined;
-      throw errorOf(noCredential(option, error, problem), state);
+      const problem = error instanceof UnusableCredential ? error.problem : undefined;
+      throw errorOf(noCredentialFailure(option, error, problem), state);
     }
     if (error.why.by === 'caller') throw error;
-    const remedy = `Look at the function in the option ${option}.`;
-    throw errorOf(timedOut('credential', allowed, {}, remedy), state);
+    const hint = `Check the function in the option ${option}.`;
+    throw errorOf(timeoutFailure('credential', allowed, {}, hint), state);
   } finally {
     deadline.close();
   }
 }
 
-/** Asks the credential's function to replace a refused token. Returns why it could not. */
+/** Calls the credential function to replace a rejected token. Returns why it could not. */
 export async function renewToken(
   state: TokenState,
-  refused: string,
+  rejectedToken: string,
   clock: Required<Clock>,
 ): Promise<string | undefined> {
-  state.credential.refused(refused);
+  state.credential.forget(rejectedToken);
   try {
     await tokenFor(state, clock);
     return undefined;
   } catch (error) {
     // The caller's abort ends the call. Anything else is reported together with the 401.
     if (!(error instanceof PaymentsError)) throw error;
-    const [why = ''] = error.message.split('\n');
-    return `The credential function did not return a new credential: ${why}`;
+    return `The credential function did not return a new credential: ${messagePartsOf(error).what}.`;
   }
 }

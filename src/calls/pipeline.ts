@@ -14,7 +14,9 @@ import {
 import { Deadline, Stopped } from './deadline.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf, heldBack, requestIdOf, unexpected } from '../errors/failure.ts';
+import { errorOf } from '../errors/error-of.ts';
+import { requestIdOf } from '../errors/failed-response.ts';
+import { heldBackFailure, unexpectedFailure } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
@@ -242,7 +244,8 @@ export class RequestPipeline {
       return attempt;
     }
     const { failure } = attempt;
-    if (failure.type === 'refused' && failure.status === 429) rateLimiter.close(startedAt, failure);
+    if (failure.type === 'rejected' && failure.status === 429)
+      rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
     callHook(hooks.onResponse, () => ({
       ...event,
@@ -268,7 +271,7 @@ function toPaymentsError(error: unknown, state: CallState): PaymentsError {
   if (error instanceof PaymentsError) return error;
   if (error instanceof Stopped) return errorOf(stopFailure(error.why, state), state);
   if (error instanceof RateLimiterWaitTooLong) {
-    return errorOf(heldBack(error.rejection, error.ms), state);
+    return errorOf(heldBackFailure(error.rejection, error.ms), state);
   }
-  return errorOf(unexpected(error, state.startedAt !== undefined), state);
+  return errorOf(unexpectedFailure(error, state.startedAt !== undefined), state);
 }

@@ -2,7 +2,7 @@ import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/guards.ts
 import { invalidArguments, validate } from './arguments.ts';
 import { identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
-import { join } from '../internal/issues.ts';
+import { issueAt, join } from '../internal/issues.ts';
 import { checkLossless, stringifyJson } from '../internal/json.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
@@ -45,7 +45,7 @@ export function prepare(
     const isExtra = Object.hasOwn(resolved.query, name);
     const message = isExtra && hasField(query, name) ? setTwice : describeQueryProblem(name, value);
     const at = isExtra ? 'options.query' : (call.query?.at ?? '');
-    if (message !== undefined) issues.push({ path: join(at, [name]), message });
+    if (message !== undefined) issues.push(issueAt(join(at, [name]), message, value));
     parameters.push(...[value].flat().map((item) => ({ name, value: item })));
   }
   let payload: unknown;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
-import type { Rejection } from '../errors/failure.ts';
+import type { RejectedFailure } from '../errors/failure.ts';
 import { maxWaitBeforeRetryMs } from './retry.ts';
 
 /** Thrown when a call would have to wait longer than it may. */
@@ -8,8 +8,8 @@ export class RateLimiterWaitTooLong extends Error {
   /** How long to wait before the next call. */
   readonly ms: number;
   /** The last 429. */
-  readonly rejection: Rejection;
-  constructor(ms: number, rejection: Rejection) {
+  readonly rejection: RejectedFailure;
+  constructor(ms: number, rejection: RejectedFailure) {
     super('rate limiter');
     this.ms = ms;
     this.rejection = rejection;
@@ -43,7 +43,7 @@ export class RateLimiter {
   /** The gap after the last 429 that increased it. */
   #increasedGap = 0;
   #increasedAt = Number.NEGATIVE_INFINITY;
-  #rejection: Rejection | undefined;
+  #rejection: RejectedFailure | undefined;
   readonly #queue = new Set<Waiter>();
   #timer: unknown;
 
@@ -84,7 +84,7 @@ export class RateLimiter {
   }
 
   /** Slows down after a 429 to a request that was sent at that time. */
-  close(sentAt: number, rejection: Rejection): void {
+  close(sentAt: number, rejection: RejectedFailure): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
     if (sentAt >= this.#increasedAt) {

@@ -1,11 +1,17 @@
 import { isObject } from '../internal/guards.ts';
-import { describe } from './arguments.ts';
+import { describeResponseIssue } from './arguments.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { CallState } from './call-state.ts';
 import { identity, type Call } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
-import { refused, requestIdOf, timedOut, unusable, type Failure } from '../errors/failure.ts';
+import { requestIdOf } from '../errors/failed-response.ts';
+import {
+  rejectedFailure,
+  timeoutFailure,
+  unusableFailure,
+  type Failure,
+} from '../errors/failure.ts';
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep } from '../errors/redact.ts';
 import { callHook, type Hooks } from './hooks.ts';
@@ -50,20 +56,22 @@ export function readResponse<T, A>(
     const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
     const facts = { repeated, isPlatforms, redirectsToHttps };
     const outcome = statusOutcome(status, call.kind, facts);
-    return fail(refused(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact));
+    return fail(
+      rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),
+    );
   }
   call.onHeaders?.(headers);
   // The result type of such a call is void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
     const requestId = requestIdOf(headers, redact);
-    return fail(timedOut('body', state.timeout, { outcome: 'unknown', status, requestId }));
+    return fail(timeoutFailure('body', state.timeout, { outcome: 'unknown', status, requestId }));
   }
   if (call.emptyIsResult === true && fault === undefined && text === '') {
     return { ok: true, data: undefined as T, response };
   }
   const body = parseBody(text, fault);
-  if (!body.ok) return fail(unusable(response, body.reason, body.explanation, redact));
+  if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
@@ -73,14 +81,14 @@ export function readResponse<T, A>(
 
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
-    : checked.error.issues.flatMap((issue) => describe(issue, parsed));
+    : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
   // An accepted write must not fail because of a field: the caller could think that no money moved. A
   // read may, unless the client only reports.
   const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
   if (!isAcceptable || !isAccepted) {
     const [first] = issues;
-    const explanation = ` with an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
-    return fail(unusable(response, 'shape', redact(explanation), redact, issues));
+    const explanation = ` and an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
+    return fail(unusableFailure(response, 'shape', redact(explanation), redact, issues));
   }
   callHook(hooks.onDrift, () => ({
     ...identity(call),

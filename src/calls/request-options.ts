@@ -70,7 +70,7 @@ function describeHeaderProblem(name: string, value: unknown): string | undefined
 }
 
 export const headers: OptionCheck = (value, at, issues) => {
-  optionalCheck('expected a plain object of names and strings', isPlainObject)(value, at, issues);
+  optionalCheck('a plain object of names and strings', isPlainObject)(value, at, issues);
   if (!isPlainObject(value)) return;
   for (const [name, header] of Object.entries(value)) {
     checkBy(() => describeHeaderProblem(name, header))(header, join(at, [name]), issues);
@@ -89,16 +89,13 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
 /** The checks of the options that every call has. */
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   // One of another realm is not an instance of this AbortSignal.
-  signal: optionalCheck(
-    'expected an AbortSignal',
-    (value) => isObject(value) && 'throwIfAborted' in value,
-  ),
+  signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   timeout: milliseconds,
   totalTimeout: milliseconds,
   maxRetries: retries,
   headers,
-  query: optionalCheck('expected a plain object', isPlainObject),
-  body: optionalCheck('expected a plain object', isPlainObject),
+  query: optionalCheck('a plain object', isPlainObject),
+  body: optionalCheck('a plain object', isPlainObject),
 });
 
 /** Checks the options of one call; problems are added to `issues`. */

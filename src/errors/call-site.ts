@@ -1,13 +1,12 @@
 import { PaymentsError } from './errors.ts';
 
 /**
- * Where the caller has called: an error's stack begins where the answer came in, and V8 adds the caller's
- * lines to it only if he awaits the call at once. A read relies on that, where there is V8: this costs a
- * sixth of what a GET costs.
+ * The stack of the caller. An error's stack starts where the response arrived, and V8 adds the caller's
+ * lines only if the call is awaited at once. A read relies on that in V8, because this costs a sixth of a GET.
  */
 export const captureCallSite = (): Error => new Error();
 
-/** The error, whose stack now shows where the call was made. */
+/** Adds the place of the call to the error's stack. */
 export function withCallSite(error: unknown, site: Error): unknown {
   if (!(error instanceof PaymentsError)) return error;
   let stack = error.stack ?? '';
@@ -21,12 +20,12 @@ export function withCallSite(error: unknown, site: Error): unknown {
   return error;
 }
 
-/** The promise, whose rejection shows where the call was made. */
+/** Adds the place of the call to the stack of a rejection. */
 export const rejectFromCallSite = <T>(site: Error, promise: Promise<T>): Promise<T> =>
   promise.catch((error: unknown) => {
     throw withCallSite(error, site);
   });
 
-/** Runs what takes several calls; the stack of what it rejects with shows where it was called. */
+/** Runs several calls; the stack of a rejection shows where this function was called. */
 export const runFromCallSite = <T>(run: () => Promise<T>): Promise<T> =>
   rejectFromCallSite(captureCallSite(), run());

@@ -8,9 +8,9 @@ export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 export interface Attempt {
   /** What is proven about this attempt alone. */
   readonly outcome: Outcome;
-  /** The HTTP status, when an answer began to arrive. */
+  /** The HTTP status, when a response started to arrive. */
   readonly status?: number | undefined;
-  /** The platform's id of the request, when the answer carried one. */
+  /** The platform's id of the request, when the response carried one. */
   readonly requestId?: string | undefined;
   /** Milliseconds from dispatch to failure. */
   readonly durationMs: number;
@@ -24,14 +24,14 @@ export type { Issue } from '../internal/issues.ts';
 export interface ResumePoint {
   /**
    * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
-   * Undefined stands for the first page. For `transactions.list` it is the `skip`, as text.
+   * Undefined stands for the first page. For `transactions.list` it is the `skip`, as a string.
    */
   readonly cursor: string | undefined; // How long it stays valid: docs/gaps.md, row 55
   /** The page size in use; undefined when none was sent. */
   readonly limit: number | undefined;
   /**
-   * Items handed out so far. On a {@link PaginationError} those of the page that `cursor` asks for
-   * are among them.
+   * Items returned so far. On a {@link PaginationError} they include those of the page that `cursor`
+   * asks for.
    */
   readonly itemsYielded: number;
 }
@@ -45,18 +45,19 @@ export interface CallIdentity {
   readonly path: string;
 }
 
-/** What every error is made from. */
+/** The facts of an error. */
 export interface ErrorFacts extends Partial<CallIdentity> {
   readonly outcome: Outcome;
   readonly attempts?: readonly Attempt[] | undefined;
   readonly retryable?: boolean | undefined;
   readonly startedAt?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * The base of every error that this package throws. `outcome` tells whether the call took effect.
+ * The base of every error that this package throws. `outcome` shows whether the call took effect.
  * @example
  * ```ts
  * import { isOutcomeUnknown, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
@@ -66,7 +67,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
  * try {
  *   await payments.entities.create({ email: 'ada@example.com' });
  * } catch (error) {
- *   if (isOutcomeUnknown(error)) console.log('look before you send again');
+ *   if (isOutcomeUnknown(error)) console.log('check before you send again');
  *   else if (error instanceof PaymentsError) console.log('no money moved', error.outcome);
  *   else throw error;
  * }
@@ -74,7 +75,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
  */
 export class PaymentsError extends Error {
   /**
-   * `not_sent`: nothing reached the platform. `rejected`: the platform refused it. `unknown`: it
+   * `not_sent`: nothing reached the platform. `rejected`: the platform rejected it. `unknown`: it
    * may have taken effect. The worst over all attempts.
    */
   declare readonly outcome: Outcome;
@@ -92,13 +93,18 @@ export class PaymentsError extends Error {
    */
   declare readonly retryable: boolean;
   /**
-   * When the call began, as ISO 8601 text: the `since` of `transfers.reconcile`, unless the payment
-   * was tried before. Absent if it never began.
+   * When the call started, in ISO 8601: the `since` of `transfers.reconcile`, unless the payment
+   * was tried before. Absent if it never started.
    */
   declare readonly startedAt?: string;
   /** The key that every attempt carried; only with the option `idempotencyHeader`. */
   declare readonly idempotencyKey?: string;
-  /** Where a list broke off; only on errors thrown while paging. */
+  /**
+   * How long to wait before the next try, in milliseconds: from `Retry-After`, or when the payment in
+   * doubt is worth another call. Undefined if nothing asked to wait.
+   */
+  declare readonly retryAfterMs: number | undefined;
+  /** Where a list stopped; only on errors thrown while paging. */
   declare resume?: ResumePoint;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -109,15 +115,15 @@ export class PaymentsError extends Error {
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
-    // Before anything else: a stack begins with the name.
+    // Before anything else, because a stack starts with the name.
     brandOf(undefined);
-    const { cause, operation, method, path, startedAt, idempotencyKey, ...told } = facts;
+    const { cause, operation, method, path, startedAt, idempotencyKey, ...fields } = facts;
     super(message, cause === undefined ? undefined : { cause });
     const attempts = Object.freeze([...(facts.attempts ?? [])]);
-    // Without a call nobody wants to read of one in a log.
+    // A log shows only the facts that there are.
     const call = Object.entries({ operation, method, path, startedAt, idempotencyKey });
     Object.assign(this, {
-      ...told,
+      ...fields,
       ...Object.fromEntries(call.filter(([, fact]) => fact !== undefined)),
       attempts,
       retryable: facts.retryable ?? false,
@@ -144,7 +150,7 @@ export class PaymentsError extends Error {
 export class ConfigurationError extends PaymentsError {}
 
 /**
- * An argument is invalid; `issues` says which and why. Nothing was sent. From `transfers.reconcile`
+ * An argument is invalid; `issues` lists which and why. Nothing was sent. From `transfers.reconcile`
  * its `outcome` is `unknown`, because the payment is still in doubt.
  */
 export class ValidationError extends PaymentsError {
@@ -157,26 +163,24 @@ export class ValidationError extends PaymentsError {
   }
 }
 
-/** What an {@link ApiError} is made from. */
+/** The facts of an {@link ApiError}. */
 export type ApiErrorFacts = ErrorFacts &
-  Pick<ApiError, 'status' | 'code' | 'details' | 'requestId' | 'headers' | 'body' | 'retryAfterMs'>;
+  Pick<ApiError, 'status' | 'code' | 'details' | 'requestId' | 'headers' | 'body'>;
 
-/** The platform answered with a status other than success. */
+/** The platform responded with a status other than 2xx. */
 export class ApiError extends PaymentsError {
   /** The HTTP status. */
   declare readonly status: number;
-  /** The platform's code, when the answer carried an Error body. */
+  /** The platform's code, when the response carried an Error body. */
   declare readonly code: string | undefined; // docs/gaps.md, row 46
-  /** The platform's additional context, when the answer carried an Error body. */
+  /** The platform's additional context, when the response carried an Error body. */
   declare readonly details: unknown;
-  /** The platform's id of the request; quote it when you contact support. */
+  /** The platform's id of the request, for support. */
   declare readonly requestId: string | undefined;
-  /** The answer's headers by lower-case name, without cookies. */
+  /** The response's headers by lower-case name, without cookies. */
   declare readonly headers: Readonly<Record<string, string>>;
-  /** The response body as text: its first 2,048 characters, credentials redacted. */
+  /** The first 2,048 characters of the response body, credentials redacted. */
   declare readonly body: string;
-  /** From `Retry-After`: how long to wait, in milliseconds; undefined if not sent. */
-  declare readonly retryAfterMs: number | undefined;
 
   /** @hidden */
   constructor(message: string, facts: ApiErrorFacts) {
@@ -184,7 +188,7 @@ export class ApiError extends PaymentsError {
   }
 }
 
-/** 400: the platform could not make sense of the request. */
+/** 400: the platform could not understand the request. */
 export class BadRequestError extends ApiError {}
 
 /** 401: the credential is missing, wrong or expired. */
@@ -199,10 +203,10 @@ export class NotFoundError extends ApiError {}
 /** 409: the request conflicts with the current state. */
 export class ConflictError extends ApiError {}
 
-/** 422: the request was understood and refused. */
+/** 422: the request was understood and rejected. */
 export class UnprocessableEntityError extends ApiError {}
 
-/** 429: too many requests. `retryAfterMs` is set when the platform said how long to wait. */
+/** 429: too many requests. `retryAfterMs` is set when the response has a `Retry-After` header. */
 export class RateLimitError extends ApiError {}
 
 /**
@@ -211,7 +215,7 @@ export class RateLimitError extends ApiError {}
  */
 export class ServerError extends ApiError {}
 
-/** The connection failed; `code` says how, `outcome` whether the request may have arrived. */
+/** The connection failed; `code` shows how, `outcome` whether the request may have arrived. */
 export class ConnectionError extends PaymentsError {
   /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
   declare readonly code: string | undefined;
@@ -225,10 +229,10 @@ export class ConnectionError extends PaymentsError {
 /** What a call was doing when its time ran out. */
 export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total';
 
-/** A call or attempt timed out; `phase` says during what. */
+/** A call or attempt timed out; `phase` shows during what. */
 export class TimeoutError extends ConnectionError {
   /**
-   * `credential`: your credential function did not answer. `connect`, `headers`, `body`: one
+   * `credential`: your credential function did not return. `connect`, `headers`, `body`: one
    * attempt took longer than `timeout`, or its connection longer than the runtime allows (`code` is
    * then the runtime's, such as `UND_ERR_CONNECT_TIMEOUT`). `total`: the call took longer than
    * `totalTimeout`.
@@ -248,20 +252,20 @@ export class TimeoutError extends ConnectionError {
 export class AbortError extends PaymentsError {}
 
 /**
- * Why an answer could not be used. `truncated`: cut off; `shape`: not the documented fields;
+ * Why a response cannot be used. `truncated`: cut off; `shape`: not the documented fields;
  * `too_large`: over 16 MiB, or nested more than 64 levels deep.
  */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
-/** The platform answered with 2xx, but the response cannot be used. */
+/** The platform responded with 2xx, but the response cannot be used. */
 export class InvalidResponseError extends PaymentsError {
   /** Why it cannot be used. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
-  /** The platform's id of the request: quote it to support. */
+  /** The platform's id of the request, for support. */
   declare readonly requestId: string | undefined;
-  /** The start of the answer's text. */
+  /** The start of the response body. */
   declare readonly body: string;
   /** For reason `shape`: what differs from the documented shape. */
   declare readonly issues: readonly Issue[];
@@ -283,7 +287,7 @@ export class PaginationError extends PaymentsError {
    * twice, or too many pages brought nothing new.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
-  /** Where the list broke off. */
+  /** Where the list stopped. */
   declare resume: ResumePoint;
 
   /** @hidden */
@@ -292,7 +296,7 @@ export class PaginationError extends PaymentsError {
   }
 }
 
-/** `transfers.waitFor` ended without reaching the wanted status. */
+/** `transfers.waitFor` ended before the transfer reached the expected status. */
 export class WaitError extends PaymentsError {
   /** What the platform last reported, if it ever did. */
   declare readonly last: Transfer | undefined;
@@ -326,35 +330,20 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly reference: string;
   /** When the payment was claimed, as ISO 8601; absent without a claim. */
   declare readonly claimedAt?: string;
-  /** When to call again, in milliseconds; undefined when that alone does not help. */
-  declare readonly retryAfterMs: number | undefined;
   /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
   declare readonly candidates: readonly TransferId[] | undefined;
 }
 
-/**
- * Rewrites an error in place to name the method that the user called. Only for errors not yet
- * thrown to the user.
- */
-export function reattribute(
-  error: PaymentsError,
-  facts: Pick<PaymentsError, 'operation' | 'message' | 'outcome' | 'retryable' | 'startedAt'>,
-): PaymentsError {
-  // The stack begins with the message as it was.
-  const stack = error.stack?.replace(error.message, () => facts.message);
-  return Object.assign(error, facts, { stack });
-}
-
-/** Tells whether a value is an error of this package, from whichever copy of it. */
+/** Whether a value is an error of this package, from any copy of it. */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   value instanceof PaymentsError;
 
-/** Tells whether a value is an {@link ApiError}: a response with a status other than 2xx. */
+/** Whether a value is an {@link ApiError}: a response with a status other than 2xx. */
 export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
 
 /**
- * Tells whether a call may have taken effect: look before you send it again. False for errors from
- * elsewhere, which prove nothing. `startedAt` is set when it is true.
+ * Whether a call may have taken effect: check before you send it again. False for other errors, which
+ * prove nothing. `startedAt` is set when it is true.
  */
 export const isOutcomeUnknown = (
   value: unknown,
@@ -376,7 +365,7 @@ const statusClasses: Readonly<Record<number, typeof ApiError>> = {
 export const apiErrorClass = (status: number): typeof ApiError =>
   statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 
-/** Of a cause, what its own JSON would leave out, and no more: it may be the caller's. */
+/** The fields of a cause that JSON omits; no others, because the error may be the caller's. */
 function causeInJson(cause: unknown): unknown {
   if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : cause;
   const code: unknown = Reflect.get(cause, 'code');
@@ -386,12 +375,12 @@ function causeInJson(cause: unknown): unknown {
 
 /*
  * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so
- * it asks for a brand on the prototype chain instead of the constructor's identity. A subclass of
- * the user's own has no brand and keeps the ordinary meaning.
+ * it looks for a brand on the prototype chain instead of the constructor's identity. A user's subclass
+ * has no brand and keeps the ordinary meaning.
  */
 const brands = new Map<unknown, symbol>();
 
-/** The brand of a class, all of which are put on when the first is asked for: importing does nothing. */
+/** The brand of a class. All are set at the first use, so that importing has no side effects. */
 function brandOf(constructor: unknown): symbol | undefined {
   if (brands.size > 0) return brands.get(constructor);
   const classes = {

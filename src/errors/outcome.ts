@@ -1,4 +1,4 @@
-import { fieldOf, messageOf } from '../internal/text.ts';
+import { fieldOf, maxErrorDepth, messageOf } from '../internal/text.ts';
 import type { Outcome } from './errors.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
@@ -22,7 +22,7 @@ const sentBeforeForwarding = /* @__PURE__ */ new Set([
   401, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
 ]);
 
-/** What a response shows besides its status. */
+/** What a response shows apart from its status. */
 interface ResponseFacts {
   /** Whether the runtime sent the request again by itself: the response is then that to the last one. */
   readonly repeated?: boolean | undefined;
@@ -49,7 +49,7 @@ export function statusOutcome(
   kind: Kind,
   { repeated = false, isPlatforms, redirectsToHttps = false }: ResponseFacts,
 ): Outcome {
-  // The response is to one request only, and the other one may have taken effect.
+  // The response belongs to one request only, and the other may have taken effect.
   if (repeated && kind !== 'safe') return 'unknown';
   const isRedirect = status === 307 || status === 308;
   const canReject =
@@ -80,38 +80,38 @@ export function isHttpsRedirect(url: string, location: string | null): boolean {
   );
 }
 
-/** What is known of the way a request went out; decides which errors are believed. */
+/** How a request was sent; decides which errors prove something. */
 export interface TransportFacts {
   /**
-   * `node`, `bun` and `deno` have known errors. `other` is any other runtime, and every fetch that
-   * was given or replaced: what such a function did before it failed is not known.
+   * `node`, `bun` and `deno` have known errors. `other` is any other runtime and every custom fetch: what
+   * such a function did before it failed is not known.
    */
   readonly runtime: 'node' | 'bun' | 'deno' | 'other';
   /** Whether the runtime cannot have sent the request again by itself. */
   readonly sendsOnce: boolean;
 }
 
-/** What the wire itself saw, when it can tell; its own word outranks every error code. */
+/** What the transport observed, if it can; it outranks every error code. */
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
   started?: boolean | undefined;
-  /** Whether somebody else's dispatcher had the request: what fails in it proves nothing. */
+  /** Whether a foreign dispatcher had the request: its errors prove nothing. */
   foreign?: boolean;
 }
 
 /** The server's certificate; a port without TLS; a proxy that does not let the request through. */
 type Obstacle = 'certificate' | 'no_tls' | 'proxy';
 
-/** What a connection failure says. */
+/** What a connection failure proves. */
 export interface Verdict {
   readonly outcome: 'not_sent' | 'unknown';
   /** The system's code, when there is one. */
   readonly code: string | undefined;
-  /** False for a failure that will not pass by itself, such as a wrong certificate. */
+  /** False for a failure that will happen again, such as a wrong certificate. */
   readonly transient: boolean;
-  /** Whether no connection came about in the time that the runtime or the system allows. */
+  /** Whether the runtime or the system timed out before there was a connection. */
   readonly connectTimedOut: boolean;
-  /** What is in the way, where the error says it. */
+  /** What is in the way, if the error shows it. */
   readonly obstacle: Obstacle | undefined;
 }
 
@@ -127,7 +127,7 @@ const connectCodes = new Set([
   'ECONNRESET',
 ]);
 
-/** The client itself refused the server's certificate, before it sent anything. */
+/** The client itself rejected the server's certificate, before it sent anything. */
 const certificateCodes = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -150,16 +150,16 @@ const bunConnectCodes = new Set([
   'ConnectionRefused',
   'ENETUNREACH',
   'EHOSTUNREACH',
-  // The proxy has refused CONNECT, so there was nobody to send anything to.
+  // The proxy has rejected CONNECT, so nothing was sent.
   'ERR_PROXY_TUNNEL',
 ]);
 
 const isLookup = (code: string, syscall: unknown): boolean =>
   syscall === 'getaddrinfo' || code === 'ENOTFOUND' || code.startsWith('EAI_');
 
-const refusedByProxy =
+const rejectedByProxy =
   /^Proxy response \(|^Proxy refused|: proxy authentication required|: unsuccessful tunnel/;
-const wrongVersion = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
+const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
  * What a failed connection proves: a whitelist. An error that is not on it proves nothing, and an
@@ -171,35 +171,39 @@ export function connectionOutcome(
   evidence: Readonly<Evidence> = {},
 ): Verdict {
   const leaves = leavesOf(error);
-  const code = leaves.map(codeOf).find((found) => found !== undefined);
-  const proven =
-    evidence.started === undefined
-      ? transport.runtime !== 'other' &&
-        transport.sendsOnce &&
-        evidence.foreign !== true &&
-        leaves.every((leaf) => provesNothingSent(leaf, transport.runtime))
-      : !evidence.started;
-  const texts = leaves.map((leaf) => (leaf instanceof Error ? messageOf(leaf) : ''));
-  const says = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
-  const obstacle = leaves.some((leaf) => isCertificateRefusal(leaf, transport.runtime))
-    ? 'certificate'
-    : !proven
-      ? undefined
-      : says(refusedByProxy)
-        ? 'proxy'
-        : wrongVersion.test(code ?? '') || says(/InvalidContentType/)
-          ? 'no_tls'
-          : undefined;
+  const code = leaves.map(codeOf).find((leafCode) => leafCode !== undefined);
+  const areProofs =
+    transport.runtime !== 'other' &&
+    transport.sendsOnce &&
+    evidence.foreign !== true &&
+    leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
+  const proven = evidence.started === undefined ? areProofs : !evidence.started;
+  const obstacle = findObstacle(leaves, code, proven, transport.runtime);
+  // A proxy that rejects a request with a 4xx will reject it again.
+  const isFinal = hasMessage(leaves, /\(4\d\d\)|tunnel: 4\d\d|authentication required/);
   return {
     outcome: proven ? 'not_sent' : 'unknown',
     code,
-    // What a proxy refuses with a 4xx, it will refuse again.
-    transient:
-      obstacle === undefined ||
-      (obstacle === 'proxy' && !says(/\(4\d\d\)|tunnel: 4\d\d|authentication required/)),
+    transient: obstacle === undefined || (obstacle === 'proxy' && !isFinal),
     obstacle,
     connectTimedOut: leaves.every(isConnectTimeout),
   };
+}
+
+const hasMessage = (leaves: readonly unknown[], pattern: RegExp): boolean =>
+  leaves.some((leaf) => leaf instanceof Error && pattern.test(messageOf(leaf)));
+
+function findObstacle(
+  leaves: readonly unknown[],
+  code: string | undefined,
+  proven: boolean,
+  runtime: TransportFacts['runtime'],
+): Obstacle | undefined {
+  if (leaves.some((leaf) => isCertificateError(leaf, runtime))) return 'certificate';
+  if (!proven) return undefined;
+  if (hasMessage(leaves, rejectedByProxy)) return 'proxy';
+  const hasNoTls = noTlsCode.test(code ?? '') || hasMessage(leaves, /InvalidContentType/);
+  return hasNoTls ? 'no_tls' : undefined;
 }
 
 const isConnectTimeout = (leaf: unknown): boolean =>
@@ -208,7 +212,7 @@ const isConnectTimeout = (leaf: unknown): boolean =>
 
 function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
-  if (isCertificateRefusal(leaf, runtime)) return true;
+  if (isCertificateError(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
   const syscall = fieldOf(leaf, 'syscall');
   switch (runtime) {
@@ -233,7 +237,7 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
   }
 }
 
-function isCertificateRefusal(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
+function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
   if (!(leaf instanceof Error)) return false;
   if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
     return true;
@@ -248,15 +252,15 @@ function leavesOf(error: unknown, depth = 0): unknown[] {
   const cause = fieldOf(error, 'cause');
   if (cause instanceof Error) inner.push(cause);
   if (inner.length === 0) return [error];
-  // What lies deeper than anybody nests errors is not looked at, so it proves nothing.
-  return depth > 8 ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
+  // An error that is nested deeper proves nothing.
+  return depth > maxErrorDepth ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
 }
 
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
-  // Deno has no codes, only words.
+  // Deno's errors have a message only.
   const message = messageOf(error);
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';

@@ -1,122 +1,125 @@
-import { controls, fieldOf } from '../internal/text.ts';
-/** Takes credentials out of a text. */
+import { controls, fieldOf, maxErrorDepth } from '../internal/text.ts';
+
+/** Removes credentials from a string. */
 export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
 /** Shorter secrets are not masked: they would match ordinary words. */
-const shortestSecret = 4;
+const minSecretLength = 4;
 
-/** No credential is longer: others are refused. */
-export const longestSecret = 8_192;
+/** Longer credentials are invalid. */
+export const maxSecretLength = 8_192;
 
-/** What looks like a credential, whoever it belongs to; not the end of a word, as in `task_1`. */
-const lookalikes = [
+/** What looks like a credential of anyone; not the end of a word, as in `task_1`. */
+const credentialPatterns = [
   /(?:(?<![A-Za-z0-9]_?)|(?<=%..|\\[nrt]|\\u.{4}))sk_(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
   /(?<![A-Za-z0-9]_?)[Bb]earer(?:\s|%20|\+)+(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
   /eyJ[\w-]{8,256}\.[\w-]+(?:\.[\w-]*)?/g,
 ];
 
 /**
- * Takes the given secrets out of texts, as they are and as URLs and JSON spell them, and what looks
- * like one; without lookalikes for data of the caller's, such as a cursor that is signed like a JWT.
+ * Makes a function that redacts these secrets and what matches a pattern. The caller's own data is
+ * redacted without patterns: a cursor may be signed like a JWT.
  */
 export function redactor(
   secrets: readonly string[],
-  others: readonly RegExp[] = lookalikes,
+  patterns: readonly RegExp[] = credentialPatterns,
 ): Redact {
-  // The longest first: one may begin like another.
-  const words = [...new Set(secrets.flatMap(wordsOf))].toSorted((a, b) => b.length - a.length);
+  // The longest first, because one may start like another.
+  const spellings = [...new Set(secrets.flatMap(spellingsOf))].toSorted(
+    (a, b) => b.length - a.length,
+  );
   return (text) => {
     let clean = text;
-    for (const word of words) clean = clean.replaceAll(word, mark);
-    // In another spelling, nobody can say where it begins and ends.
-    if (readings(clean).some((reading) => words.some((word) => reading.includes(word)))) {
+    for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
+    // Of a secret in another spelling, neither the start nor the end is known.
+    const decoded = decodingsOf(clean);
+    if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;
     }
-    // Not before: a lookalike may end inside of a secret, whose tail nobody would know any more.
-    for (const other of others) clean = clean.replaceAll(other, mark);
+    // Patterns come last: one may match a part of a secret, whose rest would then stay.
+    for (const pattern of patterns) clean = clean.replaceAll(pattern, mark);
     return clean;
   };
 }
 
-/** What to look for: a secret as it is, in a URL and in JSON, also if it came from one. */
-function wordsOf(secret: string): readonly string[] {
-  const words =
-    spelled.get(secret) ??
-    [secret, ...readings(secret)]
-      .filter(({ length }) => length >= shortestSecret)
-      .flatMap(spellings);
-  // The ones in use stay; a process with many tenants does not collect all of theirs.
-  if (spelled.size >= 64) spelled.clear();
-  spelled.set(secret, words);
-  return words;
+/** A secret as it is and in JSON, also if the secret itself is escaped. */
+function spellingsOf(secret: string): readonly string[] {
+  const spellings =
+    spellingCache.get(secret) ??
+    [secret, ...decodingsOf(secret)]
+      .filter(({ length }) => length >= minSecretLength)
+      .flatMap((spelling) => [spelling, JSON.stringify(spelling).slice(1, -1)]);
+  // A process with many tenants must not keep all of their secrets.
+  if (spellingCache.size >= 64) spellingCache.clear();
+  spellingCache.set(secret, spellings);
+  return spellings;
 }
 
-const spelled = new Map<string, readonly string[]>();
-
-function spellings(secret: string): readonly string[] {
-  const url = encodeURIComponent(secret);
-  const json = JSON.stringify(secret).slice(1, -1);
-  const lower = url.replaceAll(/%../g, (escape) => escape.toLowerCase());
-  return [secret, url, lower, json, json.replaceAll('/', '\\/')];
-}
+const spellingCache = new Map<string, readonly string[]>();
 
 /**
- * What a text says once the escapes of URLs, JSON and HTML are undone, and theirs: a URL may be in JSON
- * in a URL. Credentials are ASCII, so others need not be.
+ * A string after the escapes of URLs, JSON and HTML are undone, once and twice: a URL may be in JSON in a
+ * URL. Credentials are ASCII, so only ASCII is decoded.
  */
-function readings(text: string, layers = 2): readonly string[] {
-  const read = text
+function decodingsOf(text: string, layers = 2): readonly string[] {
+  const decoded = text
     .replaceAll(/(?:%|\\u00|&#x)([0-9a-f]{2});?/gi, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
     )
     .replaceAll(/&#(\d{2,3});/g, (_, code: string) => String.fromCharCode(Number(code)))
     .replaceAll('&amp;', '&')
     .replaceAll('\\', '');
-  return read === text || layers === 0 ? [] : [read, ...readings(read, layers - 1)];
+  if (decoded === text || layers === 0) return [];
+  return [decoded, ...decodingsOf(decoded, layers - 1)];
 }
 
-/** Headers in which others keep their secrets: a proxy, a gateway, a session. */
+/** Names of headers that may hold a secret of a proxy, a gateway or a session. */
 const secretHeader =
   /cookie|authoriz|authent|(?:^|[^a-z])authn?(?:$|[^a-z])|passw|passphrase|pwd|credential|session|token|secret|jwt|dpop|(?:api|access|auth|master|private|signing|subscription|functions)[^a-z0-9]*key/i;
 
-/** A header's value as others may see it. */
+/** The redacted value of a header. */
 export const redactHeader = (name: string, value: string, redact: Redact): string =>
   secretHeader.test(name) ? mark : redact(value);
 
-/** A copy of a JSON value without credentials; what is deeper or longer than allowed is cut. */
+/** A redacted copy of a JSON value; what is deeper or longer than allowed is cut. */
 export function redactDeep<T>(value: T, redact: Redact): T;
-export function redactDeep(value: unknown, redact: Redact, depth: number, most: number): unknown;
+export function redactDeep(
+  value: unknown,
+  redact: Redact,
+  depth: number,
+  maxItems: number,
+): unknown;
 export function redactDeep(
   value: unknown,
   redact: Redact,
   depth = Number.POSITIVE_INFINITY,
-  most = Number.POSITIVE_INFINITY,
+  maxItems = Number.POSITIVE_INFINITY,
 ): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '[cut]';
-  const inner = (each: unknown): unknown => redactDeep(each, redact, depth - 1, most);
-  if (Array.isArray(value)) return value.slice(0, most).map(inner);
-  const fields = Object.entries(value).slice(0, most);
+  const inner = (each: unknown): unknown => redactDeep(each, redact, depth - 1, maxItems);
+  if (Array.isArray(value)) return value.slice(0, maxItems).map(inner);
+  const fields = Object.entries(value).slice(0, maxItems);
   return Object.fromEntries(fields.map(([key, field]) => [redact(key), inner(field)]));
 }
 
-/** As much of a text as redaction reads: far more than is shown, far less than may arrive. */
-const longestRead = 2 ** 16;
+/** Redaction reads no more than this: far more than is shown, far less than may arrive. */
+const maxReadLength = 2 ** 16;
 
-/** As much of a text as an error shows. */
-const longestShown = 2_048;
+/** An error shows no more than this. */
+const maxShownLength = 2_048;
 
-/** A text for an error: redacted, then cut. */
+/** A string for an error: redacted, then cut. */
 export function redactAndCut(text: string, redact: Redact): string {
-  const isRead = text.length <= longestRead;
-  const clean = redact(text.slice(0, longestRead));
-  if (isRead && clean.length <= longestShown) return clean;
-  // Where reading stopped, a credential may be without the end by which it is known.
-  const known = isRead ? clean : clean.slice(0, -longestSecret);
-  return `${known.slice(0, longestShown)}… [cut]`;
+  const isComplete = text.length <= maxReadLength;
+  const clean = redact(text.slice(0, maxReadLength));
+  if (isComplete && clean.length <= maxShownLength) return clean;
+  // A credential may be cut where reading stopped, and then it is not recognised.
+  const safe = isComplete ? clean : clean.slice(0, -maxSecretLength);
+  return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
 
 /** A copy of a JSON value for an error: redacted, and of a size that can be logged. */
@@ -124,19 +127,22 @@ export const redactBounded = (value: unknown, redact: Redact): unknown =>
   redactDeep(value, (text) => redactAndCut(text, redact), 8, 100);
 
 /**
- * A copy of somebody else's error: name, code and redacted text, nothing it may hold besides (a
- * Request would bring the credential along).
+ * A copy of a foreign error with its name, code and redacted message. Its other fields are not copied: a
+ * Request holds the credential.
  */
-export function redactError(error: unknown, redact: Redact, depth = 4): Error | undefined {
+export function redactError(
+  error: unknown,
+  redact: Redact,
+  depth = maxErrorDepth,
+): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Errors are printed as they are, so a text in one may not steer the terminal.
+  // Errors are printed as they are, so they must not hold control characters of a terminal.
   const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
   const copy = new Error('');
   for (const key of ['message', 'name', 'stack', 'code', 'syscall'] as const) {
     const value = fieldOf(error, key);
     if (typeof value === 'string') Object.assign(copy, { [key]: clean(value) });
   }
-  // An error can be its own cause.
   if (depth === 0) return copy;
   const inner = (each: unknown): Error | undefined => redactError(each, redact, depth - 1);
   const errors = fieldOf(error, 'errors');

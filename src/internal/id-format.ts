@@ -1,3 +1,5 @@
+import { expectation } from './issues.ts';
+
 /** What an id names, by its prefix. */
 const nouns = {
   acc_: 'an Account',
@@ -24,7 +26,7 @@ export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
-  const expected = `expected the id of ${nouns[prefix]}, ${prefix}…`;
+  const expected = expectation(`the id of ${nouns[prefix]}, ${prefix}…`);
   if (id.startsWith(prefix)) {
     const [sign] = /[\s/\\?#%]/.exec(id) ?? [];
     const problem =

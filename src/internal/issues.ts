@@ -1,3 +1,5 @@
+import { describeArrival } from './describe-value.ts';
+
 /** One thing that was wrong with an argument or a response. */
 export interface Issue {
   /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
@@ -6,8 +8,57 @@ export interface Issue {
   readonly message: string;
 }
 
+/** An issue while a call is checked: its hint is not yet part of its message. */
+export interface DetailedIssue extends Issue {
+  readonly hint?: string | undefined;
+}
+
+/** What is wrong with a value. */
+export interface Problem {
+  /** What arrived, such as `a JWT`; without it, the value is described. */
+  readonly got?: string | undefined;
+  readonly expected: string;
+  /** What to do. */
+  readonly hint?: string | undefined;
+}
+
+/** What arrived, and what was expected. */
+export const describeProblem = ({ got, expected }: Problem): string =>
+  `${got}; expected ${expected}`;
+
+/** The issue of a value. A string is a complete message, or one that {@link expectation} has made. */
+export function issueAt(path: string, problem: Problem | string, value: unknown): DetailedIssue {
+  if (typeof problem === 'string') {
+    const details = expectations.get(problem);
+    return details === undefined ? { path, message: problem } : issueAt(path, details, value);
+  }
+  const { got, expected, hint } = problem;
+  const arrival = got === undefined ? describeArrival(value) : `got ${got}`;
+  const message = describeProblem({ got: arrival, expected });
+  return hint === undefined ? { path, message } : { path, message, hint };
+}
+
+/** The issue as the caller gets it. */
+export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
+  path,
+  message: hint === undefined ? message : `${message}. ${hint}`,
+});
+
+const expectations = new Map<string, Problem>();
+
+/** The message of a schema, which can carry only a string; {@link issueAt} knows its parts. */
+/* @__NO_SIDE_EFFECTS__ */
+export function expectation(problem: Problem | string): string {
+  const details = typeof problem === 'string' ? { expected: problem } : problem;
+  const { got, expected, hint } = details;
+  const parts = [got && `got ${got}; `, `expected ${expected}`, hint && `. ${hint}`];
+  const message = parts.filter(Boolean).join('');
+  expectations.set(message, details);
+  return message;
+}
+
 /** How many issues an error lists at most: a list of millions may have as many. */
-export const mostIssues = 1_000;
+export const maxIssues = 1_000;
 
 /** Joins the path of a value and the keys inside it: `a.b[0]`. */
 export const join = (at: string, keys: readonly PropertyKey[]): string =>

@@ -1,5 +1,5 @@
 import { isPlainObject, isUnsafe, malformed, unsafeRule } from './guards.ts';
-import { join, mostIssues, type Issue } from './issues.ts';
+import { issueAt, join, maxIssues, type Issue, type Problem } from './issues.ts';
 
 /*
  * JSON without losing digits. The platform's integers (salts, block numbers, fees) may be larger
@@ -85,9 +85,9 @@ export function checkLossless(
   issues: Issue[],
   parents: readonly unknown[] = [],
 ): void {
-  const message = describeLoss(value, parents);
-  if (issues.length >= mostIssues) return;
-  if (message !== undefined) issues.push({ path: at, message });
+  const problem = describeLoss(value, parents);
+  if (issues.length >= maxIssues) return;
+  if (problem !== undefined) issues.push(issueAt(at, problem, value));
   else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
     for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       checkLossless(inner, join(at, [key]), issues, [...parents, value]);
@@ -95,7 +95,7 @@ export function checkLossless(
   }
 }
 
-function describeLoss(value: unknown, parents: readonly unknown[]): string | undefined {
+function describeLoss(value: unknown, parents: readonly unknown[]): Problem | string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return 'NaN and Infinity cannot be written as JSON';
   }
@@ -105,7 +105,8 @@ function describeLoss(value: unknown, parents: readonly unknown[]): string | und
     return `a ${typeof value} cannot be written as JSON`;
   }
   if (value === undefined && Array.isArray(parents.at(-1))) {
-    return 'undefined in an array would be sent as null. Remove it, or use null';
+    const hint = 'It would be sent as null: remove it, or use null';
+    return { got: 'undefined in an array', expected: 'a value', hint };
   }
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Date && !Number.isNaN(value.getTime())) return undefined;
@@ -114,7 +115,7 @@ function describeLoss(value: unknown, parents: readonly unknown[]): string | und
   if (parents.length >= maxDepth) return `nested deeper than ${maxDepth} levels`;
   if (Object.hasOwn(value, '__proto__')) return 'the key "__proto__" is not allowed';
   if (Array.isArray(value) || isPlainObject(value)) return undefined;
-  return 'got an instance of a class; expected a plain object. Convert it first';
+  return { got: 'an instance of a class', expected: 'a plain object', hint: 'Convert it first' };
 }
 
 /** Whether invalid JSON starts like an object or an array and stops before its end. */

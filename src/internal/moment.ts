@@ -1,4 +1,4 @@
-export const expectedMoment = 'expected a valid Date or string such as "2026-01-31T12:00:00Z"';
+export const expectedMoment = 'a valid Date or string such as "2026-01-31T12:00:00Z"';
 
 /** Whether a value is a Date, or an ISO 8601 string with an offset. */
 export const isMoment = (value: unknown): value is Date | string =>

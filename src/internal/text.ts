@@ -18,3 +18,13 @@ export function messageOf(error: Error): string {
   const message = fieldOf(error, 'message');
   return typeof message === 'string' ? message : '';
 }
+
+/** Errors that are nested deeper are ignored: an error can be its own cause. */
+export const maxErrorDepth = 8;
+
+/** The message of the innermost cause. */
+export function innermostMessageOf(error: Error, depth = 0): string {
+  const cause = fieldOf(error, 'cause');
+  if (!(cause instanceof Error) || depth === maxErrorDepth) return messageOf(error);
+  return innermostMessageOf(cause, depth + 1);
+}

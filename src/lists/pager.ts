@@ -5,10 +5,16 @@ import {
   type ResumePoint,
 } from '../errors/errors.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
-import { invalidArguments, told } from '../calls/arguments.ts';
+import { invalidArguments } from '../calls/arguments.ts';
+import { issueAt } from '../internal/issues.ts';
 import { stringifyJson } from '../internal/json.ts';
 import type { Page } from '../schemas/page.ts';
 import type { ApiCall, WithResponse } from '../calls/pipeline.ts';
+
+const maxProblem = {
+  expected: 'a whole number above 0',
+  hint: 'A list has no bound of its own: toArray({ max: 1000 })',
+};
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
@@ -135,11 +141,8 @@ export class Paged<T, P extends { readonly data: T[] }, Position> implements Pag
   async toArray(options: ToArrayOptions): Promise<T[]> {
     const max: unknown = (options as ToArrayOptions | undefined)?.max;
     if (typeof max !== 'number' || !Number.isInteger(max) || max < 1) {
-      const message = told(
-        'expected a whole number above 0. A list has no bound of its own: toArray({ max: 1000 })',
-        max,
-      );
-      throw invalidArguments(this.#source.call, [{ path: 'max', message }], this.#source.redact);
+      const issue = issueAt('max', maxProblem, max);
+      throw invalidArguments(this.#source.call, [issue], this.#source.redact);
     }
     const items: T[] = [];
     for await (const item of this) {

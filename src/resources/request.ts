@@ -1,3 +1,4 @@
+import type { Problem } from '../internal/issues.ts';
 import { isPlainObject } from '../internal/guards.ts';
 import { argument, type Validator } from '../calls/arguments.ts';
 import type { Call } from '../calls/call.ts';
@@ -92,32 +93,34 @@ export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Ca
 const separator = /\/|%2f|%5c/i;
 
 /** A path is relative to the API's base and stays below it: no host, no query, no `..`. */
-function describePathProblem(path: unknown): string | undefined {
+function describePathProblem(path: unknown): Problem | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || path.startsWith('//')) {
-    return 'expected a relative path that starts with one slash, such as "/transfers"';
+    return { expected: 'a relative path that starts with one slash, such as "/transfers"' };
   }
   if (!/^[\x21-\x7e]+$/.test(path) || /[?#\\]/.test(path)) {
-    return 'expected an encoded path without spaces, "?", "#" or "\\"; pass query parameters in query';
+    return {
+      expected: 'an encoded path without spaces, "?", "#" or "\\"; pass query parameters in query',
+    };
   }
   return path.split(separator).some((segment) => /^(\.|%2e){1,2}(;|$)/i.test(segment))
-    ? 'expected a path without "." and ".." segments'
+    ? { expected: 'a path without "." and ".." segments' }
     : undefined;
 }
 
 const requestChecks = (): OptionChecks<AnyRequest> => ({
   method: checkBy((value) =>
-    isMethod(value) ? undefined : `expected one of ${Object.keys(kinds).join(', ')}`,
+    isMethod(value) ? undefined : { expected: `one of ${Object.keys(kinds).join(', ')}` },
   ),
   path: checkBy(describePathProblem),
   api: checkBy((value) =>
     value === 'versioned' || value === 'root'
       ? undefined
-      : `expected 'versioned' (API key) or 'root' (JWT)`,
+      : { expected: `'versioned' (API key) or 'root' (JWT)` },
   ),
-  query: optionalCheck('expected a plain object', isPlainObject),
+  query: optionalCheck('a plain object', isPlainObject),
   body: () => undefined,
   schema: optionalCheck(
-    'expected a Standard Schema, such as a zod schema',
+    'a Standard Schema, such as a zod schema',
     (value) => typeof Reflect.get(Object(value), '~standard') === 'object',
   ),
 });

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { createIdGuard } from '../internal/id-format.ts';
 import { lazy } from '../internal/lazy.ts';
@@ -118,7 +119,7 @@ export interface AccountCreateInput {
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({
-  name: z.optional(stringInput('expected a display name as a string')),
+  name: z.optional(stringInput(expectation('a display name as a string'))),
   metadata: z.optional(metadataInput()),
 });
 export const accountCreateInputShape = () => ({

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { createIdGuard } from '../internal/id-format.ts';
 import { lazy } from '../internal/lazy.ts';
@@ -124,11 +125,11 @@ export interface EntityCreateInput {
   businessName?: string | undefined;
 }
 
-const expectedEmail = 'expected an email address, such as "ada@example.com"';
+const expectedEmail = /* @__PURE__ */ expectation('an email address, such as "ada@example.com"');
 export const entityCreateInputShape = () => ({
   email: z.string(expectedEmail).check(z.regex(/^(?=[^]{3,320}$)[^\s@]+@[^\s@]+$/, expectedEmail)),
-  fullName: z.optional(stringInput('expected a name as a string')),
-  businessName: z.optional(stringInput('expected a name as a string')),
+  fullName: z.optional(stringInput(expectation('a name as a string'))),
+  businessName: z.optional(stringInput(expectation('a name as a string'))),
 });
 export const entityCreateInputSchema = lazy((): Schema<EntityCreateInput> =>
   closedObject(entityCreateInputShape()),

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { lazy } from '../internal/lazy.ts';
 import {
@@ -175,7 +176,7 @@ export const instructionBuildInputShape = () => ({
     .check(
       z.refine(
         (kinds) => Object.values(kinds).some((value) => value !== undefined),
-        'expected at least one action kind, such as refuelERC20',
+        expectation('at least one action kind, such as refuelERC20'),
       ),
     ),
 });

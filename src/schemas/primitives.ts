@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { isPlainObject, isUnsafe, unsafeRule } from '../internal/guards.ts';
 import { describeIdProblem, isWellFormedId, type IdPrefix } from '../internal/id-format.ts';
@@ -53,7 +54,7 @@ export const closedObject = <Shape extends z.core.$ZodShape>(
 
 /** Data to send as it is; the pipeline rejects values that JSON would lose. */
 export const metadataInput = (): Schema<Metadata> =>
-  z.custom<Metadata>(isPlainObject, 'expected an object of keys and values');
+  z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
 /** Schema of an id to send, by its prefix. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -78,10 +79,10 @@ export function createGuard<Known extends string>(
  */
 export const asSchema = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
-export const stringInput = (error = 'expected a string'): z.ZodMiniString => z.string(error);
+export const stringInput = (error = expectation('a string')): z.ZodMiniString => z.string(error);
 
 export const nonEmptyString = (what: string): z.ZodMiniString =>
-  z.string(`expected ${what}`).check(z.regex(/[^]/, `expected ${what}`));
+  z.string(expectation(what)).check(z.regex(/[^]/, expectation(what)));
 
 const amountMessage = {
   error({ input }: { readonly input?: unknown }): string {
@@ -91,7 +92,7 @@ const amountMessage = {
       typeof input === 'string'
         ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
         : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
-    return `expected a decimal string above zero, such as "12.50". ${hint}`;
+    return expectation({ expected: 'a decimal string above zero, such as "12.50"', hint });
   },
 };
 
@@ -107,7 +108,7 @@ export const wholeNumber = (): Schema<Integer> =>
   z.union([z.int({ error: describeWholeNumber }), z.bigint()], { error: describeWholeNumber });
 
 const describeWholeNumber = (issue: { readonly input?: unknown }): string =>
-  isUnsafe(issue.input) ? unsafeRule : 'expected a whole number (number or bigint)';
+  isUnsafe(issue.input) ? unsafeRule : expectation('a whole number (number or bigint)');
 
 /** A whole number to send: at least `least`, and exact as a `number`. */
 export const integerFrom = (least: number, error: string): Schema<Integer> =>
@@ -115,20 +116,20 @@ export const integerFrom = (least: number, error: string): Schema<Integer> =>
     .union([z.int(error), z.bigint()], error)
     .check(z.refine((value) => value >= least && value <= Number.MAX_SAFE_INTEGER, error));
 
-const expectedAddress = 'expected an address: "0x" and hexadecimal digits';
+const expectedAddress = /* @__PURE__ */ expectation('an address: "0x" and hexadecimal digits');
 /** An address to send; the API reference does not state its length: docs/gaps.md, row 22. */
 export const address = (): Schema<Hex> =>
   asSchema(z.string(expectedAddress).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, expectedAddress)));
 
-const expectedHexId = 'expected a hexadecimal string';
+const expectedHexId = /* @__PURE__ */ expectation('a hexadecimal string');
 /** An id to send that is hexadecimal; whether with a `0x` is not documented: docs/gaps.md, row 22. */
 export const hexId = (): Schema<Hex> =>
   asSchema(z.string(expectedHexId).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, expectedHexId)));
 
 export const moment = (): Schema<Date | string> =>
-  z.custom<Date | string>(isMoment, expectedMoment);
+  z.custom<Date | string>(isMoment, expectation(expectedMoment));
 
-const expectedLimit = 'expected a whole number from 1 to 100';
+const expectedLimit = /* @__PURE__ */ expectation('a whole number from 1 to 100');
 /** The two paging parameters of every list of the versioned API. */
 export const pageQueryShape = () => ({
   cursor: z.optional(nonEmptyString('the nextCursor of an earlier page')),

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { lazy } from '../internal/lazy.ts';
 import {
@@ -52,11 +53,13 @@ export interface SettingsUpdateInput {
   webhookUrl?: string | null | undefined; // docs/gaps.md, row 56
 }
 
-const expectedVault = 'expected a vault identifier: "<protocol>_usdc" or "<protocol>_usds"';
-const expectedChain = `expected one of ${chains.join(', ')}`;
-const expectedUrl = 'expected an http(s) URL, or null for none';
+const expectedVault = /* @__PURE__ */ expectation(
+  'a vault identifier: "<protocol>_usdc" or "<protocol>_usds"',
+);
+const expectedChain = /* @__PURE__ */ expectation(`one of ${chains.join(', ')}`);
+const expectedUrl = /* @__PURE__ */ expectation('an http(s) URL, or null for none');
 export const settingsUpdateInputShape = () => ({
-  autoEarnEnabled: z.optional(z.boolean('expected true or false')),
+  autoEarnEnabled: z.optional(z.boolean(expectation('true or false'))),
   autoEarnVault: z.optional(
     z.string(expectedVault).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, expectedVault)),
   ),
@@ -73,8 +76,10 @@ export const settingsUpdateInputSchema = lazy((): Schema<SettingsUpdateInput> =>
   closedObject(settingsUpdateInputShape()).check(
     z.refine((input) => input.autoEarnEnabled !== true || input.autoEarnVault !== undefined, {
       path: ['autoEarnVault'],
-      error:
-        'missing; expected a vault, because autoEarnEnabled is true. Name one: "<protocol>_usdc" or "<protocol>_usds"',
+      error: expectation({
+        expected: 'a vault, because autoEarnEnabled is true',
+        hint: 'Name one: "<protocol>_usdc" or "<protocol>_usds"',
+      }),
     }),
   ),
 );

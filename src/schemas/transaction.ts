@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { lazy } from '../internal/lazy.ts';
 import {
@@ -106,11 +107,11 @@ export interface TransactionListInput {
   /** Records per page. Not sent by default; the platform's default is not documented. */
   take?: Integer | undefined; // docs/gaps.md, row 20
 }
-const expectedSkip = 'expected a whole number, 0 or more';
-const expectedTake = 'expected a whole number above 0';
+const expectedSkip = /* @__PURE__ */ expectation('a whole number, 0 or more');
+const expectedTake = /* @__PURE__ */ expectation('a whole number above 0');
 export const transactionListInputShape = () => ({
   address: address(),
-  instructionIds: z.optional(z.array(hexId(), 'expected an array of instruction ids')),
+  instructionIds: z.optional(z.array(hexId(), expectation('an array of instruction ids'))),
   from: z.optional(moment()),
   to: z.optional(moment()),
   sort: z.optional(nonEmptyString('a sort order, such as "Ascending"')),

@@ -1,3 +1,4 @@
+import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { createIdGuard } from '../internal/id-format.ts';
 import { lazy } from '../internal/lazy.ts';
@@ -178,8 +179,15 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
           path: ['destinationAccountId'],
           error: ({ input }) =>
             Reflect.get(Object(input), 'counterpartyId') === undefined
-              ? 'missing; expected destinationAccountId or counterpartyId. The first is an Account of this Platform, the other an external wallet or bank account'
-              : 'got counterpartyId, too; expected one destination. Leave one of them out',
+              ? expectation({
+                  expected: 'destinationAccountId or counterpartyId',
+                  hint: 'The first is an Account of this Platform, the other an external wallet or bank account',
+                })
+              : expectation({
+                  got: 'counterpartyId, too',
+                  expected: 'one destination',
+                  hint: 'Leave one of them out',
+                }),
           when: (payload) => payload.value !== null && typeof payload.value === 'object',
         },
       ),

@@ -168,7 +168,7 @@ test.each(makers)('%o returns an id of its kind and rejects any other value', (m
 test.each(makers)('%o names the resource of the id that it received', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
-    `"${other}" is the id of ${noun}; expected ${expected}.`,
+    `"${other}" is the id of ${noun}; expected ${expected}`,
   );
 });
 
@@ -186,15 +186,15 @@ test('an error describes an invalid id without showing it', () => {
       7,
     ].map((text) => problemOf(accountId, text).message),
   ).toEqual([
-    'got ""; expected the id of an Account, acc_….',
-    'got a string; expected the id of an Account, acc_….',
-    'got a string; expected the id of an Account, acc_….',
-    '"txfr_…" is the id of a Transfer; expected an Account\'s, acc_….',
+    'got ""; expected the id of an Account, acc_…',
+    'got a string; expected the id of an Account, acc_…',
+    'got a string; expected the id of an Account, acc_…',
+    '"txfr_…" is the id of a Transfer; expected an Account\'s, acc_…',
     'contains "/"; expected acc_ and letters or digits.',
     'has an invalid length or character; expected acc_ and letters or digits.',
-    'got a UUID; expected the id of an Account, acc_….',
-    'missing; expected the id of an Account, acc_….',
-    'got 7; expected the id of an Account, acc_….',
+    'got a UUID; expected the id of an Account, acc_…',
+    'missing; expected the id of an Account, acc_…',
+    'got 7; expected the id of an Account, acc_…',
   ]);
 });
 

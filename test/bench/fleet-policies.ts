@@ -1,6 +1,6 @@
 import { Deadline, Stopped } from '../../src/calls/deadline.ts';
 import { RateLimiter, RateLimiterWaitTooLong } from '../../src/calls/rate-limiter.ts';
-import { refused } from '../../src/errors/failure.ts';
+import { rejectedFailure } from '../../src/errors/failure.ts';
 import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';
 import {
   computeDelay,
@@ -20,7 +20,7 @@ export interface Policy {
   readonly client: (world: World, timeline: Timeline, random: () => number) => Caller;
 }
 
-const rejection = refused(
+const rejection = rejectedFailure(
   { status: 429, headers: new Headers(), text: '' },
   undefined,
   { outcome: 'rejected', transient: true, retryAfterMs: undefined, isPlatforms: true },

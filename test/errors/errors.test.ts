@@ -30,7 +30,7 @@ test('an Error body is parsed into code, details and message', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
-  expect(error.message).toContain('The platform answered 422 (limit): Too much.');
+  expect(error.message).toContain('The platform responded with 422 (limit): Too much.');
 });
 
 test.each<[string, unknown, { excerpt?: string | undefined; code?: string; details?: unknown }]>([
@@ -63,9 +63,11 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   'the message of an error shows what is readable of a body that is %s',
   async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
-    expect(error.message).toMatch(/^api.example.com answered 422 with .*; expected the platform's/);
-    expect(error.message.includes('It says: ')).toBe(excerpt !== undefined);
-    expect(error.message).toContain(excerpt === undefined ? 'with no body' : `It says: ${excerpt}`);
+    expect(error.message).toMatch(
+      /^api.example.com responded with 422 \(.*\); expected the platform's/,
+    );
+    expect(error.message.includes('Message: ')).toBe(excerpt !== undefined);
+    expect(error.message).toContain(excerpt === undefined ? '(no body)' : `Message: ${excerpt}`);
     expect(error).toMatchObject({ code, details, outcome: 'rejected' });
     expect(error.message.length).toBeLessThan(400);
   },
@@ -84,7 +86,7 @@ test('the message of the platform stays on one line without control characters',
     const lines = error.message.split('\n');
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
     // The message for a page of a proxy has an additional line.
-    expect(lines).toHaveLength(typeof body === 'string' ? 5 : 4);
+    expect(lines).toHaveLength(typeof body === 'string' ? 5 : 3);
     expect(lines.at(-1)).toContain('request r2J');
     expect(error.body).toContain('\u202e');
   }
@@ -384,4 +386,20 @@ test('the message of an error of a custom fetch stays on one line', async () => 
     expect(text).not.toMatch(steering);
     expect(text).not.toMatch(/^It did not take effect/);
   }
+});
+
+test('a rejected call carries retryAfterMs on the base class and in toJSON', async () => {
+  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
+    maxRetries: 0,
+  });
+  const error: PaymentsError = await failureOf(payments.transfers.get('txfr_1'), PaymentsError);
+  expect(error.retryAfterMs).toBe(7_000);
+  expect(error.toJSON()).toMatchObject({ retryAfterMs: 7_000 });
+});
+
+test('an error has no retryAfterMs when nothing asked to wait', async () => {
+  const { payments } = clientOf(() => respond(200));
+  const error = await failureOf(payments.transfers.get('' as 'txfr_'), PaymentsError);
+  expect(error.retryAfterMs).toBeUndefined();
+  expect(error.toJSON()).not.toHaveProperty('retryAfterMs');
 });

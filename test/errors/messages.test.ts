@@ -66,10 +66,10 @@ describe('the message of', () => {
   test('ApiError for a redirect of a creation hints at a proxy', async () => {
     const error = await failureOf(received(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "api.example.com answered 302, a redirect.
-      A proxy may have replaced the platform's response. Redirects are not followed. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
+      "api.example.com responded with 302, a redirect.
+      A proxy may have replaced the platform's response. Redirects are not followed. Check the base URL (option baseUrl or PAYMENTS_BASE_URL).
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>."
     `);
   });
 
@@ -78,8 +78,8 @@ describe('the message of', () => {
       newTransfer,
     );
     expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
-      "The platform answered 400 (refused): No.
-      Sending it again unchanged will not help; error.details may say why.
+      "The platform responded with 400 (refused): No.
+      The same request will fail again until the cause is fixed; error.details may name it.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create), request req_1."
     `);
@@ -88,8 +88,8 @@ describe('the message of', () => {
   test('AuthenticationError names the credential that was sent', async () => {
     const call = received(401, errorBody).transfers.get('txfr_1');
     expect((await failureOf(call, AuthenticationError)).message).toMatchInlineSnapshot(`
-      "The platform answered 401 (refused): No.
-      It was sent with the API key (option apiKey): is it right, and of this Platform?
+      "The platform responded with 401 (refused): No.
+      Check the API key (option apiKey): is it correct, and does it belong to this platform?
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
     `);
   });
@@ -97,9 +97,9 @@ describe('the message of', () => {
   test('PermissionDeniedError for an HTML page quotes its text', async () => {
     const call = received(403, html, htmlHeaders).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`
-      "api.example.com answered 403 with text/html; expected the platform's Error body.
-      The credential may not do this, or a proxy or firewall refused it.
-      It says: Bad gateway
+      "api.example.com responded with 403 (text/html); expected the platform's Error body.
+      The credential does not permit this, or a proxy or firewall rejected the request.
+      Message: Bad gateway
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
     `);
   });
@@ -107,8 +107,8 @@ describe('the message of', () => {
   test('NotFoundError advises to check the id', async () => {
     const call = received(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
-      "The platform answered 404 (refused): No.
-      Check the id, and that the credential is of the Platform that holds it.
+      "The platform responded with 404 (refused): No.
+      Check the id, and that the credential belongs to the platform that has it.
       It did not take effect.
       Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete)."
     `);
@@ -117,7 +117,7 @@ describe('the message of', () => {
   test('ConflictError advises to read the current state', async () => {
     const call = received(409, errorBody).accounts.update('acc_1', { name: 'x' });
     expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
-      "The platform answered 409 (refused): No.
+      "The platform responded with 409 (refused): No.
       Read the current state before you try again.
       It did not take effect.
       Request: PATCH https://api.example.com/v0/accounts/{id} (accounts.update)."
@@ -128,8 +128,8 @@ describe('the message of', () => {
     const body = { error: 'Insufficient funds', code: 'insufficient_funds', details: null };
     const call = received(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
-      "The platform answered 422 (insufficient_funds): Insufficient funds.
-      Sending it again unchanged will not help; error.details may say why.
+      "The platform responded with 422 (insufficient_funds): Insufficient funds.
+      The same request will fail again until the cause is fixed; error.details may name it.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create)."
     `);
@@ -139,7 +139,7 @@ describe('the message of', () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
     const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "The platform answered 429 (refused): No.
+      "The platform responded with 429 (refused): No.
       Send fewer requests, or wait for 3600000 ms (retryAfterMs).
       It was not retried: the platform asked for a wait of 3600000 ms, and the SDK waits 60000 ms at most.
       It did not take effect.
@@ -156,11 +156,11 @@ describe('the message of', () => {
       ServerError,
     );
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "api.example.com answered 502 with text/html; expected the platform's Error body.
+      "api.example.com responded with 502 (text/html); expected the platform's Error body.
       A proxy may have replaced the platform's response.
-      It says: Bad gateway
+      Message: Bad gateway
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>."
     `);
   });
 
@@ -169,7 +169,7 @@ describe('the message of', () => {
     const { payments } = clientOf(() => respond(503, undefined));
     const error = await failureOf(payments.transfers.get('txfr_1'), ServerError);
     expect(timeless(error)).toMatchInlineSnapshot(`
-      "api.example.com answered 503 with no body; expected the platform's Error body.
+      "api.example.com responded with 503 (no body); expected the platform's Error body.
       A read changes nothing: try again.
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get), 3 attempts."
     `);
@@ -180,7 +180,7 @@ describe('the message of', () => {
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
       "The connection to 127.0.0.1:2 failed (ECONNREFUSED).
-      Nothing listens there. Check baseUrl (or PAYMENTS_BASE_URL): is the base URL right?
+      Nothing listens there. Check the base URL (option baseUrl or PAYMENTS_BASE_URL).
       Nothing was sent.
       Request: POST http://127.0.0.1:2/v0/transfers (transfers.create)."
     `);
@@ -194,7 +194,7 @@ describe('the message of', () => {
     expect(timeless(await failureOf(call, ConnectionError))).toMatchInlineSnapshot(`
       "The connection to <host> failed (UND_ERR_SOCKET): other side closed.
       Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.
-      Request: DELETE http://<host>/v0/counterparties/{id} (counterparties.delete), begun <startedAt>."
+      Request: DELETE http://<host>/v0/counterparties/{id} (counterparties.delete), started <startedAt>."
     `);
   });
 
@@ -223,20 +223,20 @@ describe('the message of', () => {
     }
     expect(messages).toMatchInlineSnapshot(`
       {
-        "body": "The platform started to answer but did not finish within 30000 ms (option timeout).
-      The status says that the platform accepted the call.
+        "body": "The platform started to respond but did not finish within 30000 ms (option timeout).
+      The status shows that the platform accepted the call.
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>.",
         "credential": "The credential function did not return within 30000 ms.
-      Look at the function in the option apiKey.
+      Check the function in the option apiKey.
       Nothing was sent.
       Request: POST https://api.example.com/v0/transfers (transfers.create).",
-        "headers": "The platform did not answer within 30000 ms (option timeout).
+        "headers": "The platform did not respond within 30000 ms (option timeout).
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>.",
         "total": "The call did not finish within 10000 ms (option totalTimeout).
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>.",
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>.",
       }
     `);
   });
@@ -268,9 +268,9 @@ describe('the message of', () => {
     controller.abort();
     expect(timeless(await call)).toMatchInlineSnapshot(`
       "The call was aborted by its signal.
-      Its reason is in error.cause.
+      error.cause holds the reason.
       Outcome unknown: the Settings may have been changed, and cannot be read. Send the same change again, unless another process may have changed them.
-      Request: PATCH https://api.example.com/v0/platform/settings (settings.update), begun <startedAt>."
+      Request: PATCH https://api.example.com/v0/platform/settings (settings.update), started <startedAt>."
     `);
   });
 
@@ -283,7 +283,7 @@ describe('the message of', () => {
       return error.message.split('\n')[0];
     });
     expect(await Promise.all(messages)).toEqual([
-      'The call was aborted by its signal, whose time was up.',
+      'The call was aborted by its signal, which timed out.',
       'The call was aborted by its signal.',
     ]);
   });
@@ -291,19 +291,19 @@ describe('the message of', () => {
   test('InvalidResponseError quotes the response', async () => {
     const write = received(201, html).transfers.create(newTransfer);
     expect(timeless(await failureOf(write, InvalidResponseError))).toMatchInlineSnapshot(`
-      "The platform answered 201, but its response is not JSON.
-      The status says that the platform accepted the call.
+      "The platform responded with 201, but its response is not JSON.
+      The status shows that the platform accepted the call.
       Outcome unknown: the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.
-      Request: POST https://api.example.com/v0/transfers (transfers.create), begun <startedAt>."
+      Request: POST https://api.example.com/v0/transfers (transfers.create), started <startedAt>."
     `);
     const read = received(200, { ...transfer, amount: 5 }).transfers.get('txfr_1');
     expect((await failureOf(read, InvalidResponseError)).message).toMatchInlineSnapshot(`
-      "The platform answered 200 with an undocumented amount: got a number; expected a string.
+      "The platform responded with 200 and an undocumented amount: got a number; expected a string.
       Request: GET https://api.example.com/v0/transfers/{id} (transfers.get)."
     `);
     const root = received(200, { instructions: [] }).instructions.list({ address });
     expect((await failureOf(root, InvalidResponseError)).message).toMatchInlineSnapshot(`
-      "The platform answered 200 with an undocumented response: got an object; expected an array.
+      "The platform responded with 200 and an undocumented response: got an object; expected an array.
       Request: GET https://api.example.com/instructions/all (instructions.list)."
     `);
   });

@@ -85,8 +85,8 @@ test('the message of an error has the cause, the request and a hint', async () =
   const { payments } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
   const error = await caught(payments.counterparties.delete('cpty_999999'));
   expect(String(error)).toMatchInlineSnapshot(`
-    "NotFoundError: The platform answered 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
-    Check the id, and that the credential is of the Platform that holds it.
+    "NotFoundError: The platform responded with 404 (counterparty_not_found): No counterparty "cpty_999999" exists on this Platform.
+    Check the id, and that the credential belongs to the platform that has it.
     It did not take effect.
     Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete), request req_000001."
   `);
@@ -109,7 +109,7 @@ test('a wrong API key or JWT is an AuthenticationError', async () => {
     const error = await caught(call);
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({ status: 401, code: 'unauthorized', outcome: 'rejected' });
-    expect(String(error)).toMatch(/It was sent with the (API key|JWT) \(option (apiKey|jwt)\)/);
+    expect(String(error)).toMatch(/Check the (API key|JWT) \(option (apiKey|jwt)\)/);
   }
 });
 

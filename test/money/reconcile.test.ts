@@ -823,7 +823,7 @@ test.each([401, 403, 404, 503])(
     });
     for (const text of [error.message, error.stack ?? '']) {
       expect(text).toContain('still in doubt');
-      expect(text).toContain(`The platform answered ${status}`);
+      expect(text).toContain(`The platform responded with ${status}`);
     }
   },
 );

@@ -76,7 +76,7 @@ test.each(unusable)(
     const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
     const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
     expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
-    expect(error.message).toContain('The status says that the platform accepted the call.');
+    expect(error.message).toContain('The status shows that the platform accepted the call.');
     expect(error.message).toContain('payments.transfers.reconcile');
     expect(server.arrivals).toHaveLength(1);
     expect(drifts).toEqual([]);

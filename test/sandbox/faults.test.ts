@@ -119,7 +119,7 @@ test('an error shows the text of the page after the status', async () => {
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
   await expect(payments.entities.list({}, { maxRetries: 0 })).rejects.toThrow(
-    /answered 502 with text\/html; .*\nA read .*\nIt says: a page of a proxy, simulated by the sandbox/,
+    /responded with 502 \(text\/html\); .*\nA read .*\nMessage: a page of a proxy, simulated by the sandbox/,
   );
 });
 

@@ -192,7 +192,7 @@ test.each([
     { destinationAccountId: 'acc_000002', counterpartyId: 'cpty_000001' },
     /^got counterpartyId, too/,
   ],
-  ['no destination', {}, /^missing; expected destinationAccountId or/],
+  ['no destination', {}, /^expected destinationAccountId or/],
 ])('rejects %s', async (_name, destinations, says) => {
   const { sandbox, source } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {

@@ -4,18 +4,16 @@ import { redactor } from '../../src/errors/redact.ts';
 const opaque = 'Zx9/Yw8+Vu7=Ts6&Q';
 const redact = redactor([opaque]);
 
-test.for([
-  ['as it is', opaque],
-  ['in a URL', encodeURIComponent(opaque)],
-  ['in a URL in lower case', 'Zx9%2fYw8%2bVu7%3dTs6%26Q'],
-  ['in JSON with escaped slashes', opaque.replaceAll('/', '\\/')],
-])('a secret %s is redacted and the text around it stays', ([, text]) => {
-  expect(redact(`The token ${text} is not known: "${text}".`)).toBe(
+test('a secret is redacted and the text around it stays', () => {
+  expect(redact(`The token ${opaque} is not known: "${opaque}".`)).toBe(
     'The token [redacted] is not known: "[redacted]".',
   );
 });
 
 test.for([
+  ['in a URL', encodeURIComponent(opaque)],
+  ['in a URL in lower case', 'Zx9%2fYw8%2bVu7%3dTs6%26Q'],
+  ['in JSON with escaped slashes', opaque.replaceAll('/', '\\/')],
   ['escaped in part', 'Zx9%2FYw8+Vu7=Ts6&Q'],
   ['escaped twice in part', 'Zx9%252FYw8+Vu7=Ts6&Q'],
   ['escaped twice', encodeURIComponent(encodeURIComponent(opaque))],

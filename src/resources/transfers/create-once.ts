@@ -1,5 +1,5 @@
 import { cloneInput } from '../../internal/clone.ts';
-import { invalidArguments } from '../../calls/arguments.ts';
+import { detailedIssuesOf, invalidArguments } from '../../calls/arguments.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
 import {
   checkOptions,
@@ -21,7 +21,7 @@ import {
 import { creationCall } from './creation-call.ts';
 import type { OnceContext } from './once-context.ts';
 import { Payment, type SendPayment } from './payment.ts';
-import { isReference, referenceMessage } from './reference.ts';
+import { isReference, referenceProblem } from './reference.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -57,7 +57,7 @@ const resolveCall: CallIdentity = {
 };
 
 export const journalCheck = (): OptionCheck =>
-  optionalCheck('expected a journal, such as sqliteJournal(path)', (value) =>
+  optionalCheck('a journal, such as sqliteJournal(path)', (value) =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
 
@@ -71,16 +71,16 @@ const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
 export const onceOptionNames = (): string[] => Object.keys(onceOptionChecks());
 
 const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
-  by: optionalCheck('expected a name', (value) => typeof value === 'string' && value !== ''),
-  force: optionalCheck('expected true or false', (value) => typeof value === 'boolean'),
+  by: optionalCheck('a name', (value) => typeof value === 'string' && value !== ''),
+  force: optionalCheck('true or false', (value) => typeof value === 'boolean'),
   ...onceOptionChecks(),
 });
 
-const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceMessage));
+const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceProblem));
 const checkVerdict = checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined
-    : `expected the id of a Transfer, or 'not_paid'`,
+    : { expected: `the id of a Transfer, or 'not_paid'` },
 );
 
 /** Makes a payment once. */
@@ -104,7 +104,9 @@ export async function createOnce(
     if (!(error instanceof ValidationError)) throw error;
     // The check of the reference includes that of the description.
     issues.push(
-      ...error.issues.filter(({ path }) => path !== 'description' || isReference(reference)),
+      ...detailedIssuesOf(error).filter(
+        ({ path }) => path !== 'description' || isReference(reference),
+      ),
     );
   }
   if (send === undefined || issues.length > 0) {

@@ -32,7 +32,8 @@ export class GuardedJournal {
     if (journal === undefined) {
       throw cannotSend(
         call,
-        'needs a journal; this client has none.\nPass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+        'needs a journal; this client has none',
+        'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
     this.#call = call;

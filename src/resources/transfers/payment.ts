@@ -2,10 +2,10 @@ import { invalidArguments } from '../../calls/arguments.ts';
 import {
   isPaymentsError,
   NotFoundError,
-  reattribute,
   type CallIdentity,
   type PaymentInDoubtError,
 } from '../../errors/errors.ts';
+import { reattribute } from '../../errors/message.ts';
 import type {
   AmbiguousEntry,
   JournalEntry,
@@ -289,11 +289,8 @@ export class Payment {
         (await this.#journal.now()) - paidAt < this.#context.gracePeriod;
       const retryable = !(error instanceof NotFoundError) || (await isYoung());
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
-      throw reattribute(error, {
-        ...this.#journal.commonFields,
-        retryable,
-        message: `The payment was made (${transferId}), but could not be read.\n${hint}\n${error.message}`,
-      });
+      const what = `The payment was made (${transferId}), but could not be read`;
+      throw reattribute(error, { what, hint }, { ...this.#journal.commonFields, retryable });
     }
     // The ids of a sandbox start again after a reset, and its journal may be older.
     if (!isOtherPayment(transfer, input)) return transfer;
@@ -384,9 +381,10 @@ export class Payment {
   }
 
   #unknownReferenceError(): Error {
-    const message = 'the journal has no entry for it. Check its spelling and the journal';
+    const message = 'the journal has no entry for it';
+    const hint = 'Check its spelling and the journal';
     const { redact } = this.#context.pipeline;
-    return invalidArguments(this.#call, [{ path: 'reference', message }], redact);
+    return invalidArguments(this.#call, [{ path: 'reference', message, hint }], redact);
   }
 
   #conflictError(description: string): PaymentInDoubtError {

@@ -1,13 +1,13 @@
 import { cloneInput } from '../../internal/clone.ts';
-import { argument, invalidArguments, validate } from '../../calls/arguments.ts';
+import { argument, detailedIssuesOf, invalidArguments, validate } from '../../calls/arguments.ts';
 import {
   PaymentsError,
-  reattribute,
   ValidationError,
   type CallIdentity,
   type Issue,
 } from '../../errors/errors.ts';
 import { parseHttpDate } from '../../calls/http-date.ts';
+import { reattribute } from '../../errors/message.ts';
 import type { Pager } from '../../lists/pager.ts';
 import type { Page } from '../../schemas/page.ts';
 import type { Redact } from '../../errors/redact.ts';
@@ -115,6 +115,9 @@ export async function reconcileTransfer(
       if (result.result !== 'not_found' || !hasMoved || scan === maxScans) return result;
     }
   } catch (error) {
+    if (error instanceof ValidationError) {
+      throw stillInDoubt(invalidArguments(call, detailedIssuesOf(error), redact), search.start);
+    }
     throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
   }
 }
@@ -251,7 +254,7 @@ const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   // A string without an offset would be read in this machine's time zone, and miss the transfer.
   since: optionalCheck(expectedMoment, isMoment),
   clockSkew: optionalCheck(
-    'expected milliseconds, 0 or more',
+    'milliseconds, 0 or more',
     (value) => typeof value === 'number' && value >= 0,
   ),
   ...callOptionChecks(),
@@ -292,16 +295,22 @@ function resolveSearch(
  * over because nothing was sent pays twice.
  */
 function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
-  const said = error.message.replace(/\nNothing was sent\.$/, '');
-  const [what, remedy] =
-    error instanceof ValidationError
-      ? ['the search could not start', 'fix the arguments and try again']
-      : ['the search failed', 'try again'];
-  return reattribute(error, {
+  const facts = {
     operation: call.operation,
     outcome: 'unknown',
     retryable: false,
     startedAt: new Date(start).toISOString(),
-    message: `The transfer is still in doubt: ${what}.\nDo not send it again; ${remedy} with payments.transfers.reconcile(input, { since }).\n${said.replace(' in transfers.list:', ` in ${call.operation}:`)}`,
-  });
+  } as const;
+  const retryHint = 'with payments.transfers.reconcile(input, { since })';
+  if (!(error instanceof ValidationError)) {
+    const what = 'The transfer is still in doubt: the search failed';
+    return reattribute(
+      error,
+      { what, hint: `Do not send it again; try again ${retryHint}` },
+      facts,
+    );
+  }
+  const what = 'The transfer is still in doubt: the search could not start';
+  const hint = `Do not send it again; fix the arguments and try again ${retryHint}`;
+  return reattribute(error, { what, hint }, facts);
 }

@@ -5,6 +5,8 @@ const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && referencePattern.test(value);
 
-/** Message for an invalid reference. */
-export const referenceMessage =
-  'expected a reference of 1 to 140 printable ASCII characters. It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other';
+/** Problem of an invalid reference. */
+export const referenceProblem = {
+  expected: 'a reference of 1 to 140 printable ASCII characters',
+  hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
+};

@@ -1,5 +1,5 @@
 import { cloneInput } from '../../internal/clone.ts';
-import { invalidArguments } from '../../calls/arguments.ts';
+import { detailedIssuesOf, invalidArguments } from '../../calls/arguments.ts';
 import type { Clock } from '../../calls/clock.ts';
 import { Deadline, Stopped } from '../../calls/deadline.ts';
 import {
@@ -7,12 +7,12 @@ import {
   isPaymentsError,
   NotFoundError,
   PaymentsError,
-  reattribute,
   ValidationError,
   WaitError,
   type CallIdentity,
   type Issue,
 } from '../../errors/errors.ts';
+import { reattribute } from '../../errors/message.ts';
 import { callHook } from '../../calls/hooks.ts';
 import { redactBounded, type Redact } from '../../errors/redact.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
@@ -126,14 +126,20 @@ export async function waitForTransfer(
   /** The failure of a poll proves nothing about the Transfer; only invalid arguments end the call as such. */
   const pollError = (error: PaymentsError): PaymentsError =>
     error instanceof ValidationError
-      ? invalidArguments(call, error.issues, redact)
-      : reattribute(error, {
-          operation: call.operation,
-          outcome: 'unknown',
-          retryable: false,
-          startedAt: inDoubt.startedAt,
-          message: `Waiting stopped because the ${name} could not be read${describeLastStatus()}.\nThis does not mean that it failed: fix the cause below and call waitFor again.\n${error.message}`,
-        });
+      ? invalidArguments(call, detailedIssuesOf(error), redact)
+      : reattribute(
+          error,
+          {
+            what: `Waiting stopped because the ${name} could not be read${describeLastStatus()}`,
+            hint: 'This does not mean that it failed: fix the cause below and call waitFor again.',
+          },
+          {
+            operation: call.operation,
+            outcome: 'unknown',
+            retryable: false,
+            startedAt: inDoubt.startedAt,
+          },
+        );
 
   try {
     for (;;) {

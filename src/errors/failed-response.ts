@@ -1,0 +1,54 @@
+import { oneLine } from '../internal/text.ts';
+import { redactAndCut, redactBounded, redactHeader, type Redact } from './redact.ts';
+
+/** The part of a response that errors describe. */
+export interface FailedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Its content type, or that it has none. */
+export function describeType({ headers, text }: FailedResponse): string {
+  if (text === '') return 'no body';
+  return headers.get('content-type')?.split(';')[0] || 'no content type';
+}
+
+/** The fields of an Error body, which may be of any type. */
+export function errorBodyOf(body: unknown, redact: Redact) {
+  const field = (name: string): unknown =>
+    typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  const stringOf = (name: string): string | undefined => {
+    const value = field(name);
+    return typeof value === 'string' && value !== '' ? redactAndCut(value, redact) : undefined;
+  };
+  const details = redactBounded(field('details'), redact);
+  return { message: stringOf('error'), code: stringOf('code'), details };
+}
+
+/** The start of a body that is not an Error body, such as a proxy's page. */
+export function excerptOf(body: string): string {
+  const text = oneLine(body.slice(0, 4_096).replace(/<[^<>]{0,500}>/g, ' '));
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/** A redacted copy of the headers, without cookies. */
+export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
+  const record: Record<string, string> = {};
+  // The headers of a custom fetch may have `get` alone.
+  (headers as Partial<Headers>).forEach?.((value, name) => {
+    if (name !== 'set-cookie') {
+      record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
+    }
+  });
+  return Object.freeze(record);
+}
+
+/** The API reference names none of them: docs/gaps.md, row 53. */
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
+
+/** The platform's id of a request, from the first of the usual headers that is set. */
+export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
+  const name = requestIdHeaders.find((header) => headers.get(header));
+  return name === undefined ? undefined : oneLine(redactAndCut(headers.get(name) ?? '', redact));
+}
