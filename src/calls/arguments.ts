@@ -3,7 +3,14 @@ import { createError, messagePartsOf } from '../errors/message.ts';
 import { withoutMessage } from '../internal/zod-message.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { describeKind, withArticle } from '../internal/describe-value.ts';
-import { issueAt, join, maxIssues, withHint, type DetailedIssue } from '../internal/issues.ts';
+import {
+  issueAt,
+  join,
+  maxIssues,
+  withHint,
+  type DetailedIssue,
+  type Issue,
+} from '../internal/issues.ts';
 
 /** The part of a schema that checks need, so that no zod type spreads through the code. */
 export interface Validator<T> {
@@ -126,29 +133,37 @@ function describeArgumentIssue(
   schema: unknown,
   optionNames?: () => readonly string[],
 ): DetailedIssue[] {
-  if (issue.code === 'unrecognized_keys') {
-    const parent = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
-    const names = Object.keys(shapeOf(parent));
-    return (issue.keys ?? []).map((key) =>
-      unknownNameAt(join(at, [...issue.path, key]), key, 'field', names, optionNames?.()),
-    );
-  }
+  if (issue.code === 'unrecognized_keys')
+    return describeUnknownFields(issue, at, schema, optionNames);
   const invalid = valueAt(value, issue.path);
   const place = join(at, issue.path);
   if (isWithoutMessage(issue)) return [{ path: place, message: describeMismatch(issue, invalid) }];
   return [issueAt(place, issue.message, invalid)];
 }
 
-/** Describes an issue of a response, whose values are not shown: a number may identify a customer. */
-export function describeResponseIssue(issue: SchemaIssue, response: unknown): DetailedIssue[] {
+/** Describes an issue of a response without its values: a number may identify a customer. */
+export function describeResponseIssue(issue: SchemaIssue, response: unknown): Issue[] {
   const place = join('', issue.path);
   if (issue.code === 'unrecognized_keys') {
-    return describeArgumentIssue(issue, response, '', undefined);
+    return describeUnknownFields(issue, '', undefined).map(withHint);
   }
   const message = isWithoutMessage(issue)
     ? describeMismatch(issue, valueAt(response, issue.path))
     : issue.message;
   return [{ path: place, message }];
+}
+
+function describeUnknownFields(
+  issue: SchemaIssue,
+  at: string,
+  schema: unknown,
+  optionNames?: () => readonly string[],
+): DetailedIssue[] {
+  const parent = issue.path.reduce((inner, key) => shapeOf(inner)[key], schema);
+  const names = Object.keys(shapeOf(parent));
+  return (issue.keys ?? []).map((key) =>
+    unknownNameAt(join(at, [...issue.path, key]), key, 'field', names, optionNames?.()),
+  );
 }
 
 const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>

@@ -183,10 +183,11 @@ function expiryOf(jwt: string): number {
     const payload = jwt.split('.')[1] ?? '';
     const json = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const exp = (JSON.parse(json) as { exp?: unknown } | null)?.exp;
-    return typeof exp === 'number' ? exp * 1_000 : Number.NaN;
+    if (typeof exp === 'number') return exp * 1_000;
   } catch {
-    return Number.NaN;
+    // Not a JWT.
   }
+  return Number.NaN;
 }
 
 /** The credential that a call needs. Throws ConfigurationError when the client has none. */

@@ -12,6 +12,7 @@ export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) 
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
 /** A check that reports a problem; a string is a complete message. */
+/* @__NO_SIDE_EFFECTS__ */
 export const checkBy =
   (findProblem: (value: unknown) => Problem | string | undefined): OptionCheck =>
   (value, at, issues) => {

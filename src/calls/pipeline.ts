@@ -1,3 +1,4 @@
+import { dropUndefined } from '../internal/clone.ts';
 import { readResponse, toResponse, type AttemptOutcome, type Success } from './read-response.ts';
 import { sendOnce, stopFailure } from './attempt.ts';
 import { createHookCall, type CallState } from './call-state.ts';
@@ -257,8 +258,7 @@ export class RequestPipeline {
     }));
     state.attempts.push({
       outcome,
-      ...(status === undefined ? {} : { status }),
-      ...(requestId === undefined ? {} : { requestId }),
+      ...dropUndefined({ status, requestId }),
       durationMs,
       reason,
     });

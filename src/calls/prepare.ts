@@ -158,7 +158,8 @@ function describeParameterProblem(name: string, value: unknown): string | undefi
     return 'expected a string, a number, a boolean or an array of them';
   }
   if (isUnsafe(value)) return unsafeRule;
-  return typeof value === 'string' && !value.isWellFormed() ? malformed : undefined;
+  if (typeof value === 'string' && !value.isWellFormed()) return malformed;
+  return undefined;
 }
 
 function formatQuery(parameters: readonly Parameter[]): string {
@@ -168,5 +169,6 @@ function formatQuery(parameters: readonly Parameter[]): string {
     search ??= new URLSearchParams();
     search.append(name, String(value));
   }
-  return search === undefined ? '' : `?${search.toString()}`;
+  if (search === undefined) return '';
+  return `?${search.toString()}`;
 }

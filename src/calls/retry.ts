@@ -70,7 +70,8 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
   if (/^\d{1,9}(\.\d{1,3})?$/.test(value)) return Math.round(Number(value) * 1_000);
   const sentAt = parseHttpDate(headers.get('date'));
   const wait = parseHttpDate(value) - (Number.isNaN(sentAt) ? now : sentAt);
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+  if (Number.isNaN(wait)) return undefined;
+  return Math.max(0, wait);
 }
 
 /** Whether a response forbids a retry. No header can allow one. */

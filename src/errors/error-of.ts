@@ -66,7 +66,7 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     method: call.method,
     path: call.path.template,
     attempts,
-    // A creation whose outcome is unknown must not be sent again, by the SDK or by the caller.
+    // A creation with an unknown outcome must not be sent again, by the SDK or by the caller.
     retryable: failure.transient && !(call.kind === 'once' && outcome === 'unknown'),
     startedAt: failed.startedAt?.toISOString(),
     idempotencyKey: prepared.idempotencyKey,
@@ -90,13 +90,17 @@ export function errorOf(failure: Failure, failed: FailedCall, note = ''): Paymen
     isWrite && outcome === 'unknown' && `started ${facts.startedAt}`,
   ];
   const parts: MessageParts = {
-    what: isInline ? `${report.what}: ${reported.replace(/\.$/, '')}` : report.what,
+    what: report.what,
     hint: report.hint || readHint,
-    reported: isInline ? undefined : reported,
-    notes: isWrite && report.isAccepted === true ? [note, accepted] : [note],
-    consequence: isWrite ? describeConsequence(outcome, call) : undefined,
+    reported,
+    notes: [note, isWrite && report.isAccepted === true && accepted],
+    consequence: isWrite && describeConsequence(outcome, call),
     request: request.filter(Boolean).join(', '),
   };
+  if (isInline) {
+    const what = `${report.what}: ${reported.replace(/\.$/, '')}`;
+    return report.create({ ...parts, what, reported: undefined }, facts);
+  }
   return report.create(parts, facts);
 }
 
@@ -107,6 +111,10 @@ const urlHints = {
   apiKey: 'Check the base URL (option baseUrl or PAYMENTS_BASE_URL).',
   jwt: 'Check the root URL (option rootUrl or PAYMENTS_ROOT_URL).',
 } as const;
+
+/** A code after the sentence that it belongs to. */
+const inParentheses = (code: string | undefined): string =>
+  code === undefined ? '' : ` (${oneLine(code)})`;
 
 function describeConsequence(outcome: Outcome, call: FailedCall['call']): string {
   if (outcome === 'not_sent') return 'Nothing was sent.';
@@ -163,7 +171,7 @@ const reports: Reports = {
     const { code, connectTimedOut, reported } = failure;
     const cause = redactError(failure.error, redact);
     return {
-      what: `The connection to ${host} failed${code === undefined ? '' : ` (${code})`}`,
+      what: `The connection to ${host} failed${inParentheses(code)}`,
       hint: describeConnectionFix(failure, checkUrl),
       reported: code !== undefined && reported.includes(code) ? undefined : reported,
       isInline: true,
@@ -253,7 +261,7 @@ function describeStatus(
   code: string | undefined,
 ): string {
   if (isPlatforms) {
-    return `The platform responded with ${status}${code === undefined ? '' : ` (${oneLine(code)})`}`;
+    return `The platform responded with ${status}${inParentheses(code)}`;
   }
   if (status < 400) return `${host} responded with ${status}, a redirect`;
   return `${describeSource(response, host, redact)}; expected the platform's Error body`;

@@ -29,7 +29,8 @@ export function errorBodyOf(body: unknown, redact: Redact) {
 /** The start of a body that is not an Error body, such as a proxy's page. */
 export function excerptOf(body: string): string {
   const text = oneLine(body.slice(0, 4_096).replace(/<[^<>]{0,500}>/g, ' '));
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  if (text.length <= 120) return text;
+  return `${text.slice(0, 120)}…`;
 }
 
 /** A redacted copy of the headers, without cookies. */
@@ -50,5 +51,6 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-
 /** The platform's id of a request, from the first of the usual headers that is set. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   const name = requestIdHeaders.find((header) => headers.get(header));
-  return name === undefined ? undefined : oneLine(redactAndCut(headers.get(name) ?? '', redact));
+  if (name === undefined) return undefined;
+  return oneLine(redactAndCut(headers.get(name) ?? '', redact));
 }

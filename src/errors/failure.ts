@@ -1,5 +1,5 @@
 import { innermostMessageOf, oneLine } from '../internal/text.ts';
-import type { DetailedIssue, Problem } from '../internal/issues.ts';
+import type { Issue, Problem } from '../internal/issues.ts';
 import type { InvalidResponseReason, Outcome, TimeoutPhase } from './errors.ts';
 import { requestIdOf, type FailedResponse } from './failed-response.ts';
 import type { Verdict } from './outcome.ts';
@@ -55,7 +55,7 @@ export interface UnusableFailure extends FailureFacts {
   readonly invalid: InvalidResponseReason;
   /** Follows the status in the message. */
   readonly explanation: string;
-  readonly issues: readonly DetailedIssue[];
+  readonly issues: readonly Issue[];
 }
 
 /** The connection failed before a response arrived. */
@@ -130,7 +130,7 @@ export const unusableFailure = (
   invalid: InvalidResponseReason,
   explanation: string,
   redact: Redact,
-  issues: readonly DetailedIssue[] = [],
+  issues: readonly Issue[] = [],
 ): UnusableFailure => ({
   type: 'unusable',
   outcome: 'unknown',

@@ -9,9 +9,9 @@ export interface MessageParts {
   readonly hint?: string | undefined;
   /** The message of the platform, the system or a function of the caller's, if it needs its own line. */
   readonly reported?: string | undefined;
-  readonly notes?: readonly string[] | undefined;
+  readonly notes?: readonly (string | false)[] | undefined;
   /** What became of a write. */
-  readonly consequence?: string | undefined;
+  readonly consequence?: string | false | undefined;
   readonly request?: string | undefined;
   /** Of a ValidationError: its issues, each with its hint apart. */
   readonly issues?: readonly DetailedIssue[] | undefined;

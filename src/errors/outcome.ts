@@ -203,7 +203,8 @@ function findObstacle(
   if (!proven) return undefined;
   if (hasMessage(leaves, rejectedByProxy)) return 'proxy';
   const hasNoTls = noTlsCode.test(code ?? '') || hasMessage(leaves, /InvalidContentType/);
-  return hasNoTls ? 'no_tls' : undefined;
+  if (hasNoTls) return 'no_tls';
+  return undefined;
 }
 
 const isConnectTimeout = (leaf: unknown): boolean =>

@@ -38,7 +38,7 @@ export function redactor(
     if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;
     }
-    // Patterns come last: one may match a part of a secret, whose rest would then stay.
+    // Patterns come last: one may match a part of a secret, and the rest would then stay.
     for (const pattern of patterns) clean = clean.replaceAll(pattern, mark);
     return clean;
   };

@@ -56,7 +56,7 @@ export interface SettingsUpdateInput {
 const expectedVault = /* @__PURE__ */ expectation(
   'a vault identifier: "<protocol>_usdc" or "<protocol>_usds"',
 );
-const expectedChain = /* @__PURE__ */ expectation(`one of ${chains.join(', ')}`);
+const describeChains = (): string => expectation(`one of ${chains.join(', ')}`);
 const expectedUrl = /* @__PURE__ */ expectation('an http(s) URL, or null for none');
 export const settingsUpdateInputShape = () => ({
   autoEarnEnabled: z.optional(z.boolean(expectation('true or false'))),
@@ -64,7 +64,9 @@ export const settingsUpdateInputShape = () => ({
     z.string(expectedVault).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, expectedVault)),
   ),
   defaultChain: z.optional(
-    asSchema<KnownChain>(z.string(expectedChain).check(z.refine(isKnownChain, expectedChain))),
+    asSchema<KnownChain>(
+      z.string(describeChains()).check(z.refine(isKnownChain, describeChains())),
+    ),
   ),
   webhookUrl: z.nullish(
     z

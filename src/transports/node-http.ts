@@ -118,7 +118,7 @@ function toWebStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
 function createAgent(http: typeof NodeHttp): NodeHttp.Agent {
   const { options } = http.globalAgent as { options?: { proxyEnv?: NodeJS.ProcessEnv } };
   const proxyEnv = options?.proxyEnv;
-  return new http.Agent({ keepAlive: false, ...(proxyEnv === undefined ? {} : { proxyEnv }) });
+  return new http.Agent({ keepAlive: false, ...(proxyEnv && { proxyEnv }) });
 }
 
 function decodeBody(incoming: NodeHttp.IncomingMessage, encoding: string): NodeStream.Readable {

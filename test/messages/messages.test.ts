@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { mistakes } from './mistakes.ts';
 
-/** What somebody sees, the same on every machine and at any time. */
-async function shown(make: () => unknown): Promise<string> {
+/** The error of a mistake, the same on every machine and at any time. */
+async function describeMistake(make: () => unknown): Promise<string> {
   for (const name of ['BASE_URL', 'ROOT_URL', 'API_KEY', 'JWT']) {
     vi.stubEnv(`PAYMENTS_${name}`, undefined);
   }
@@ -20,9 +20,9 @@ async function shown(make: () => unknown): Promise<string> {
 
 const count = (text: string): number => text.split(/\s+/).filter((word) => /\w/.test(word)).length;
 
-test('an ordinary mistake is told of in one short sentence, and then what to do', async () => {
+test('an ordinary mistake is reported in one short line, and then what to do', async () => {
   const texts: string[] = [];
-  for (const [what, make] of mistakes) texts.push(`${what}\n\n${await shown(make)}`);
+  for (const [what, make] of mistakes) texts.push(`${what}\n\n${await describeMistake(make)}`);
   const all = texts.map((text, index) => `${index + 1}. ${text}\n`).join('\n\n');
   await expect(all).toMatchFileSnapshot('messages.txt');
   const lines = texts.map((text) => text.split('\n').slice(2));

@@ -14,27 +14,27 @@ import { seededSandbox } from '../support/platform.ts';
 import { address, html, newInstruction, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-/** A mistake that anybody makes: what was done, and what does it. */
+/** A common mistake: its name, and the code that makes it. */
 export type Mistake = readonly [what: string, make: () => unknown];
 
 const baseUrl = 'https://api.example.com/v0';
 
-/** Calls of somebody without a compiler. */
+/** Calls that a compiler would reject. */
 const made = (options: object): PaymentsClient => new PaymentsClient(options as ClientOptions);
-const furnished = (): PaymentsClient => new PaymentsClient(seededSandbox().clientOptions);
+const sandboxClient = (): PaymentsClient => new PaymentsClient(seededSandbox().clientOptions);
 const pay = (change: object, options?: RequestOptions): PromiseLike<unknown> =>
-  furnished().transfers.create({ ...newTransfer, ...change } as TransferCreateInput, options);
-const get = (id: string): PromiseLike<unknown> => furnished().transfers.get(id as 'txfr_');
+  sandboxClient().transfers.create({ ...newTransfer, ...change } as TransferCreateInput, options);
+const get = (id: string): PromiseLike<unknown> => sandboxClient().transfers.get(id as 'txfr_');
 const expired = `${btoa('{"alg":"none"}')}.${btoa('{"exp":1760000000}')}.c2ln`;
 
-/** The platform refuses, in its own form. */
-const refusing = (status: number, code: string, error: string): PaymentsClient =>
-  answering(status, { error, code, details: null });
-const answering = (status: number, body: unknown, headers?: Record<string, string>) =>
+/** A client that gets an Error body. */
+const rejectedClient = (status: number, code: string, error: string): PaymentsClient =>
+  clientWithResponse(status, { error, code, details: null });
+const clientWithResponse = (status: number, body: unknown, headers?: Record<string, string>) =>
   clientOf(() => respond(status, body, headers), { maxRetries: 0 }).payments;
 const page = { 'content-type': 'text/html' };
 
-/** Nobody answers within the time of one attempt. */
+/** A client that gets no response within the time of one attempt. */
 function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<unknown> {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), { clock, maxRetries: 0 });
@@ -100,33 +100,36 @@ const inputs: readonly Mistake[] = [
   ['no id', () => get(undefined as never)],
   [
     'a number that has lost digits',
-    () => furnished().instructions.build({ ...newInstruction, salt: 2 ** 60 }),
+    () => sandboxClient().instructions.build({ ...newInstruction, salt: 2 ** 60 }),
   ],
-  ['a date without a time', () => furnished().transactions.list({ address, from: '31.01.2026' })],
-  ['a limit above the highest', () => furnished().transfers.list({ limit: 1_000 })],
+  [
+    'a date without a time',
+    () => sandboxClient().transactions.list({ address, from: '31.01.2026' }),
+  ],
+  ['a limit above the highest', () => sandboxClient().transfers.list({ limit: 1_000 })],
   [
     'toArray without a bound',
     () =>
-      furnished()
+      sandboxClient()
         .transfers.list()
         .toArray({} as never),
   ],
   [
     'createOnce without a journal',
-    () => furnished().transfers.createOnce({ ...newTransfer, description: 'invoice 1' }),
+    () => sandboxClient().transfers.createOnce({ ...newTransfer, description: 'invoice 1' }),
   ],
   [
     'createOnce without a reference',
     () =>
-      furnished()
+      sandboxClient()
         .withOptions({ journal: memoryJournal() })
         .transfers.createOnce(newTransfer as never),
   ],
   [
     'a webhook without https://',
-    () => furnished().settings.update({ webhookUrl: 'example.com/hooks' }),
+    () => sandboxClient().settings.update({ webhookUrl: 'example.com/hooks' }),
   ],
-  ['auto-earn without a vault', () => furnished().settings.update({ autoEarnEnabled: true })],
+  ['auto-earn without a vault', () => sandboxClient().settings.update({ autoEarnEnabled: true })],
   [
     'three mistakes at once',
     () => pay({ amount: 5, curency: 'USDC', destinationAccountId: undefined }),
@@ -143,14 +146,17 @@ const responses: readonly Mistake[] = [
     },
   ],
   ['an expired JWT', () => clientAtSandbox({ jwt: expired }).instructions.list({ address })],
-  ['403', () => refusing(403, 'forbidden', 'Not your Account.').accounts.get('acc_1')],
+  ['403', () => rejectedClient(403, 'forbidden', 'Not your Account.').accounts.get('acc_1')],
   ['a Transfer that does not exist', () => get('txfr_999999')],
   ['a wrong base path', () => sandboxAt((url) => url.replace('/v0', '/api/v0'))],
   [
     'a wrong host, which has a page for everything',
-    () => answering(404, html, page).transfers.get('txfr_1'),
+    () => clientWithResponse(404, html, page).transfers.get('txfr_1'),
   ],
-  ['409', () => refusing(409, 'conflict', 'Changed.').accounts.update('acc_1', { name: 'x' })],
+  [
+    '409',
+    () => rejectedClient(409, 'conflict', 'Changed.').accounts.update('acc_1', { name: 'x' }),
+  ],
   [
     'more money than there is',
     () =>
@@ -159,7 +165,7 @@ const responses: readonly Mistake[] = [
   [
     '429',
     () =>
-      answering(
+      clientWithResponse(
         429,
         { error: 'Too many requests.', code: 'rate_limited', details: null },
         { 'retry-after': '7' },
@@ -167,10 +173,13 @@ const responses: readonly Mistake[] = [
   ],
   [
     'a page of a proxy, to a payment',
-    () => answering(405, html, page).transfers.create(newTransfer),
+    () => clientWithResponse(405, html, page).transfers.create(newTransfer),
   ],
-  ['a page with 200', () => answering(200, html, page).transfers.list()],
-  ['nobody listens', () => clientAt(closedPort, { maxRetries: 0 }).transfers.create(newTransfer)],
+  ['a page with 200', () => clientWithResponse(200, html, page).transfers.list()],
+  [
+    'closedPort listens',
+    () => clientAt(closedPort, { maxRetries: 0 }).transfers.create(newTransfer),
+  ],
   [
     'no such host',
     () =>
@@ -181,7 +190,7 @@ const responses: readonly Mistake[] = [
   ['no answer to a payment', () => silent(({ transfers }) => transfers.create(newTransfer))],
   [
     'a call that was aborted',
-    () => furnished().transfers.list({}, { signal: AbortSignal.abort() }),
+    () => sandboxClient().transfers.list({}, { signal: AbortSignal.abort() }),
   ],
 ];
 

@@ -11,7 +11,7 @@ import { promises } from './promises.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
 
-/** The string literals that begin the arguments of a call: test titles are among them. */
+/** The string literals that are first arguments of a call: test titles are among them. */
 function readTitles(file: string): Set<string> {
   const source = readFileSync(file, 'utf8');
   const texts = new Set<string>();

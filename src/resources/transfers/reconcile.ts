@@ -290,9 +290,8 @@ function resolveSearch(
 }
 
 /**
- * A look that broke off leaves the Transfer in doubt, whatever became of the look: its 401 is no
- * refusal of the creation, a `since` that cannot be read says nothing of it, and a job that starts
- * over because nothing was sent pays twice.
+ * The error of a failed search, which leaves the Transfer in doubt: its 401 does not reject the creation,
+ * and a job that starts over because the search sent nothing pays twice.
  */
 function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   const facts = {
