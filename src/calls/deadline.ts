@@ -87,10 +87,9 @@ export class Deadline {
         this.#stop({ by });
       }
     }, ms);
-    this.#removeSignalListeners =
-      signals.length === 0
-        ? emptyList
-        : signals.filter((signal) => signal !== undefined).map((signal) => this.#follow(signal));
+    this.#removeSignalListeners = signals
+      .filter((signal) => signal !== undefined)
+      .map((signal) => this.#follow(signal));
     this.#removeOuterListener = outer?.onStop((stopped) => {
       this.#stop(stopped.why);
     });

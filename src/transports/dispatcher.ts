@@ -58,9 +58,9 @@ const waitTwoTurns = (schedule: typeof NodeTimers.setImmediate): Promise<void> =
     schedule(() => schedule(resolve));
   });
 
-const nodeTransport = /* @__PURE__ */ createTransport({
-  ...(nodeSetImmediate && { flush: () => waitTwoTurns(nodeSetImmediate) }),
-});
+const nodeTransport = /* @__PURE__ */ createTransport(
+  nodeSetImmediate === undefined ? {} : { flush: () => waitTwoTurns(nodeSetImmediate) },
+);
 
 /** One request and its response. */
 class Exchange implements Handler {

@@ -44,7 +44,9 @@ const fieldComparisons = {
   currency: (transfer, input) =>
     compareCurrencies(transfer.currency, input.currency ?? defaultCurrency),
 } satisfies Partial<Record<keyof TransferCreateInput, FieldComparison>>;
-const paymentFields = Object.keys(fieldComparisons) as (keyof typeof fieldComparisons)[];
+const paymentFields = /* @__PURE__ */ Object.keys(
+  fieldComparisons,
+) as (keyof typeof fieldComparisons)[];
 
 /** Compares everything but the description. */
 function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness {

@@ -76,8 +76,10 @@ const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...onceOptionChecks(),
 });
 
-const checkReference = checkBy((value) => (isReference(value) ? undefined : referenceProblem));
-const checkVerdict = checkBy((value) =>
+const checkReference = /* @__PURE__ */ checkBy((value) =>
+  isReference(value) ? undefined : referenceProblem,
+);
+const checkVerdict = /* @__PURE__ */ checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined
     : { expected: `the id of a Transfer, or 'not_paid'` },
