@@ -91,7 +91,7 @@ export interface ClientOptions {
   idempotencyHeader?: string | null | undefined; // docs/gaps.md, row 51
   /**
    * Whether the JSON of an error response is the platform's. A write rejected in another form is
-   * `unknown`: a proxy may have responded. @default an object with the strings `error` and `code`
+   * `unknown`: a proxy may have responded. @default an object with strings in `error` and `code`
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
   /**

@@ -1,9 +1,14 @@
 /** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
 interface IdPrefixes {
+  /** An Account. */
   'accountId(text) or as const': 'acc_';
+  /** A Counterparty. */
   'counterpartyId(text) or as const': 'cpty_';
+  /** An Entity. */
   'entityId(text) or as const': 'ent_';
+  /** An IBAN. */
   'ibanId(text) or as const': 'iban_';
+  /** A Transfer. */
   'transferId(text) or as const': 'txfr_';
 }
 type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
