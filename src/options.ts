@@ -183,8 +183,8 @@ const variables: Readonly<Record<string, string>> = {
 } satisfies Partial<Record<keyof ClientOptions, string>>;
 
 /**
- * Throws ConfigurationError for options that are no plain object, because a copy would lose their fields: a
- * payment must not use another tenant's key, from the environment or the cloned client.
+ * Throws ConfigurationError for options that are no plain object, because a copy would lose their fields. A
+ * lost apiKey would be filled from the environment or the cloned client: another tenant's key.
  */
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;

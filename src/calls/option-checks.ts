@@ -3,8 +3,8 @@ import { issueAt, join, type DetailedIssue, type Problem } from '../internal/iss
 import { unknownNameAt } from './arguments.ts';
 
 /**
- * Adds to `issues` what is wrong with an option. Options are not checked by schemas: making one takes
- * longer than the rest of a client, and every process makes one.
+ * Adds to `issues` what is wrong with an option. Schemas do not check options: building a schema takes
+ * longer than creating the rest of a client, and every process creates a client.
  */
 export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) => void;
 

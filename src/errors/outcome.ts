@@ -35,10 +35,10 @@ interface ResponseFacts {
 /**
  * What a status proves.
  *
- * A proxy may replace the platform's response after the platform has acted: nginx makes a 405 of a
- * payment's 504, haproxy a 400 of its 201. So a status rejects a write only with an Error body, or if
- * proxies send it only before they forward. A redirect to https proves that, too: a server that wants
- * https has forwarded nothing over http.
+ * A proxy may replace the platform's response after the platform has acted: nginx may turn the platform's
+ * 504 into a 405, and haproxy its 201 into a 400. So a status proves a rejection only with an Error body, or
+ * if proxies send it only before they forward. A redirect to https also proves a rejection: a server that
+ * wants https has forwarded nothing over http.
  *
  * 408 proves nothing in any form, because it may respond to a request that was processed while the
  * connection timed out; nor does 499, which proxies log for a client that left; nor do 301, 302 and 303,

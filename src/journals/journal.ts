@@ -38,7 +38,7 @@ export interface AmbiguousEntry extends ClaimedEntry {
 
 /** The payment was made. */
 export interface PaidEntry extends CommonEntry {
-  /** Decided. */
+  /** Decided: paid. */
   readonly state: 'paid';
   /** The transfer that was made. */
   readonly transferId: TransferId;

@@ -33,8 +33,8 @@ export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' 
     changes: [
       change(
         'transports/node-http.ts',
-        ': webStream(incomingBody),',
-        ": (builtinModule('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody),",
+        ': toWebStream(incomingBody);',
+        ": (builtinModule('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody);",
       ),
     ],
   },
@@ -46,8 +46,8 @@ export const control: Variant = {
   changes: [
     change(
       'transports/dispatcher.ts',
-      'export function dispatcherTransport(): Transport | undefined {',
-      'export function dispatcherTransport(): Transport | undefined {\n  if (runtime() === "node") return undefined;',
+      'export function findDispatcherTransport(): Transport | undefined {',
+      'export function findDispatcherTransport(): Transport | undefined {\n  if (runtime() === "node") return undefined;',
     ),
   ],
   // fetch cannot detect a repeated request.

@@ -74,10 +74,18 @@ async function checkRead(fault: Fault): Promise<void> {
   expect(played.sent).toHaveLength(fault.read === 'resent' ? 2 : 1);
 }
 
-test.concurrent.each(cheap)('a creation that meets: %s', (_, fault) => checkCreation(fault));
-test.concurrent.each(cheap)('a read that meets: %s', (_, fault) => checkRead(fault));
-test.each(costly)('a creation that meets: %s', (_, fault) => checkCreation(fault));
-test.each(costly)('a read that meets: %s', (_, fault) => checkRead(fault));
+test.concurrent.each(cheap)('a creation has the expected end after the fault: %s', (_, fault) =>
+  checkCreation(fault),
+);
+test.concurrent.each(cheap)('a read has the expected end after the fault: %s', (_, fault) =>
+  checkRead(fault),
+);
+test.each(costly)('a creation has the expected end after the fault: %s', (_, fault) =>
+  checkCreation(fault),
+);
+test.each(costly)('a read has the expected end after the fault: %s', (_, fault) =>
+  checkRead(fault),
+);
 
 const longThrottles = faults.filter(({ holds }) => holds === 60_000);
 

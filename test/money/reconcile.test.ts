@@ -225,7 +225,7 @@ test('two transfers without an id count as two matches', async () => {
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('an empty listed description may be a description of punctuation only', async () => {
+test('a listed transfer without description is ambiguous for a description of punctuation only', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
@@ -459,7 +459,7 @@ test('a description is ambiguous when it was truncated anywhere', async () => {
 });
 
 test.each([undefined, null, ''])(
-  'a match without a description (%j) is ambiguous even beside another match',
+  'a match without a description (%j) is ambiguous unless another transfer matches exactly',
   async (description) => {
     const input = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
@@ -1032,7 +1032,7 @@ function rewriting(description: string, listed: object) {
   };
 }
 
-test('createOnce makes one transfer when the response is lost and the list rewrites it', async () => {
+test('createOnce pays once when the response is lost and the list rewrites the payment', async () => {
   const paidTwice = await whichFail(rewrites, async (description, listed) => {
     const { sandbox, clock, pay, countMade } = rewriting(description, listed);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -1117,7 +1117,7 @@ test('an endless list of candidates is ambiguous after a thousand', async () => 
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('an endless list of older candidates is ambiguous because the search ends early', async () => {
+test('a search that stops at a thousand candidates is ambiguous although all are older than since', async () => {
   const createdAt = minutes(-60);
   const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
   expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({

@@ -30,7 +30,7 @@ export const promises: Readonly<
   '`rejected` means that the request did not take effect': [chaos],
   'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
-      ['full/plan.test.ts', 'a creation that meets: %s'],
+      ['full/plan.test.ts', 'a creation has the expected end after the fault: %s'],
       ['money/outcome.test.ts', 'an unlisted cause among listed ones proves nothing'],
       [
         'money/resend.test.ts',

@@ -248,7 +248,7 @@ test('a GET or DELETE without a body ignores one', async () => {
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
 });
 
-test('fetch is a handler for servers that pass themselves as the second argument', async () => {
+test('fetch ignores a server object as its second argument', async () => {
   const sandbox = new Sandbox();
   const request = () =>
     new Request('https://sandbox.invalid/v0/entities', {

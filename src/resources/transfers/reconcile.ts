@@ -30,8 +30,8 @@ export interface ReconcileOptions extends RequestOptions {
    */
   since?: Date | string | undefined;
   /**
-   * How far the two clocks may be apart, in milliseconds: a Transfer so much earlier than `since`
-   * is `found` only by its `description`. Grows where responses show more. @default 120000
+   * How far this machine's clock and the platform's may differ, in milliseconds: a Transfer from so
+   * long before `since` is `found` only by its `description`. @default 120000
    */
   clockSkew?: number | undefined;
 }

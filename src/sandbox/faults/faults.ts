@@ -180,7 +180,7 @@ function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   platformReply: Reply | undefined,
 ): Reply {
-  // A success means that the call took effect, and this one was rejected.
+  // A simulated success would claim an effect that the platform has rejected.
   if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
     return platformReply;
   const reply =

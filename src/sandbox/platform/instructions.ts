@@ -141,8 +141,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Registers an Instruction on chain, with the transaction that activates it: the input or
-   * the result of POST /instruction/build, plus the address.
+   * Registers an Instruction on chain and adds the transaction that activates it. The input is what
+   * POST /instruction/build takes or what it returns; both need the `address`.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example
