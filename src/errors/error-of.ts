@@ -182,7 +182,7 @@ const reports: Reports = {
     };
   },
   timedOut: ({ phase, ms, hint }) => ({
-    what: timeoutMessages[phase](Math.round(ms)),
+    what: timeoutMessages[phase](Math.max(0, Math.round(ms))),
     hint,
     isAccepted: phase === 'body',
     create: (parts, facts) => createError(TimeoutError, parts, { ...facts, phase }),

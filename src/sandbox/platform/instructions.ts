@@ -142,7 +142,7 @@ export class SandboxInstructions {
 
   /**
    * Registers an Instruction on chain and adds the transaction that activates it. The input is what
-   * POST /instruction/build takes or what it returns; both need the `address`.
+   * `instructions.build` takes or returns, with the `address`.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example
