@@ -62,7 +62,7 @@ export interface SandboxServer {
 }
 
 /**
- * Starts a server for a sandbox, with faults on a real socket.
+ * Serves a sandbox on a port of this machine, with faults on a real socket.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
  *   RangeError when it is not a valid port.
  *
