@@ -16,6 +16,7 @@ export type {
   DriftEvent,
   HookCall,
   Hooks,
+  OnceEvent,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
@@ -25,7 +26,10 @@ export type { Fetch, GetWithBody } from './transports/transport.ts';
 export type { ApiCall, WithResponse } from './calls/pipeline.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
 export type { ResponseSchema, AnyRequest } from './resources/request.ts';
-export type { ReconcileOptions, Reconciliation } from './resources/transfers/reconcile.ts';
+export type { ReconcileOptions } from './resources/transfers/reconcile.ts';
+export type { Reconciliation } from './resources/transfers/search-list.ts';
+export type { Batch, BatchCounts, BatchResult } from './resources/transfers/batch.ts';
+export type { BatchOptions, ExpectedTotals } from './resources/transfers/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
 export type { WaitOptions } from './resources/transfers/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';

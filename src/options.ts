@@ -19,6 +19,7 @@ import { headerName, headers, lowerCased, reservedHeaders } from './calls/reques
 import {
   callable,
   fields,
+  isBoolean,
   hasFunctions,
   checkBy,
   milliseconds,
@@ -105,6 +106,11 @@ export interface ClientOptions {
    */
   gracePeriod?: number | undefined; // docs/gaps.md, row 61
   /**
+   * Asserts that the platform lists Transfers newest first, not in groups or by update time: searches then
+   * stop where the list is older than the payment. An order that contradicts it is ignored. @default false
+   */
+  transfersNewestFirst?: boolean | undefined; // docs/gaps.md, row 54
+  /**
    * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
    * the credentials. @default false
    */
@@ -146,12 +152,13 @@ const hookChecks: OptionChecks<Hooks> = {
   onRetry: callable,
   onWait: callable,
   onDrift: callable,
+  onOnce: callable,
 };
 
 const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
   baseUrl: checkUrl('/v0', allowHttp),
   rootUrl: checkUrl('', allowHttp),
-  allowHttp: optionalCheck('true or false', (value) => typeof value === 'boolean'),
+  allowHttp: isBoolean,
   apiKey: checkCredential('apiKey'),
   jwt: checkCredential('jwt'),
   timeout: milliseconds,
@@ -171,6 +178,7 @@ const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOp
   isErrorBody: callable,
   journal: journalCheck(),
   gracePeriod: milliseconds,
+  transfersNewestFirst: isBoolean,
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
@@ -270,6 +278,7 @@ export function resolveOptions(options: ClientOptions) {
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
     gracePeriod: options.gracePeriod ?? 300_000,
+    transfersNewestFirst: options.transfersNewestFirst ?? false,
     clock,
   };
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../internal/guards.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
-import { ConfigurationError, type CallIdentity } from '../errors/errors.ts';
+import { ConfigurationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './request-options.ts';
@@ -27,6 +27,9 @@ export interface CallRequest {
   readonly ifUnknown?: string;
 }
 
+/** Reports by `hooks.onDrift` what differs in a response. */
+export type ReportDrift = (issues: readonly Issue[]) => void;
+
 /** A call as a resource method declares it. `A` is the type of the response, `T` that of the result. */
 export interface Call<T, A = T> extends CallRequest {
   /** Checks the body of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
@@ -46,8 +49,8 @@ export interface Call<T, A = T> extends CallRequest {
   readonly prepared?: PreparedRequest | undefined;
   /** The wall-clock time after which nothing is sent. */
   readonly notAfter?: number | undefined;
-  /** Called with the headers of each success. */
-  readonly onHeaders?: ((headers: Headers) => void) | undefined;
+  /** Called with the headers of each success, and the function that reports its drift. */
+  readonly onHeaders?: ((headers: Headers, reportDrift: ReportDrift) => void) | undefined;
 }
 
 /** A call with checked arguments, ready to be sent as often as the policy allows. */

@@ -1,4 +1,5 @@
-import type { Issue, Outcome } from '../errors/errors.ts';
+import type { Issue, Outcome, PaymentsError } from '../errors/errors.ts';
+import type { TransferId } from '../schemas/transfer.ts';
 
 /** The call that an event belongs to; never includes a credential. */
 export interface HookCall {
@@ -66,6 +67,21 @@ export interface DriftEvent extends Omit<HookCall, 'attempt'> {
   readonly issues: readonly Issue[];
 }
 
+/** A `createOnce`, or a payment of a batch, has ended. */
+export interface OnceEvent {
+  /** The reference of the payment; undefined when its input had none. */
+  readonly reference: string | undefined;
+  /**
+   * `created` by this call, `found` in the list, `recorded` in the journal; `failed`: this call did not pay;
+   * `in_doubt`: it is not known.
+   */
+  readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'in_doubt';
+  /** The accepted Transfer; undefined with an error. */
+  readonly transferId: TransferId | undefined;
+  /** The error of the payment; undefined when it was accepted. */
+  readonly error: PaymentsError | undefined;
+}
+
 /** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call. */
 export interface Hooks {
   /** Before every request, repeated ones included. */
@@ -78,6 +94,8 @@ export interface Hooks {
   onWait?: ((event: WaitEvent) => unknown) | undefined;
   /** When a response with an undocumented shape was returned anyway. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
+  /** When a `createOnce`, or a payment of a batch, has ended: for receipts, metrics and audit logs. */
+  onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
 
 /** Calls a hook, and ignores what it throws or rejects with. */

@@ -57,5 +57,6 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
       );
       return hooks.onDrift?.(event);
     },
+    onOnce: (event) => hooks.onOnce?.(event),
   };
 }

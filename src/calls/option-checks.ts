@@ -58,6 +58,8 @@ export const retries = optionalCheck(
 export const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
   isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 
+export const isBoolean = optionalCheck('true or false', (value) => typeof value === 'boolean');
+
 export const callable = optionalCheck('a function', (value) => typeof value === 'function');
 
 /** Checks the options of a call; what is wrong with them is added to `issues`. */

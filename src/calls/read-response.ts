@@ -2,7 +2,7 @@ import { isObject } from '../internal/guards.ts';
 import { describeResponseIssue } from './arguments.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { CallState } from './call-state.ts';
-import { identity, type Call } from './call.ts';
+import { identity, type Call, type ReportDrift } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
@@ -60,7 +60,16 @@ export function readResponse<T, A>(
       rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),
     );
   }
-  call.onHeaders?.(headers);
+  const reportDrift: ReportDrift = (issues) => {
+    callHook(hooks.onDrift, () => ({
+      ...identity(call),
+      call: state.number,
+      status,
+      requestId: requestIdOf(headers, redact),
+      issues: redactDeep(issues, redact),
+    }));
+  };
+  call.onHeaders?.(headers, reportDrift);
   // The result type of such a call is void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
@@ -90,13 +99,7 @@ export function readResponse<T, A>(
     const explanation = ` and an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
     return fail(unusableFailure(response, 'shape', redact(explanation), redact, issues));
   }
-  callHook(hooks.onDrift, () => ({
-    ...identity(call),
-    call: state.number,
-    status,
-    requestId: requestIdOf(headers, redact),
-    issues: redactDeep(issues, redact),
-  }));
+  reportDrift(issues);
   // The type promises the documented shape; the hook has received the differences.
   return { ok: true, data: transform(parsed as A), response };
 }

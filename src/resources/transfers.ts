@@ -14,8 +14,12 @@ import {
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
+import type { Call } from '../calls/call.ts';
+import { warn } from '../internal/runtime.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
+import type { Batch } from './transfers/batch.ts';
+import { createAllOnce, type BatchOptions } from './transfers/create-all-once.ts';
 import {
   createOnce,
   onceOptionNames,
@@ -24,31 +28,66 @@ import {
   type ResolveOptions,
 } from './transfers/create-once.ts';
 import { creationCall } from './transfers/creation-call.ts';
-import type { OnceContext } from './transfers/once-context.ts';
+import type { ClientContext } from './transfers/once-context.ts';
 import {
   reconcileTransfer,
+  searchTransfers,
   type ReconcileOptions,
-  type Reconciliation,
 } from './transfers/reconcile.ts';
+import type { Reconciliation, ScanSetup } from './transfers/search-list.ts';
 import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
+
+const disorder = {
+  path: 'data',
+  message:
+    'not newest first, as the option transfersNewestFirst asserts; searches for payments read the whole list',
+};
+/** A search that reads more pages costs more than the payment. */
+const maxQuietPages = 50;
+const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 // The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
   readonly #api: RequestPipeline;
-  readonly #once: OnceContext;
+  readonly #once: ClientContext;
+  readonly #newestFirst: boolean;
+  #hasReportedDisorder = false;
 
   /** @internal */
   constructor(
     versioned: RequestPipeline,
-    defaults: Omit<OnceContext, 'pipeline' | 'search' | 'get'>,
+    defaults: Omit<ClientContext, 'pipeline' | 'searchAll' | 'get'> & {
+      readonly transfersNewestFirst: boolean;
+    },
   ) {
     this.#api = versioned;
+    this.#newestFirst = defaults.transfersNewestFirst;
     this.#once = {
       ...defaults,
       pipeline: versioned,
-      search: (input, options) => this.reconcile(input, options),
+      searchAll: (source, searches, paging, onPage) => {
+        const setup = { ...this.#createScanSetup(onPage), paging };
+        return searchTransfers(source, searches, setup, versioned.redact);
+      },
       get: (id, options) => this.get(id, options),
+    };
+  }
+
+  #createScanSetup(onPage: () => void): Omit<ScanSetup, 'paging'> {
+    return {
+      list: (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
+      now: () => this.#once.clock.now(),
+      newestFirst: this.#newestFirst,
+      onDisorder: (reportDrift) => {
+        if (this.#hasReportedDisorder) return;
+        this.#hasReportedDisorder = true;
+        reportDrift([disorder]);
+      },
+      onPage: (pages) => {
+        onPage();
+        if (pages > maxQuietPages) warn(slowSearchWarning);
+      },
     };
   }
 
@@ -102,6 +141,30 @@ export class Transfers {
   }
 
   /**
+   * Makes many payments, each once, as `createOnce` does: iterate to make them, and again after a crash. An
+   * accepted Transfer may still fail: see `waitFor`.
+   * @example
+   * ```ts
+   * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+   * import { memoryJournal } from 'payments-platform-sdk/journals';
+   *
+   * const payments = new PaymentsClient({ journal: memoryJournal() });
+   * const salaries: OnceInput[] = [];
+   * const batch = payments.transfers.createAllOnce(salaries);
+   * for await (const { input, error } of batch) {
+   *   if (error) console.error(input.description, error.message);
+   * }
+   * console.log(batch.counts);
+   * ```
+   */
+  createAllOnce(
+    inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+    options?: BatchOptions,
+  ): Batch {
+    return createAllOnce(this.#once, inputs, options);
+  }
+
+  /**
    * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'` to send it
    * at the next `createOnce`.
    * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it was made
@@ -146,7 +209,7 @@ export class Transfers {
   #list(
     query: TransferListQuery | undefined,
     options: RequestOptions | undefined,
-    onHeaders?: (headers: Headers) => void,
+    onHeaders?: Call<unknown>['onHeaders'],
   ): Pager<Transfer> {
     return listOf(
       this.#api,
@@ -223,8 +286,7 @@ export class Transfers {
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
       reconcileTransfer(
-        (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
-        () => this.#once.clock.now(),
+        this.#createScanSetup(() => undefined),
         input,
         options,
         this.#api.redact,

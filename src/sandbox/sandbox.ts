@@ -36,6 +36,7 @@ import {
   exportPlatformState,
   restoreState,
 } from './platform/state.ts';
+import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
 
@@ -45,6 +46,11 @@ export interface SandboxOptions {
   clock?: SandboxClock | undefined;
   /** Page size for requests without `limit`, 1 to 100. @default 50 */
   pageSize?: number | undefined;
+  /**
+   * The order of every list of the versioned API, which the API reference does not name.
+   * @default 'oldest_first'
+   */
+  listOrder?: 'oldest_first' | 'newest_first' | 'shuffled' | undefined;
   /** The API key that is accepted. Default: a fixed one. */
   apiKey?: string | undefined;
   /** The JWT that is accepted. Default: a fixed one. */
@@ -73,6 +79,7 @@ export interface StateObserver {
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
+  listOrder: true,
   apiKey: true,
   jwt: true,
   autoAdvance: true,
@@ -156,14 +163,17 @@ export class Sandbox {
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
-    const { clock, pageSize = 50, autoAdvance, latency = 0 } = options;
+    const { clock, pageSize = 50, listOrder = 'oldest_first', autoAdvance, latency = 0 } = options;
     checkWholeNumber('pageSize', pageSize, 1, 100);
+    if (!listOrders.includes(listOrder)) {
+      throw new TypeError(`The listOrder of a sandbox must be one of ${listOrders.join(', ')}.`);
+    }
     if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
     checkWholeNumber('latency', latency, 0, maxTimerMs);
     const { apiKey, jwt } = resolveCredentials(options);
     this.apiKey = apiKey;
     this.jwt = jwt;
-    const platform = new Platform(clock, pageSize, autoAdvance);
+    const platform = new Platform(clock, pageSize, listOrder, autoAdvance);
     enableAutoAdvance(platform);
     this.#platform = platform;
     this.#log = new Log(() => platform.ids.next('log'));

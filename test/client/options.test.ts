@@ -307,6 +307,7 @@ describe('an option', () => {
     isErrorBody: [true, {}, 'error'],
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
     gracePeriod: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
+    transfersNewestFirst: [null, 'true', 1],
     allowHttp: [null, 'true', 1],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };

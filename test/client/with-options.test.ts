@@ -11,7 +11,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { failureOf, recorder, type ReceivedResponse } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
 import { entity } from '../support/records.ts';
-import { newInstruction, newTransfer } from '../support/values.ts';
+import { newInstruction, newTransfer, transfer } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const clock = new VirtualClock();
@@ -61,6 +61,17 @@ const failing = named('failing', () => new Response('{}', { status: 503 }));
 const listing = named('listing', () => Response.json([]));
 const missing = named('missing', () => Response.json({}, { status: 404 }));
 const odd = named('odd', () => Response.json({ ...entity, email: 5 }));
+/** Two pages of old transfers, newest first. */
+const history = named('history', ({ url }) => {
+  const isLast = url.includes('cursor=');
+  const data = Array.from({ length: 100 }, (_, index) => ({
+    ...transfer,
+    id: `txfr_${index + (isLast ? 100 : 0)}`,
+    createdAt: new Date(-3_600_000 * (index + (isLast ? 100 : 0))).toISOString(),
+  }));
+  const page = { data, hasMore: !isLast, nextCursor: isLast ? null : 'next' };
+  return Response.json(page, { headers: { date: new Date(clock.now()).toUTCString() } });
+});
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
@@ -219,6 +230,16 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       await call.catch(() => undefined);
       const entry = await journal.read(once.description);
       return entry?.state === 'sending' ? entry.expiresAt - entry.claimedAt : undefined;
+    },
+  },
+  transfersNewestFirst: {
+    one: { transfersNewestFirst: true },
+    other: { transfersNewestFirst: false },
+    common: history.options,
+    shows: async (payments) => {
+      history.requests.length = 0;
+      await payments.transfers.reconcile(once, { since: new Date(clock.now()) });
+      return history.requests.length;
     },
   },
   clock: {

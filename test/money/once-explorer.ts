@@ -4,7 +4,7 @@ import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/erro
 import type { Journal } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
 import { Payment, type SendPayment } from '../../src/resources/transfers/payment.ts';
-import type { Reconciliation } from '../../src/resources/transfers/reconcile.ts';
+import type { Reconciliation } from '../../src/resources/transfers/search-list.ts';
 import type {
   OnceInput,
   Transfer,
@@ -248,6 +248,7 @@ function paymentOf(
       },
       gracePeriod,
       totalTimeout,
+      searchTimeout: totalTimeout,
       baseUrl: 'https://api.example.com/v0',
       clock,
       pipeline: {
@@ -261,9 +262,10 @@ function paymentOf(
   return { payment, send };
 }
 
-function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
+async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
   const { payment, send } = paymentOf(simulation, caller);
-  return payment.make(input, send);
+  const made = await payment.make(input, send);
+  return made.result === 'recorded' ? await made.read() : made.transfer;
 }
 
 /** Runs all pending microtasks. */

@@ -55,9 +55,38 @@ test('rejects an unknown option by its name', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
-    'A sandbox has no option called pagesize; there are clock, pageSize, apiKey, jwt, autoAdvance, latency.',
+    'A sandbox has no option called pagesize; there are clock, pageSize, listOrder, apiKey, jwt, autoAdvance, latency.',
   );
   expect(made({ clock: undefined, seed: 'demo' })).toThrow('no option called seed');
+});
+
+test.each([
+  ['oldest_first', ['ent_000001', 'ent_000002', 'ent_000003', 'ent_000004', 'ent_000005']],
+  ['newest_first', ['ent_000005', 'ent_000004', 'ent_000003', 'ent_000002', 'ent_000001']],
+  ['shuffled', ['ent_000005', 'ent_000002', 'ent_000004', 'ent_000001', 'ent_000003']],
+] as const)(
+  'lists in the order %s, and goes on there after an insertion',
+  async (listOrder, ids) => {
+    const sandbox = entities(5, { listOrder });
+    const seen: string[] = [];
+    let query = 'limit=2';
+    for (;;) {
+      const { data, nextCursor } = await page(sandbox, `/entities?${query}`);
+      seen.push(...data.map(({ id }) => id));
+      if (nextCursor === null) break;
+      // A newer row moves nothing that was read.
+      if (seen.length === 2) sandbox.entities.create({ email: 'new@example.com' });
+      query = `limit=2&cursor=${nextCursor}`;
+    }
+    expect(seen.filter((id) => id !== 'ent_000006')).toEqual(ids);
+  },
+);
+
+test('rejects a listOrder that does not exist', () => {
+  const listOrder = 'newest' as 'newest_first';
+  expect(() => new Sandbox({ listOrder })).toThrow(
+    'The listOrder of a sandbox must be one of oldest_first, newest_first, shuffled.',
+  );
 });
 
 test('a page has no next cursor when it ends at the last item', async () => {

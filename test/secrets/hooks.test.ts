@@ -7,10 +7,14 @@ import { apiKey, jwt, leaksOf } from './scan.ts';
 
 /** Hooks that record their events. */
 function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {
-  const events = { onRequest: [], onResponse: [], onRetry: [], onWait: [], onDrift: [] } as Record<
-    keyof Hooks,
-    unknown[]
-  >;
+  const events: Record<keyof Hooks, unknown[]> = {
+    onRequest: [],
+    onResponse: [],
+    onRetry: [],
+    onWait: [],
+    onDrift: [],
+    onOnce: [],
+  };
   const keep = (name: keyof Hooks) => (event: unknown) => events[name].push(event);
   const hooks = {
     onRequest: keep('onRequest'),
@@ -18,6 +22,7 @@ function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, un
     onRetry: keep('onRetry'),
     onWait: keep('onWait'),
     onDrift: keep('onDrift'),
+    onOnce: keep('onOnce'),
   };
   return { hooks, events };
 }

@@ -72,7 +72,8 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 export const isId = (value: unknown): value is string => isString(value) && value !== '';
 
 /** Whether a field has a value; some platforms send an empty string instead of none. */
-const isFilled = (field: unknown): boolean => field !== undefined && field !== null && field !== '';
+export const isFilled = (field: unknown): boolean =>
+  field !== undefined && field !== null && field !== '';
 
 /** Two ids are different also where one contains the other. */
 function compareIds(listed: unknown, expected: string): Likeness {
@@ -100,15 +101,17 @@ function compareCurrencies(listed: unknown, expected: string): Likeness {
 }
 
 function compareAmounts(listed: unknown, expected: string): Likeness {
-  if (!isString(listed) || !/^\d+(\.\d*)?$/.test(listed)) return 'unclear';
-  return canonicalAmount(listed) === canonicalAmount(expected) ? 'same' : 'other';
+  const amount = canonicalAmount(listed);
+  if (amount === undefined) return 'unclear';
+  return amount === canonicalAmount(expected) ? 'same' : 'other';
 }
 
 /**
  * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
- * money.
+ * money. Undefined if it is written in another way.
  */
-const canonicalAmount = (amount: string): string => {
+export const canonicalAmount = (amount: unknown): string | undefined => {
+  if (!isString(amount) || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
   const [whole = '', fraction = ''] = amount.split('.');
   // Reads each run of zeros once; there may be very many.
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
@@ -137,21 +140,27 @@ const hasSameReference = (
 
 /** Whether a platform may have changed one description into the other. */
 function canBeRewritten(listed: string, expected: string): boolean {
-  const spelledOut = expected.replaceAll('&', ' and ');
-  if (areAlike(listed, expected) || areAlike(listed, spelledOut)) return true;
+  const { plain, encoded } = spellDescription(expected);
   const letters = extractLetters(listed);
-  const encoded = encodeBase64(expected);
   return (
+    plain.some((spelling) => areAlike(listed, spelling)) ||
     letters === extractLetters(encoded) ||
-    [expected, spelledOut, encoded].some((spelling) =>
-      hasOverlap(letters, extractLetters(spelling)),
-    )
+    [...plain, encoded].some((spelling) => hasOverlap(letters, extractLetters(spelling)))
   );
 }
 
+/** The descriptions as which a platform may write one, before it extends them or cuts them off. */
+export const spellDescription = (description: string) => ({
+  plain: [
+    description,
+    ...(description.includes('&') ? [description.replaceAll('&', ' and ')] : []),
+  ],
+  encoded: encodeBase64(description),
+});
+
 /** Whether one string contains all letters and digits of the other: extended, or cut off. */
 function areAlike(listed: string, expected: string): boolean {
-  if (Math.max(listed.length, expected.length) > maxComparedLength) return true;
+  if (isTooLong(listed) || isTooLong(expected)) return true;
   const [one, other] = [extractLetters(listed), extractLetters(expected)];
   return one.includes(other) || other.includes(one);
 }
@@ -162,7 +171,7 @@ function areAlike(listed: string, expected: string): boolean {
  * place, and are different.
  */
 function hasOverlap(listed: string, expected: string): boolean {
-  const minOverlap = Math.min(8, Math.max(4, Math.ceil(expected.length / 2)));
+  const minOverlap = minOverlapOf(expected);
   const overlap = Math.max(
     measureOverlap(listed, expected, minOverlap),
     measureOverlap(expected, listed, minOverlap),
@@ -171,6 +180,10 @@ function hasOverlap(listed: string, expected: string): boolean {
   const inPlace = isSeries ? [...listed].filter((letter, at) => letter === expected[at]).length : 0;
   return overlap > inPlace;
 }
+
+/** How many letters of a description have to overlap. */
+export const minOverlapOf = (letters: string): number =>
+  Math.min(8, Math.max(4, Math.ceil(letters.length / 2)));
 
 /** How many letters at the end of one string start the other; 0 if there are not enough. */
 function measureOverlap(letters: string, other: string, minOverlap: number): number {
@@ -187,9 +200,10 @@ const encodeBase64 = (description: string): string =>
 
 /** Longer strings take long to compare, and no platform is known to send one; they count as unclear. */
 const maxComparedLength = 1_000;
+export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 
 /** Removes what platforms change: signs, accents, white space, composed characters, case. */
-const extractLetters = (description: string): string =>
+export const extractLetters = (description: string): string =>
   description
     .slice(0, maxComparedLength)
     // A sign may be escaped as in HTML, also twice.
@@ -199,6 +213,10 @@ const extractLetters = (description: string): string =>
     .toLowerCase()
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
+
+/** Whether a time names its offset; one without may be in the platform's local time. */
+export const hasOffset = (createdAt: unknown): boolean =>
+  isString(createdAt) && /(Z|[+-]\d{2}:?\d{2})$/i.test(createdAt);
 
 /** A point in time: to the millisecond, or within the second or minute that a time names. */
 interface TimeSpan {

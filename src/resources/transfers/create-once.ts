@@ -4,13 +4,21 @@ import { callOptionChecks, type RequestOptions } from '../../calls/request-optio
 import {
   checkOptions,
   hasFunctions,
+  isBoolean,
   checkBy,
   milliseconds,
   optionalCheck,
   type OptionCheck,
   type OptionChecks,
 } from '../../calls/option-checks.ts';
-import { ValidationError, type CallIdentity, type Issue } from '../../errors/errors.ts';
+import { callHook, type OnceEvent } from '../../calls/hooks.ts';
+import {
+  isPaymentsError,
+  ValidationError,
+  type CallIdentity,
+  type Issue,
+  type PaymentsError,
+} from '../../errors/errors.ts';
 import type { Journal } from '../../journals/journal.ts';
 import {
   isTransferId,
@@ -19,9 +27,11 @@ import {
   type TransferId,
 } from '../../schemas/transfer.ts';
 import { creationCall } from './creation-call.ts';
-import type { OnceContext } from './once-context.ts';
-import { Payment, type SendPayment } from './payment.ts';
+import type { ClientContext, OnceContext, PaymentSearch } from './once-context.ts';
+import { Payment, type MadePayment, type SendPayment } from './payment.ts';
+import { defaultClockSkew, parseSince, sinceCheck } from './reconcile.ts';
 import { isReference, referenceProblem } from './reference.ts';
+import { epoch, type Search } from './search-list.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -32,10 +42,15 @@ export interface OnceOptions extends RequestOptions {
    * milliseconds. Default: the client's.
    */
   gracePeriod?: number | undefined;
+  /**
+   * When this payment was first requested, the same at every call: the timestamp of its job, never of the
+   * call. With `transfersNewestFirst`, a search stops before it.
+   */
+  since?: Date | string | undefined;
 }
 
 /** Options of `transfers.resolveOnce`. */
-export interface ResolveOptions extends OnceOptions {
+export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
   /** Who decides; kept in the journal's entry. */
   by?: string | undefined;
   /**
@@ -45,7 +60,7 @@ export interface ResolveOptions extends OnceOptions {
   force?: boolean | undefined;
 }
 
-const createCall: CallIdentity = {
+export const createCall: CallIdentity = {
   operation: 'transfers.createOnce',
   method: 'POST',
   path: '/transfers',
@@ -61,10 +76,15 @@ export const journalCheck = (): OptionCheck =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
 
-const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
+const journalOptionChecks = (): OptionChecks<Omit<OnceOptions, 'since'>> => ({
   journal: journalCheck(),
   gracePeriod: milliseconds,
   ...callOptionChecks(),
+});
+
+export const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
+  since: sinceCheck,
+  ...journalOptionChecks(),
 });
 
 /** The names of the options of `create` and `createOnce`. */
@@ -72,8 +92,8 @@ export const onceOptionNames = (): string[] => Object.keys(onceOptionChecks());
 
 const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   by: optionalCheck('a name', (value) => typeof value === 'string' && value !== ''),
-  force: optionalCheck('true or false', (value) => typeof value === 'boolean'),
-  ...onceOptionChecks(),
+  force: isBoolean,
+  ...journalOptionChecks(),
 });
 
 const checkReference = /* @__PURE__ */ checkBy((value) =>
@@ -87,21 +107,64 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 
 /** Makes a payment once. */
 export async function createOnce(
-  context: OnceContext,
+  client: ClientContext,
   callerInput: OnceInput,
   options: OnceOptions | undefined,
 ): Promise<TransferCreated> {
+  const { hooks } = client;
   // The caller may use the object for the next payment while this one is made.
   const input = cloneInput(callerInput);
+  try {
+    const made = await makeOnce(client, input, options);
+    const transfer = made.result === 'recorded' ? await made.read() : made.transfer;
+    const { result, transferId } = made;
+    callHook(hooks.onOnce, () => createOnceEvent(input, { result, transferId }));
+    return transfer;
+  } catch (error) {
+    if (isPaymentsError(error)) {
+      callHook(hooks.onOnce, () =>
+        createOnceEvent(input, { result: describeFailure(error), error }),
+      );
+    }
+    throw error;
+  }
+}
+
+/** The result of a payment that was not made, or not certainly. */
+export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
+  outcome === 'unknown' ? 'in_doubt' : 'failed';
+
+/** Describes a decided payment for `hooks.onOnce`. */
+export const createOnceEvent = (
+  input: Partial<OnceInput> | undefined,
+  decision: Pick<OnceEvent, 'result'> & Partial<OnceEvent>,
+): OnceEvent => {
+  const { result, transferId, error } = decision;
+  return { reference: input?.description, result, transferId, error };
+};
+
+/** Checks a payment before the journal is asked, and makes it. `overrides` replace what its search uses. */
+export async function makeOnce(
+  client: ClientContext,
+  input: OnceInput,
+  options: OnceOptions | undefined,
+  overrides: Partial<Pick<OnceContext, 'search' | 'searchTimeout'>> = {},
+): Promise<MadePayment> {
+  const { pipeline, clock } = client;
   const issues: Issue[] = [];
-  const { journal, gracePeriod, ...callOptions } = checkOptions(onceOptionChecks, options, issues);
+  const { journal, gracePeriod, since, ...callOptions } = checkOptions(
+    onceOptionChecks,
+    options,
+    issues,
+  );
+  const requestedAt = parseSince(since, clock.now(), issues);
   const hasValidOptions = issues.length === 0;
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   checkReference(reference, 'description', issues);
   let send: SendPayment | undefined;
   try {
     const idempotencyKey = isReference(reference) ? reference : undefined;
-    send = prepareSend(context, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
+    send = prepareSend(pipeline, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     // The check of the reference includes that of the description.
@@ -112,16 +175,16 @@ export async function createOnce(
     );
   }
   if (send === undefined || issues.length > 0) {
-    throw invalidArguments(createCall, issues, context.pipeline.redact);
+    throw invalidArguments(createCall, issues, pipeline.redact);
   }
-  const onceOptions = { ...callOptions, journal, gracePeriod };
-  const payment = new Payment(createCall, input.description, applyOptions(context, onceOptions));
+  const context = applyOptions(client, { ...callOptions, journal, gracePeriod }, requestedAt);
+  const payment = new Payment(createCall, input.description, { ...context, ...overrides });
   return await payment.make(input, send);
 }
 
 /** Records an operator's decision on a payment. */
 export async function resolveOnce(
-  context: OnceContext,
+  client: ClientContext,
   reference: string,
   verdict: TransferId | 'not_paid',
   options: ResolveOptions | undefined,
@@ -130,14 +193,14 @@ export async function resolveOnce(
   const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);
   checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
-  if (issues.length > 0) throw invalidArguments(resolveCall, issues, context.pipeline.redact);
-  const payment = new Payment(resolveCall, reference, applyOptions(context, onceOptions));
+  if (issues.length > 0) throw invalidArguments(resolveCall, issues, client.pipeline.redact);
+  const payment = new Payment(resolveCall, reference, applyOptions(client, onceOptions));
   await payment.resolve(verdict, { by, force });
 }
 
 /** Checks the creation before anything is sent; returns the function that sends it. */
 function prepareSend(
-  { pipeline }: OnceContext,
+  pipeline: OnceContext['pipeline'],
   input: OnceInput,
   options: RequestOptions | undefined,
   idempotencyKey: string | undefined,
@@ -154,19 +217,55 @@ function prepareSend(
 }
 
 /** The options of the call over the client's. */
-function applyOptions(
-  context: OnceContext,
-  { journal, gracePeriod, ...callOptions }: OnceOptions,
+export function applyOptions(
+  client: ClientContext,
+  options: Omit<OnceOptions, 'since'>,
+  since?: number,
 ): OnceContext {
-  // Extra fields are meant for the creation.
-  const readOptions = { ...callOptions, query: undefined, body: undefined };
+  const { journal, gracePeriod, signal } = options;
+  const readOptions = selectReadOptions(options);
+  const totalTimeout = options.totalTimeout ?? client.totalTimeout;
   return {
-    ...context,
-    journal: journal ?? context.journal,
-    gracePeriod: gracePeriod ?? context.gracePeriod,
-    totalTimeout: callOptions.totalTimeout ?? context.totalTimeout,
-    signal: callOptions.signal,
-    search: (input, options) => context.search(input, { ...readOptions, ...options }),
-    get: (id) => context.get(id, readOptions),
+    ...client,
+    journal: journal ?? client.journal,
+    gracePeriod: gracePeriod ?? client.gracePeriod,
+    totalTimeout,
+    searchTimeout: totalTimeout,
+    since,
+    signal,
+    search: async ({ onPage, ...request }) => {
+      const searches: readonly [Search] = [createSearch(request)];
+      const paging = { ...readOptions, signal: request.signal };
+      const [result] = await client.searchAll(
+        request.input.sourceAccountId,
+        searches,
+        paging,
+        onPage,
+      );
+      return result;
+    },
+    get: (id) => client.get(id, readOptions),
   };
 }
+
+/** The options of a call for its reads; extra fields are meant for the creation. */
+export const selectReadOptions = ({
+  journal: _journal,
+  gracePeriod: _gracePeriod,
+  ...callOptions
+}: Omit<OnceOptions, 'since'>): RequestOptions => ({
+  ...callOptions,
+  query: undefined,
+  body: undefined,
+});
+
+/** The search for a payment, whenever its transfer was created. */
+export const createSearch = ({
+  input,
+  earliest,
+}: Pick<PaymentSearch, 'input' | 'earliest'>): Search => ({
+  input,
+  start: epoch,
+  clockSkew: defaultClockSkew,
+  earliest,
+});

@@ -44,9 +44,8 @@ export class GuardedJournal {
     this.#deadline = this.#createDeadline(signal);
   }
 
-  #createDeadline(signal: AbortSignal | undefined): Deadline {
-    const { clock, totalTimeout } = this.#context;
-    return new Deadline(clock, totalTimeout, 'total', { signals: [signal] });
+  #createDeadline(signal: AbortSignal | undefined, timeout = this.#context.totalTimeout): Deadline {
+    return new Deadline(this.#context.clock, timeout, 'total', { signals: [signal] });
   }
 
   close(): void {
@@ -54,9 +53,9 @@ export class GuardedJournal {
   }
 
   /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
-  extend(signal?: AbortSignal): void {
+  extend(signal?: AbortSignal, timeout?: number): void {
     this.close();
-    this.#deadline = this.#createDeadline(signal);
+    this.#deadline = this.#createDeadline(signal, timeout);
   }
 
   canForget(): boolean {
@@ -199,7 +198,7 @@ export class GuardedJournal {
 }
 
 /** A time of a journal's entry, which may be out of the range of a Date. */
-const formatTime = (ms: number): string =>
+export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
 /** The error of a store may contain its connection string. */

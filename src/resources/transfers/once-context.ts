@@ -1,9 +1,11 @@
 import type { Clock } from '../../calls/clock.ts';
+import type { Hooks } from '../../calls/hooks.ts';
 import type { RequestPipeline } from '../../calls/pipeline.ts';
 import type { RequestOptions } from '../../calls/request-options.ts';
 import type { Journal } from '../../journals/journal.ts';
+import type { AccountId } from '../../schemas/account.ts';
 import type { OnceInput, Transfer, TransferId } from '../../schemas/transfer.ts';
-import type { Reconciliation } from './reconcile.ts';
+import type { Reconciliation, ReconciliationsOf, Search } from './search-list.ts';
 
 /** What a payment made once works with: the client's, or with the options of one call applied to it. */
 export interface OnceContext {
@@ -15,8 +17,37 @@ export interface OnceContext {
   /** How long a request may still take effect after its deadline, in milliseconds. */
   readonly gracePeriod: number;
   readonly totalTimeout: number;
+  /** How long a search may take, in milliseconds. */
+  readonly searchTimeout: number;
+  /** When the payment was first requested, as its caller states; undefined if that is not known. */
+  readonly since?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Searches the whole list of the source account. */
-  search(input: OnceInput, options: RequestOptions): Promise<Reconciliation>;
-  get(id: TransferId, options?: RequestOptions): Promise<Transfer>;
+  /** Searches the list of the source account for one payment. */
+  search(search: PaymentSearch): Promise<Reconciliation>;
+  get(id: TransferId): Promise<Transfer>;
+}
+
+/** The search for one payment made once. */
+export interface PaymentSearch {
+  readonly input: OnceInput;
+  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
+  readonly earliest: number | undefined;
+  /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
+  readonly isUnclaimed: boolean;
+  readonly signal: AbortSignal;
+  /** Called after each page. */
+  readonly onPage: () => void;
+}
+
+/** What the client has for all payments made once. */
+export interface ClientContext extends Omit<OnceContext, 'search' | 'get' | 'searchTimeout'> {
+  readonly hooks: Hooks;
+  /** Searches the list of one account for its payments, all in one scan. */
+  searchAll<S extends readonly Search[]>(
+    source: AccountId,
+    searches: S,
+    options: RequestOptions,
+    onPage: () => void,
+  ): Promise<ReconciliationsOf<S>>;
+  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
 }

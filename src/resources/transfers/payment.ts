@@ -21,10 +21,11 @@ import {
   type TransferId,
 } from '../../schemas/transfer.ts';
 import { findDifferingFields, isOtherPayment } from './compare-transfer.ts';
-import { GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
+import { formatTime, GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
 import { hostName } from '../../internal/runtime.ts';
 import type { OnceContext } from './once-context.ts';
-import { maxCandidates } from './reconcile.ts';
+import { defaultClockSkew } from './reconcile.ts';
+import { maxCandidates } from './search-list.ts';
 import { isReference } from './reference.ts';
 
 /*
@@ -40,6 +41,20 @@ import { isReference } from './reference.ts';
 
 /** Sends the payment; no request starts after `notAfter` of the wall clock. */
 export type SendPayment = (totalTimeout: number, notAfter: number) => Promise<TransferCreated>;
+
+/** A payment that was made: by this call, as the list shows, or as the journal records. */
+export type MadePayment =
+  | {
+      readonly result: 'created' | 'found';
+      readonly transferId: TransferId;
+      readonly transfer: TransferCreated;
+    }
+  | {
+      readonly result: 'recorded';
+      readonly transferId: TransferId;
+      /** Reads the transfer, and checks that it is this payment. */
+      readonly read: () => Promise<Transfer>;
+    };
 
 /** An entry that is not decided. */
 type OpenEntry = SendingEntry | AmbiguousEntry;
@@ -67,13 +82,13 @@ export class Payment {
   }
 
   /** Makes the payment, or returns the one that was made. */
-  async make(input: OnceInput, send: SendPayment): Promise<TransferCreated> {
+  async make(input: OnceInput, send: SendPayment): Promise<MadePayment> {
     try {
       const entry = await this.#journal.read();
       if (entry !== undefined) this.#rejectOtherFields(entry, input);
-      if (entry?.state === 'paid') return await this.#readPaid(entry);
+      if (entry?.state === 'paid') return this.#describeRecorded(entry);
       const transfer = await this.#searchBeforeSending(entry, input);
-      return transfer ?? (await this.#send(entry, input, send));
+      return transfer ? describeMade('found', transfer) : await this.#send(entry, input, send);
     } finally {
       this.#journal.close();
     }
@@ -128,10 +143,12 @@ export class Payment {
       if (!this.#journal.canForget()) return undefined;
       return await this.#findAndRecord(undefined, input);
     }
-    if (!isOpen(entry)) return undefined;
     this.#rejectOtherPlatform(entry);
     // Read before the search: the transfer may appear during the search.
-    const timeLeft = entry.expiresAt - (await this.#journal.now());
+    const now = await this.#journal.now();
+    this.#rejectLaterSince(entry, now);
+    if (!isOpen(entry)) return undefined;
+    const timeLeft = entry.expiresAt - now;
     const transfer = await this.#findAndRecord(entry, input);
     if (transfer !== undefined) return transfer;
     if (timeLeft > 0) {
@@ -147,7 +164,8 @@ export class Payment {
     input: OnceInput,
     cause?: unknown,
   ): Promise<Transfer | undefined> {
-    const { transfer, candidates } = await this.#search(before, input, cause);
+    const isUnclaimed = before === undefined;
+    const { transfer, candidates } = await this.#search(before, input, cause, isUnclaimed);
     if (candidates.length > 0) throw await this.#recordAmbiguous(before, input, candidates);
     return transfer && (await this.#recordPaid(before, input, transfer, true));
   }
@@ -157,7 +175,7 @@ export class Payment {
     before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     send: SendPayment,
-  ): Promise<TransferCreated> {
+  ): Promise<MadePayment> {
     const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#context;
     this.#journal.extend(signal);
     // Read before the journal's time, so that no request starts after the deadline of the claim.
@@ -170,7 +188,7 @@ export class Payment {
       host: hostName(),
       claimedAt,
       expiresAt: claimedAt + totalTimeout + gracePeriod,
-      firstClaimedAt: before?.firstClaimedAt ?? claimedAt,
+      firstClaimedAt: this.#findFirstClaim(before, claimedAt),
       platform: baseUrl,
       input,
     };
@@ -183,7 +201,7 @@ export class Payment {
       return await this.#handleFailure(error, claim, before);
     }
     this.#journal.extend();
-    return await this.#recordPaid(claim, input, created);
+    return describeMade('created', await this.#recordPaid(claim, input, created));
   }
 
   /** Handles a request that was rejected or not sent, or that has an unknown outcome. */
@@ -191,22 +209,22 @@ export class Payment {
     error: unknown,
     claim: SendingEntry,
     before: OpenEntry | NotPaidEntry | undefined,
-  ): Promise<TransferCreated> {
+  ): Promise<MadePayment> {
     const { input } = claim;
     const isCertain = isPaymentsError(error) && error.outcome !== 'unknown';
     if (!isCertain) {
       const transfer = await this.#findAndRecord(claim, input, error);
-      if (transfer !== undefined) return transfer;
+      if (transfer !== undefined) return describeMade('found', transfer);
       throw this.#inDoubtError(claim, error);
     }
     if ((await this.#journal.tryToSwap(claim, before)) === false) {
       const entry = await this.#journal.tryToRead();
-      if (entry?.state === 'paid') return await this.#readPaid(entry);
+      if (entry?.state === 'paid') return this.#describeRecorded(entry);
     }
     if (before === undefined || !isOpen(before)) throw error;
     // The rejection may come from an earlier call having taken the money, so it proves nothing about that call.
     const transfer = await this.#findAndRecord(before, input, error);
-    if (transfer !== undefined) return transfer;
+    if (transfer !== undefined) return describeMade('found', transfer);
     throw this.#inDoubtError(before, error);
   }
 
@@ -215,15 +233,22 @@ export class Payment {
     claim: OpenEntry | undefined,
     input: OnceInput,
     cause?: unknown,
+    isUnclaimed = false,
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
-    const { signal, totalTimeout } = this.#context;
-    this.#journal.extend(signal);
-    const timeoutDetail = `the list took more than ${totalTimeout} ms (totalTimeout)`;
+    const { signal, searchTimeout } = this.#context;
+    this.#journal.extend(signal, searchTimeout);
+    const earliest = this.#estimateEarliest(claim);
+    let pages = 0;
+    const onPage = (): void => {
+      pages += 1;
+    };
     const result = await this.#journal.runInTime(
-      (deadline) => this.#context.search(input, { signal: deadline.signal }),
-      () => this.#inDoubtError(claim, cause, timeoutDetail),
+      (deadline) =>
+        this.#context.search({ input, earliest, isUnclaimed, signal: deadline.signal, onPage }),
+      () => this.#inDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
       (error) => this.#inDoubtError(claim, cause ?? error),
     );
+    this.#journal.extend(signal);
     if (result.result === 'found') return { transfer: result.transfer, candidates: [] };
     if (result.result === 'not_found') return { candidates: [] };
     // The search stopped at this limit: the payment may be a transfer that it did not read.
@@ -233,6 +258,43 @@ export class Payment {
       if (!(await this.#isOtherPayment(transfer))) candidates.push(transfer);
     }
     return { candidates };
+  }
+
+  /** The time of this machine's clock before which the payment was not made; undefined if that is not known. */
+  #estimateEarliest(entry: OpenEntry | undefined): number | undefined {
+    const { clock, since } = this.#context;
+    const journalTime = this.#journal.estimateTime();
+    // An age, so that the journal's clock does not matter.
+    const age =
+      journalTime === undefined ? Number.NaN : journalTime - Number(entry?.firstClaimedAt);
+    // A journal that forgets may have lost an earlier claim.
+    const isFirst = !Number.isNaN(age) && !this.#journal.canForget();
+    if (since === undefined) return isFirst ? clock.now() - age : undefined;
+    return Math.min(since, Number.isNaN(age) ? since : clock.now() - age);
+  }
+
+  /** The earliest time of the payment, by the journal's clock: of the first claim, or of the caller's `since`. */
+  #findFirstClaim(before: OpenEntry | NotPaidEntry | undefined, claimedAt: number): number {
+    const { clock, since = Number.POSITIVE_INFINITY } = this.#context;
+    const requestedAt = claimedAt - (clock.now() - since);
+    return Math.min(before?.firstClaimedAt ?? claimedAt, claimedAt, requestedAt);
+  }
+
+  /** A `since` after the first claim is the time of the call, not of the payment. */
+  #rejectLaterSince({ firstClaimedAt }: OpenEntry | NotPaidEntry, now: number): void {
+    const { clock, since = Number.NEGATIVE_INFINITY, pipeline } = this.#context;
+    const claimedAt = clock.now() - (now - firstClaimedAt);
+    if (!(since > claimedAt + defaultClockSkew)) return;
+    const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
+    const hint = 'Pass the timestamp of its job, the same at every call';
+    const issue = { path: 'options.since', message, hint };
+    const error = invalidArguments(this.#call, [issue], pipeline.redact);
+    const parts = {
+      what: 'Whether the payment was made is not known yet',
+      hint: 'Fix the arguments and call createOnce again',
+    };
+    const { commonFields } = this.#journal;
+    throw reattribute(error, parts, { ...commonFields, retryable: false });
   }
 
   /** Whether the journal records a transfer as the payment of another reference. */
@@ -258,7 +320,7 @@ export class Payment {
       host: hostName(),
       claimedAt: now,
       expiresAt: now,
-      firstClaimedAt: now,
+      firstClaimedAt: this.#findFirstClaim(undefined, now),
       platform: this.#context.baseUrl,
       input,
     };
@@ -278,7 +340,13 @@ export class Payment {
     );
   }
 
+  #describeRecorded(entry: PaidEntry): MadePayment {
+    const read = (): Promise<Transfer> => this.#readPaid(entry);
+    return { result: 'recorded', transferId: entry.transferId, read };
+  }
+
   async #readPaid({ transferId, input, paidAt }: PaidEntry): Promise<Transfer> {
+    this.#journal.extend(this.#context.signal);
     let transfer: Transfer;
     try {
       transfer = await this.#context.get(transferId);
@@ -291,6 +359,8 @@ export class Payment {
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
       const what = `The payment was made (${transferId}), but could not be read`;
       throw reattribute(error, { what, hint }, { ...this.#journal.commonFields, retryable });
+    } finally {
+      this.#journal.close();
     }
     // The ids of a sandbox start again after a reset, and its journal may be older.
     if (!isOtherPayment(transfer, input)) return transfer;
@@ -407,13 +477,18 @@ export class Payment {
     detail = '',
     retryAfterMs = this.#retryAfter(claim),
   ): PaymentInDoubtError {
-    const reason = isPaymentsError(cause) ? (cause.attempts.at(-1)?.reason ?? cause.name) : detail;
-    const causeLine = reason === '' ? '' : `.\nThe cause: ${reason}`;
-    return this.#journal.inDoubtError(
-      'in_doubt',
-      `Whether the payment was made is not known yet${causeLine}`,
-      { retryAfterMs, cause, claimedAt: claim?.claimedAt, expiresAt: claim?.expiresAt },
-    );
+    const reason = isPaymentsError(cause) ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
+    const lines = [
+      'Whether the payment was made is not known yet',
+      reason && `The cause: ${reason}`,
+      detail,
+    ];
+    return this.#journal.inDoubtError('in_doubt', lines.filter(Boolean).join('.\n'), {
+      retryAfterMs,
+      cause,
+      claimedAt: claim?.claimedAt,
+      expiresAt: claim?.expiresAt,
+    });
   }
 
   /** Waits grow with the age of a claim, so that many payments in doubt do not flood the platform. */
@@ -428,6 +503,15 @@ export class Payment {
 
 const isOpen = (entry: JournalEntry): entry is OpenEntry =>
   entry.state === 'sending' || entry.state === 'ambiguous';
+
+const describeMade = (result: 'created' | 'found', transfer: TransferCreated): MadePayment => ({
+  result,
+  transferId: transfer.id,
+  transfer,
+});
+
+const describeSlowSearch = (timeout: number, pages: number): string =>
+  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: transfersNewestFirst with since, createAllOnce, a journal that does not forget, or a larger totalTimeout`;
 
 const checkJournal =
   'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';

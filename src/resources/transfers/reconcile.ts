@@ -6,21 +6,21 @@ import {
   type CallIdentity,
   type Issue,
 } from '../../errors/errors.ts';
-import { parseHttpDate } from '../../calls/http-date.ts';
 import { reattribute } from '../../errors/message.ts';
-import type { Pager } from '../../lists/pager.ts';
-import type { Page } from '../../schemas/page.ts';
 import type { Redact } from '../../errors/redact.ts';
+import type { AccountId } from '../../schemas/account.ts';
 import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
 import { checkOptions, optionalCheck, type OptionChecks } from '../../calls/option-checks.ts';
 import { expectedMoment, isMoment } from '../../internal/moment.ts';
+import { transferCreateInputSchema, type TransferCreateInput } from '../../schemas/transfer.ts';
 import {
-  transferCreateInputSchema,
-  type Transfer,
-  type TransferCreateInput,
-  type TransferListQuery,
-} from '../../schemas/transfer.ts';
-import { compareTransfer, isId, isRival, parseCreatedAt } from './compare-transfer.ts';
+  epoch,
+  searchList,
+  type Reconciliation,
+  type ReconciliationsOf,
+  type ScanSetup,
+  type Search,
+} from './search-list.ts';
 
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
@@ -36,29 +36,8 @@ export interface ReconcileOptions extends RequestOptions {
   clockSkew?: number | undefined;
 }
 
-/** Result of a reconciliation. Only `found` is certain. */
-export type Reconciliation =
-  | {
-      /** There is exactly one such Transfer. */
-      readonly result: 'found';
-      /** The Transfer as the list shows it. */
-      readonly transfer: Transfer;
-    }
-  | {
-      /**
-       * Several match, or one may be older than `since`, cannot be compared in every field, or has
-       * this description and other fields: an operator has to decide.
-       */
-      readonly result: 'ambiguous';
-      /** All that match or may match, at most 1,000. */
-      readonly candidates: Transfer[];
-    }
-  | {
-      /** None matches among those that were read. */
-      readonly result: 'not_found';
-      /** How many were read. */
-      readonly scanned: number;
-    };
+/** How far this machine's clock and the platform's may differ. */
+export const defaultClockSkew = 120_000;
 
 const call: CallIdentity = {
   operation: 'transfers.reconcile',
@@ -67,192 +46,45 @@ const call: CallIdentity = {
 };
 
 /**
- * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
- * the same, so the scans cannot go on until it no longer changes.
- */
-const maxScans = 3;
-
-/** An operator cannot use more, and an endless list must not exhaust the memory. */
-export const maxCandidates = 1_000;
-
-/** A larger difference may come from a cached `Date` header, or from a machine without a clock. */
-const maxClockDifference = 24 * 60 * 60_000;
-
-/** 1970, which is before every Transfer. */
-const epoch = 0;
-
-/** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
-type ListOfSource = (
-  query: TransferListQuery,
-  options: RequestOptions,
-  onHeaders: (headers: Headers) => void,
-) => Pager<Transfer>;
-
-/**
- * Searches all Transfers of the source: the order of the list is not documented
+ * Searches the Transfers of the source, all of them unless the user asserts their order: it is not documented
  * (docs/gaps.md, row 54).
  */
 export async function reconcileTransfer(
-  list: ListOfSource,
-  now: () => number,
+  setup: Omit<ScanSetup, 'paging'>,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   redact: Redact,
 ): Promise<Reconciliation> {
-  const search = resolveSearch(input, cloneInput(options), now(), redact);
-  const findings: Findings = {
-    ids: new Set(),
-    withoutId: 0,
-    outgoing: new Map(),
-    incoming: new Map(),
-    hasTooMany: false,
-    ahead: 0,
-  };
+  const { search, paging } = resolveSearch(input, cloneInput(options), setup.now(), redact);
+  const searches: readonly [Search] = [search];
+  const source = search.input.sourceAccountId;
+  const [result] = await searchTransfers(source, searches, { ...setup, paging }, redact);
+  return result;
+}
+
+/** Searches the list of one source for its payments. An error leaves all of them in doubt. */
+export async function searchTransfers<S extends readonly Search[]>(
+  source: AccountId,
+  searches: S,
+  setup: ScanSetup,
+  redact: Redact,
+): Promise<ReconciliationsOf<S>> {
   try {
-    for (let scan = 1; ; scan += 1) {
-      const hasMoved = await scanTransfers(list, now, search, findings, scan);
-      const result = decide(findings, search);
-      if (result.result !== 'not_found' || !hasMoved || scan === maxScans) return result;
-    }
+    return await searchList(source, searches, setup);
   } catch (error) {
+    const start = Math.min(...searches.map((search) => search.start));
     if (error instanceof ValidationError) {
-      throw stillInDoubt(invalidArguments(call, detailedIssuesOf(error), redact), search.start);
+      throw stillInDoubt(invalidArguments(call, detailedIssuesOf(error), redact), start);
     }
-    throw error instanceof PaymentsError ? stillInDoubt(error, search.start) : error;
+    throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
   }
 }
 
-/** The checked arguments of a search. */
-interface Search {
-  readonly input: TransferCreateInput;
-  readonly start: number;
-  readonly clockSkew: number;
-  readonly paging: RequestOptions;
-}
-
-/** A Transfer that may be the payment, whenever it was created. */
-interface Candidate {
-  readonly transfer: Transfer;
-  readonly isSame: boolean;
-}
-
-/** Results of all scans of the list; of a transfer that is no candidate, only its id. */
-interface Findings {
-  readonly ids: Set<string>;
-  withoutId: number;
-  /** Keyed by id; a transfer without an id is its own key. */
-  readonly outgoing: Map<unknown, Candidate>;
-  readonly incoming: Map<unknown, Candidate>;
-  hasTooMany: boolean;
-  /** How far this machine's clock is ahead of the platform's, by its responses; 0 when it is not. */
-  ahead: number;
-}
-
-/** Reads the whole list once; returns whether the list has moved meanwhile. */
-async function scanTransfers(
-  list: ListOfSource,
-  now: () => number,
-  { input, paging }: Search,
-  findings: Findings,
-  scan: number,
-): Promise<boolean> {
-  const query = { accountId: input.sourceAccountId, limit: 100 };
-  const { ids, outgoing, incoming } = findings;
-  // The first scan keeps its ids once, because the list may be long.
-  const idsOfScan = scan === 1 ? ids : new Set<string>();
-  let hasMoved = false;
-  const compareClocks = (headers: Headers): void => {
-    const difference = now() - parseHttpDate(headers.get('date'));
-    if (difference > findings.ahead) findings.ahead = difference;
-  };
-  for await (const page of list(query, paging, compareClocks).pages()) {
-    checkPage(page);
-    for (const transfer of page.data) {
-      const hasId = isId(transfer.id);
-      if (hasId) {
-        hasMoved ||= idsOfScan.has(transfer.id);
-        idsOfScan.add(transfer.id);
-        ids.add(transfer.id);
-      } else {
-        findings.withoutId += 1;
-      }
-      const likeness = compareTransfer(transfer, input);
-      if (likeness === 'other') continue;
-      const key = hasId ? transfer.id : transfer;
-      const isSame = likeness === 'same';
-      const side = transfer.direction === 'incoming' ? incoming : outgoing;
-      // A list that grows while it is read may show one Transfer on two pages.
-      if (side.has(key) && !isSame) continue;
-      if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) {
-        findings.hasTooMany = true;
-        return false;
-      }
-      side.set(key, { transfer, isSame });
-    }
-  }
-  return hasMoved;
-}
-
-/** Rejects a page that does not prove where the list ends: a transfer that it hides may be the payment. */
-function checkPage({ data, hasMore, nextCursor }: Page<Transfer>): void {
-  // With `validation: 'report'`, pages are not checked before.
-  let problem = data.every((item) => Object(item) === item)
-    ? undefined
-    : 'contains an item that is not a transfer';
-  if (!hasMore && nextCursor) problem = 'reports that no page follows, and has a cursor for one';
-  if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
-  if (problem !== undefined) {
-    throw new PaymentsError(`The list ${problem}.`, { ...call, outcome: 'unknown' });
-  }
-}
-
-/** Decides after a whole scan, because only that shows how far the clocks differ. */
-function decide(
-  { ids, withoutId, outgoing, incoming, hasTooMany, ahead }: Findings,
-  { input, start, clockSkew }: Search,
-): Reconciliation {
-  if (hasTooMany) {
-    const all = [...outgoing.values(), ...incoming.values()];
-    const candidates = all.map(({ transfer }) => transfer);
-    return { result: 'ambiguous', candidates };
-  }
-  const isOld = ({ createdAt }: Transfer): boolean =>
-    parseCreatedAt(createdAt).latest < start - clockSkew - ahead;
-  const hasReference = (input.description ?? '') !== '';
-  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
-  // days off is more likely no clock.
-  const isRecent = ({ createdAt }: Transfer): boolean =>
-    hasReference
-      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
-      : start > epoch && parseCreatedAt(createdAt).earliest >= start;
-
-  const certain: Transfer[] = [];
-  const doubtful: Transfer[] = [];
-  for (const { transfer, isSame } of outgoing.values()) {
-    if (isOld(transfer)) continue;
-    if (isSame && isRecent(transfer)) certain.push(transfer);
-    else doubtful.push(transfer);
-  }
-  const [only] = certain;
-  // A platform that returns one reference and amount as they were sent returns ours so, too: another
-  // spelling belongs to another payment.
-  const rivals = doubtful.filter((transfer) => !hasReference || isRival(transfer, input));
-  if (only !== undefined && certain.length + rivals.length === 1) {
-    return { result: 'found', transfer: only };
-  }
-  // A book transfer may be listed once, as incoming: as the transfer itself, or as its other side. How `direction` is set is not documented: docs/gaps.md, row 42.
-  const arriving = [...incoming]
-    .filter(([key, { transfer }]) => !outgoing.has(key) && !isOld(transfer))
-    .map(([, { transfer }]) => transfer);
-  const candidates = [...certain, ...doubtful, ...arriving];
-  return candidates.length > 0
-    ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned: ids.size + withoutId };
-}
+// A string without an offset would be read in this machine's time zone, and miss the transfer.
+export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);
 
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
-  // A string without an offset would be read in this machine's time zone, and miss the transfer.
-  since: optionalCheck(expectedMoment, isMoment),
+  since: sinceCheck,
   clockSkew: optionalCheck(
     'milliseconds, 0 or more',
     (value) => typeof value === 'number' && value >= 0,
@@ -260,33 +92,43 @@ const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   ...callOptionChecks(),
 });
 
+/** The time of the option `since`; undefined without a valid one. */
+export function parseSince(
+  since: Date | string | undefined,
+  now: number,
+  issues: Issue[],
+  clockSkew = defaultClockSkew,
+): number | undefined {
+  if (since === undefined || issues.some(({ path }) => path === 'options.since')) return undefined;
+  const time = new Date(since).getTime();
+  if (issues.length === 0 && time > now + clockSkew) {
+    issues.push({
+      path: 'options.since',
+      message: 'expected a time in the past; this one is in the future, so check its time zone',
+    });
+  }
+  return time;
+}
+
 /** Checks the arguments of a search and applies the defaults. */
 function resolveSearch(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   now: number,
   redact: Redact,
-): Search {
+): { readonly search: Search; readonly paging: RequestOptions } {
   const issues: Issue[] = [];
   const checkedOptions = checkOptions(reconcileOptionChecks, options, issues);
-  const { since = new Date(epoch), clockSkew = 120_000, ...paging } = checkedOptions;
+  const { since, clockSkew = defaultClockSkew, ...paging } = checkedOptions;
   // Without a valid time, a later search has to start at the first Transfer.
-  const start = issues.some(({ path }) => path === 'options.since')
-    ? epoch
-    : new Date(since).getTime();
-  if (issues.length === 0 && start > now + clockSkew) {
-    issues.push({
-      path: 'options.since',
-      message: 'expected a time in the past; this one is in the future, so check its time zone',
-    });
-  }
+  const start = parseSince(since, now, issues, clockSkew) ?? epoch;
   const checkedInput = validate(argument(transferCreateInputSchema(), input), issues, () =>
     Object.keys(reconcileOptionChecks()),
   );
   if (checkedInput === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(call, issues, redact), start);
   }
-  return { input: checkedInput, start, clockSkew, paging };
+  return { search: { input: checkedInput, start, clockSkew, earliest: start }, paging };
 }
 
 /**

@@ -73,6 +73,7 @@ export const withPage =
       scope: `${call.operation} ${JSON.stringify(filters)}`,
       query,
       pageSize: call.platform.pageSize,
+      order: call.platform.listOrder,
       keep: (row) => keep(row, query),
       fault: call.pageFault,
     });

@@ -2,7 +2,7 @@ import type { Page } from '../../schemas/page.ts';
 import type { PageQuery } from '../../schemas/primitives.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
-import type { Table } from '../platform/table.ts';
+import type { ListOrder, Table } from '../platform/table.ts';
 
 /** The two faults of a page that is still well formed. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
@@ -20,19 +20,20 @@ interface PageRequest<Row> {
   scope: string;
   query: PageQuery;
   pageSize: number;
+  order: ListOrder;
   keep: (row: Row) => boolean;
   fault: PageFault | undefined;
 }
 
 /**
- * One page of a table, oldest rows first. A cursor names the last row that was returned, so
+ * One page of a table. A cursor names the last row that was returned, so
  * rows that are created or deleted meanwhile neither repeat an item nor hide one.
  * @throws SandboxError for a cursor of another list, filter or limit, and for one that was altered.
  */
 export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
   table: Pick<Table<string, Row>, 'after'>,
   view: (row: Row) => Item,
-  { scope, query, pageSize, keep, fault }: PageRequest<Row>,
+  { scope, query, pageSize, order, keep, fault }: PageRequest<Row>,
 ): Page<Item> {
   const { cursor } = query;
   const start =
@@ -47,7 +48,7 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
   const data: Item[] = [];
   let { position } = start;
   let hasMore = false;
-  for (const [at, row] of table.after(start.position)) {
+  for (const [at, row] of table.after(start.position, order)) {
     if (!keep(row)) continue;
     if (data.length === limit) {
       hasMore = true;

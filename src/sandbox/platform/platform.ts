@@ -10,7 +10,7 @@ import type { KnownTransferStatus, Transfer } from '../../schemas/transfer.ts';
 import { Clock, type SandboxClock } from './clock.ts';
 import { Ids } from './ids.ts';
 import { Schedule } from './schedule.ts';
-import { Table } from './table.ts';
+import { Table, type ListOrder } from './table.ts';
 
 /** An Account with its balances as exact units; see money.ts. */
 export interface AccountRow {
@@ -56,6 +56,7 @@ export class Platform {
   readonly clock: Clock;
   /** Number of items a page when a request has no `limit`. */
   readonly pageSize: number;
+  readonly listOrder: ListOrder;
   readonly ids = new Ids();
   /** The automatic steps; see auto-advance.ts. */
   readonly schedule: Schedule;
@@ -78,7 +79,13 @@ export class Platform {
   /** Called after the state may have changed. */
   notifyChange: () => void = () => {};
 
-  constructor(clock: SandboxClock | undefined, pageSize: number, autoAdvance?: number) {
+  constructor(
+    clock: SandboxClock | undefined,
+    pageSize: number,
+    listOrder: ListOrder,
+    autoAdvance?: number,
+  ) {
+    this.listOrder = listOrder;
     this.clock = new Clock(clock);
     this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;

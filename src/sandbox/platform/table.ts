@@ -1,5 +1,17 @@
 import { notFound } from './sandbox-error.ts';
 
+/** The order of a list. */
+export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
+
+/** What the rows of each order are sorted by. */
+const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
+  oldest_first: (position) => position,
+  newest_first: (position) => -position,
+  // An odd factor: no two positions have the same rank.
+  shuffled: (position) => Math.imul(position, 0x9e3779b1) >>> 0,
+};
+export const listOrders: readonly string[] = Object.keys(ranks);
+
 /**
  * The rows of one noun in the order of their creation. A row's position is the number in its id: it
  * never changes and is never assigned again, so cursors stay valid after an insertion, a deletion or a
@@ -13,6 +25,8 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   /** The position of each row, in the same order. */
   #positions: number[] = [];
   readonly #places = new Map<string, number>();
+  /** Places in shuffled order; made again when rows were added. */
+  #shuffled: readonly number[] = [];
 
   constructor(prefix: Prefix, noun: string, next: () => number) {
     this.#prefix = prefix;
@@ -39,6 +53,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     this.#rows = [];
     this.#positions = [];
     this.#places.clear();
+    this.#shuffled = [];
     const positioned = rows.map((row): [Row, number] => [
       row,
       Number(row.id.slice(this.#prefix.length)),
@@ -68,24 +83,35 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Positions and rows after a position, oldest first. */
-  *after(position: number): Generator<[position: number, row: Row]> {
-    for (let at = this.#findPlaceAfter(position); at < this.#rows.length; at += 1) {
-      const row = this.#rows[at];
-      if (row !== undefined) yield [this.#positions[at] ?? 0, row];
+  /** Positions and rows that follow a position in an order; 0 is before the first one. */
+  *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
+    const rank = ranks[order];
+    const places = this.#sortPlaces(order);
+    const rankAt = (at: number): number => rank(this.#positions[places(at)] ?? 0);
+    let low = 0;
+    let high = position === 0 ? 0 : this.#positions.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rankAt(middle) > rank(position)) high = middle;
+      else low = middle + 1;
+    }
+    for (let at = low; at < this.#rows.length; at += 1) {
+      const row = this.#rows[places(at)];
+      if (row !== undefined) yield [this.#positions[places(at)] ?? 0, row];
     }
   }
 
-  /** The index of the first row after a position, by a binary search. */
-  #findPlaceAfter(position: number): number {
-    let low = 0;
-    let high = this.#positions.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#positions[middle] ?? 0) > position) high = middle;
-      else low = middle + 1;
+  /** The place of each row in an order. */
+  #sortPlaces(order: ListOrder): (at: number) => number {
+    if (order === 'oldest_first') return (at) => at;
+    const { length } = this.#rows;
+    if (order === 'newest_first') return (at) => length - 1 - at;
+    if (this.#shuffled.length !== length) {
+      const rankOf = (place: number): number => ranks.shuffled(this.#positions[place] ?? 0);
+      const places = this.#positions.map((_, place) => place);
+      this.#shuffled = places.toSorted((one, other) => rankOf(one) - rankOf(other));
     }
-    return low;
+    return (at) => this.#shuffled[at] ?? 0;
   }
 
   /** Every row, oldest first. */
