@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ import {
 } from '../../dist/journals/index.js';
 import { startPostgres, startRedis } from '../stores/servers.ts';
 import { input as baseInput } from './data.mjs';
-import { median } from './report.mjs';
+import { median, writeSection } from './report.mjs';
 
 /*
  * The cost of createOnce compared with create: one payment after another on one connection, in a
@@ -109,12 +109,4 @@ server.disconnect();
 sqlite.close();
 rmSync(folder, { recursive: true, force: true });
 
-if (values.write) {
-  const file = new URL('../../docs/performance.md', import.meta.url);
-  const document = readFileSync(file, 'utf8');
-  const [startMarker, endMarker] = ['<!-- once:start -->', '<!-- once:end -->'];
-  const [before, rest] = document.split(startMarker);
-  const [, after] = rest?.split(endMarker) ?? [];
-  if (before === undefined || after === undefined) throw new Error('the markers are missing');
-  writeFileSync(file, `${before}${startMarker}\n\n${text}\n\n${endMarker}${after}`);
-}
+if (values.write) await writeSection('once', text);

@@ -212,3 +212,14 @@ async function formatted(root, path, text) {
   const prettier = join(root, 'node_modules/.bin/prettier');
   if (existsSync(prettier)) execFileSync(prettier, ['--write', '--log-level', 'silent', file]);
 }
+
+/** Replaces a section of docs/performance.md, between its two markers. */
+export async function writeSection(name, text) {
+  const file = new URL('../../docs/performance.md', import.meta.url);
+  const document = await readFile(file, 'utf8');
+  const [startMarker, endMarker] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
+  const [before, rest] = document.split(startMarker);
+  const [, after] = rest?.split(endMarker) ?? [];
+  if (before === undefined || after === undefined) throw new Error('the markers are missing');
+  await writeFile(file, `${before}${startMarker}\n\n${text}\n\n${endMarker}${after}`);
+}

@@ -17,7 +17,9 @@ const worker = new Worker<OnceInput, string>(
   'payouts',
   async (job, token) => {
     try {
-      return (await payments.transfers.createOnce(job.data)).id;
+      // When the payment was first requested, the same at every attempt.
+      const since = new Date(job.timestamp);
+      return (await payments.transfers.createOnce(job.data, { since })).id;
     } catch (error) {
       if (error instanceof PaymentInDoubtError && error.retryAfterMs !== undefined) {
         // This is no failure, so it uses no attempt.

@@ -102,8 +102,8 @@ export class SharedScans {
       source.waiters.push({ request, resolve, reject });
       if (source.isScanning) return;
       source.isScanning = true;
-      // One turn of the event loop, not a time: payments that ask in it share the scan.
-      setTimeout(() => void this.#scanForAll(source), 0);
+      // Payments that ask in the same turn of the event loop share the scan.
+      this.#clock.setTimeout(() => void this.#scanForAll(source), 0);
     });
   }
 
