@@ -153,7 +153,9 @@ test('README and guides are short', () => {
     readText(path)
       .split(/\s+/)
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-  const guides = pages.filter((page) => dirname(page) === 'docs' && page !== 'docs/api.md');
+  // The list of methods is generated, and the guide for contributors is not in the package.
+  const others = ['docs/api.md', 'docs/contributing.md'];
+  const guides = pages.filter((page) => dirname(page) === 'docs' && !others.includes(page));
   const words = ['README.md', ...guides].map(countWords);
   expect(words[0]).toBeLessThanOrEqual(1_500);
   expect(words.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(14_000);
