@@ -27,6 +27,7 @@ export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from '
 export type { ResponseSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions, Reconciliation } from './resources/transfers/reconcile.ts';
 export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
+export type { OpenOnceOptions, UndecidedPayment } from './resources/transfers/open-once.ts';
 export type { WaitOptions } from './resources/transfers/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';
