@@ -92,13 +92,13 @@ test('lists only what is older than olderThan by the clock of the journal', asyn
 
 test('asks for the time by a reference that the journal has', async () => {
   const { journal, list, old } = await setup();
-  const asked: string[] = [];
+  const references: string[] = [];
   const now = (reference: string) => {
-    asked.push(reference);
+    references.push(reference);
     return journal.now(reference);
   };
   await list({ journal: { ...journal, now }, olderThan: 1 });
-  expect(asked).toEqual([old.description]);
+  expect(references).toEqual([old.description]);
 });
 
 test('reads the journal again in each loop', async () => {
