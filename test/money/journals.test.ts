@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   memoryJournal,
   postgresJournal,
+  postgresJournalTable,
   redisJournal,
   sqliteJournal,
   type Journal,
@@ -182,6 +183,11 @@ describe('while another process holds the lock of SQLite', () => {
 test('sqliteJournal names what it needs when the runtime has no SQLite', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   expect(() => sqliteJournal(join(folder, 'other.db'))).toThrow(/Node\.js from 22\.13/);
+});
+
+test('the guide has the statements of postgresJournalTable', () => {
+  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+  expect(guide).toContain(`\`\`\`sql\n${postgresJournalTable}\n\`\`\``);
 });
 
 test('only Redis forgets by default', () => {
