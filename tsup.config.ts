@@ -53,7 +53,7 @@ const code: Options = {
 };
 
 /** Builds the sandbox's page now, so that its module holds only the result. */
-const withPage: Options['esbuildPlugins'] = [
+const withPage: NonNullable<Options['esbuildPlugins']> = [
   {
     name: 'page',
     setup: (build) => {
@@ -63,6 +63,17 @@ const withPage: Options['esbuildPlugins'] = [
     },
   },
 ];
+
+/** The command loads the client's own file, so that the package holds it once. */
+const clientApart: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'client apart',
+  setup: (build) => {
+    build.onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({
+      path: '../index.js',
+      external: true,
+    }));
+  },
+};
 
 /** The types of one group of entry points. Separate, so that the client's types do not load zod's. */
 const types = (entry: Record<string, string>): Options => ({
@@ -134,8 +145,14 @@ export default defineConfig([
   {
     ...code,
     format: 'esm',
-    entry: { ...schemas, ...journals, ...sandbox, 'sandbox/bin': 'src/sandbox/bin.ts' },
-    esbuildPlugins: withPage,
+    entry: {
+      ...schemas,
+      ...journals,
+      ...sandbox,
+      'journals/bin': 'src/journals/bin.ts',
+      'sandbox/bin': 'src/sandbox/bin.ts',
+    },
+    esbuildPlugins: [...withPage, clientApart],
   },
   {
     ...code,

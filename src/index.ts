@@ -31,6 +31,7 @@ export type { Reconciliation } from './resources/transfers/search-list.ts';
 export type { Batch, BatchCounts, BatchResult } from './resources/transfers/batch.ts';
 export type { BatchOptions, ExpectedTotals } from './resources/transfers/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
+export type { OpenOnceOptions, UndecidedPayment } from './resources/transfers/open-once.ts';
 export type { WaitOptions } from './resources/transfers/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';

@@ -91,7 +91,7 @@ export default defineConfig({
         'src/sandbox/page/live.ts',
       ].concat(
         // Runs in other processes or databases: test/full.
-        ['src/sandbox/bin.ts', 'src/sandbox/command/**', 'src/journals/{postgres,redis}.ts'],
+        ['src/{journals,sandbox}/{bin.ts,command/**}', 'src/journals/{postgres,redis}.ts'],
       ),
       thresholds: { lines: 95, branches: 95 },
       reporter: ['text-summary', ['text', { skipFull: true }]],

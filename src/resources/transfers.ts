@@ -29,6 +29,7 @@ import {
 } from './transfers/create-once.ts';
 import { creationCall } from './transfers/creation-call.ts';
 import type { ClientContext } from './transfers/once-context.ts';
+import { openOnce, type OpenOnceOptions, type UndecidedPayment } from './transfers/open-once.ts';
 import {
   reconcileTransfer,
   searchTransfers,
@@ -162,6 +163,24 @@ export class Transfers {
     options?: BatchOptions,
   ): Batch {
     return createAllOnce(this.#once, inputs, options);
+  }
+
+  /**
+   * Lists the payments that are not decided, oldest first. `createOnce` with the `input` of one finishes it.
+   * @throws {@link PaymentInDoubtError} when the journal fails
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   * import { memoryJournal } from 'payments-platform-sdk/journals';
+   *
+   * const payments = new PaymentsClient({ journal: memoryJournal() });
+   * for await (const { input } of payments.transfers.openOnce({ olderThan: 900_000 })) {
+   *   console.log((await payments.transfers.createOnce(input)).id);
+   * }
+   * ```
+   */
+  openOnce(options?: OpenOnceOptions): AsyncIterable<UndecidedPayment> {
+    return openOnce(this.#once, options);
   }
 
   /**

@@ -10,6 +10,10 @@ const once = { ...newTransfer, description: 'invoice 1' };
 const page = (hasMore: boolean): Response =>
   respond(200, { data: [], hasMore, nextCursor: hasMore ? 'c1' : null });
 
+async function* failingList(): AsyncGenerator<never> {
+  yield await Promise.reject(new Error('the store is down'));
+}
+
 /** Every kind of call. The stack has to show the name of the function. */
 const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>>> = {
   'a single call': async function callerOfGet(payments) {
@@ -52,6 +56,10 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
   },
   resolveOnce: async function callerOfResolveOnce(payments) {
     await payments.transfers.resolveOnce('invoice 1', id);
+  },
+  openOnce: async function callerOfOpenOnce(payments) {
+    const journal = { ...memoryJournal(), open: () => failingList() };
+    for await (const each of payments.transfers.openOnce({ journal })) void each;
   },
   request: async function callerOfRequest(payments) {
     await payments.request({ method: 'GET', path: '/x', api: 'versioned' });

@@ -36,7 +36,7 @@ describe('the examples', () => {
 describe('the client', () => {
   test('has a method for every endpoint and no other', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
-    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'resolveOnce'].map(
+    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'openOnce', 'resolveOnce'].map(
       (name) => `transfers.${name}`,
     );
     const methods = Object.entries(payments).flatMap(([noun, resource]) =>

@@ -4,13 +4,18 @@ import {
   ValidationError,
   type OnceInput,
 } from 'payments-platform-sdk';
-import type { Journal, JournalEntry, SendingEntry } from 'payments-platform-sdk/journals';
+import type {
+  FullJournal,
+  JournalEntry,
+  OpenPayment,
+  SendingEntry,
+} from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
 
 /** A store, and one journal over it for each process. */
 export interface Store {
-  open(): Journal;
+  open(): FullJournal;
 }
 
 const input = {
@@ -46,6 +51,24 @@ export const createClaim = (paid: OnceInput, fields: Partial<SendingEntry> = {})
   input: paid,
   ...fields,
 });
+
+/** The entry of a decided payment. */
+export const createPaid = (input: OnceInput, paidAt: number): JournalEntry => ({
+  state: 'paid',
+  transferId: 'txfr_000001',
+  paidAt,
+  platform: 'https://api.example.com/v0',
+  input,
+});
+
+/** The open payments with references that start so. */
+export async function collectOpen(journal: FullJournal, start: string): Promise<OpenPayment[]> {
+  const payments: OpenPayment[] = [];
+  for await (const payment of journal.open()) {
+    if (payment.reference.startsWith(start)) payments.push(payment);
+  }
+  return payments;
+}
 
 /** The contract of every journal of this package. */
 export function scenarios(name: string, store: () => Store): void {
@@ -211,6 +234,93 @@ export function scenarios(name: string, store: () => Store): void {
       const resolved = payments.transfers.resolveOnce(mine.description, id);
       await expect(resolved).rejects.toMatchObject({ reason: 'conflict' });
       expect(await journal.read(mine.description)).toEqual(claim);
+    });
+
+    test('lists a payment while it is sending or ambiguous', async () => {
+      const journal = store().open();
+      const mine = newInput();
+      const { description: reference } = mine;
+      const claim = createClaim(mine);
+      const ambiguous = { ...claim, state: 'ambiguous', candidates: ['txfr_1'] } as JournalEntry;
+      const { platform } = claim;
+      const notPaid = { state: 'not_paid', resolvedAt: 3, firstClaimedAt: 1, platform } as const;
+      const paid = createPaid(mine, 3);
+      const steps = [claim, ambiguous, { ...notPaid, input: mine }, claim, undefined, claim, paid];
+      let before: JournalEntry | undefined;
+      for (const after of steps) {
+        expect(await journal.swap(reference, before, after)).toBe(true);
+        const isListed = after?.state === 'sending' || after?.state === 'ambiguous';
+        const listed = isListed ? [{ reference, entry: after }] : [];
+        expect(await collectOpen(store().open(), reference)).toEqual(listed);
+        before = after;
+      }
+    });
+
+    test('lists nothing new when a swap is lost', async () => {
+      const mine = newInput();
+      const paid = createPaid(mine, 3);
+      await store().open().swap(mine.description, undefined, paid);
+      expect(await store().open().swap(mine.description, undefined, createClaim(mine))).toBe(false);
+      expect(await collectOpen(store().open(), mine.description)).toEqual([]);
+    });
+
+    test('lists each payment once when there are several pages', async () => {
+      const journal = store().open();
+      const start = newInput().description;
+      const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
+      const isOpen = (_: string, index: number) => index % 10 > 0;
+      const write = (reference: string, index: number) => {
+        const mine = { ...input, description: reference };
+        const entry = isOpen(reference, index) ? createClaim(mine) : createPaid(mine, 3);
+        return journal.swap(reference, undefined, entry);
+      };
+      expect(await Promise.all(references.map(write))).not.toContain(false);
+      const listed = (await collectOpen(journal, start)).map(({ reference }) => reference);
+      expect(listed.toSorted()).toEqual(references.filter(isOpen).toSorted());
+      await journal.prune({ paidBefore: new Date(1_000) });
+    });
+
+    test('ends a listing when its reader breaks', async () => {
+      const journal = store().open();
+      const mine = newInput();
+      await journal.swap(mine.description, undefined, createClaim(mine));
+      for await (const { entry } of journal.open()) {
+        expect(entry.input.amount).toBe(input.amount);
+        break;
+      }
+      expect(await collectOpen(journal, mine.description)).toHaveLength(1);
+    });
+
+    test('prunes what was paid before a time, and nothing else', async () => {
+      const journal = store().open();
+      await journal.prune({ paidBefore: new Date(1_000) });
+      const inputs = Array.from({ length: 5 }, () => newInput(' "paidAt":1,"state":"paid"'));
+      const [early, late, open, undecided] = inputs as [OnceInput, OnceInput, OnceInput, OnceInput];
+      const { platform } = createClaim(open);
+      const notPaid = { state: 'not_paid', resolvedAt: 3, firstClaimedAt: 1, platform } as const;
+      const entries: [OnceInput, JournalEntry][] = [
+        [early, createPaid(early, 499.5)],
+        [late, createPaid(late, 500)],
+        [open, createClaim(open, { claimedAt: 1 })],
+        [undecided, { ...notPaid, input: undecided }],
+      ];
+      for (const [{ description }, entry] of entries) {
+        await journal.swap(description, undefined, entry);
+      }
+      expect(await journal.prune({ paidBefore: new Date(500) })).toBe(1);
+      expect(await journal.prune({ paidBefore: new Date(500) })).toBe(0);
+      const kept = entries.map(([{ description }]) => journal.read(description));
+      const [, ...others] = entries.map(([, entry]) => entry);
+      expect(await Promise.all(kept)).toEqual([undefined, ...others]);
+    });
+
+    test('rejects a prune before a time that is invalid', async () => {
+      const mine = newInput();
+      const journal = store().open();
+      await journal.swap(mine.description, undefined, createPaid(mine, 3));
+      const pruned = journal.prune({ paidBefore: new Date('yesterday') });
+      await expect(pruned).rejects.toThrow('paidBefore is not a valid date');
+      expect(await journal.read(mine.description)).toBeDefined();
     });
   });
 }

@@ -9,9 +9,16 @@ import {
   type InDoubtReason,
 } from '../../errors/errors.ts';
 import { redactError, type Redact } from '../../errors/redact.ts';
-import type { AmbiguousEntry, Journal, JournalEntry, PaidEntry } from '../../journals/journal.ts';
+import type {
+  AmbiguousEntry,
+  Journal,
+  JournalEntry,
+  OpenPayment,
+  PaidEntry,
+} from '../../journals/journal.ts';
 import { isTransferId } from '../../schemas/transfer.ts';
-import type { OnceContext } from './once-context.ts';
+import type { JournalContext } from './once-context.ts';
+import { isReference } from './reference.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;
@@ -20,14 +27,14 @@ export const inProgressRetryMs = 1_000;
 export class GuardedJournal {
   readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #context: OnceContext;
+  readonly #context: JournalContext;
   readonly #journal: Journal;
   readonly #startedAt: number;
   #deadline: Deadline;
   /** The journal's time minus the time that this process has measured. */
   #offset: number | undefined;
 
-  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+  constructor(call: CallIdentity, reference: string, context: JournalContext) {
     const { journal, clock, signal } = context;
     if (journal === undefined) {
       throw cannotSend(
@@ -80,8 +87,28 @@ export class GuardedJournal {
     return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
-  async now(): Promise<number> {
-    const run = (journal: Journal) => journal.now(this.#reference);
+  /** The payments that are not decided, oldest first. */
+  async readOpen(): Promise<OpenPayment[]> {
+    const open = this.#journal.open?.bind(this.#journal);
+    if (open === undefined) {
+      throw cannotSend(
+        this.#call,
+        'needs a journal with open(), which lists what is not decided; this one has none',
+        'Those of payments-platform-sdk/journals have it.',
+      );
+    }
+    const payments: JournalRow[] = [];
+    const collect = async (): Promise<void> => {
+      for await (const payment of open()) payments.push(payment);
+    };
+    await this.#callJournal('open', collect, () => payments.every(isRow));
+    return payments
+      .filter(isUndecided)
+      .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt);
+  }
+
+  async now(reference = this.#reference): Promise<number> {
+    const run = (journal: Journal) => journal.now(reference);
     const now = await this.#callJournal('now', run, Number.isFinite);
     this.#offset = now - this.#context.clock.elapsed();
     return now;
@@ -173,7 +200,8 @@ export class GuardedJournal {
       expiresAt !== undefined &&
         `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
     ];
-    const message = [`${redact(description)}.`, `Reference: ${reference}.`, ...hints];
+    const referenceLine = reference && `Reference: ${reference}.`;
+    const message = [`${redact(description)}.`, referenceLine, ...hints];
     const fields = {
       ...this.#call,
       ...this.commonFields,
@@ -225,3 +253,14 @@ function isEntry(entry: unknown): boolean {
       return state === 'not_paid';
   }
 }
+
+/** A journal of another author may list more than what is open. */
+type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry };
+
+function isRow(row: unknown): boolean {
+  const { reference, entry } = Object(row) as Partial<JournalRow>;
+  return isReference(reference) && entry !== undefined && isEntry(entry);
+}
+
+const isUndecided = (row: JournalRow): row is OpenPayment =>
+  row.entry.state === 'sending' || row.entry.state === 'ambiguous';

@@ -7,8 +7,8 @@ import type { AccountId } from '../../schemas/account.ts';
 import type { OnceInput, Transfer, TransferId } from '../../schemas/transfer.ts';
 import type { Reconciliation, ReconciliationsOf, Search } from './search-list.ts';
 
-/** What a payment made once works with: the client's, or with the options of one call applied to it. */
-export interface OnceContext {
+/** What a journal works with. */
+export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'check' | 'call' | 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
   /** The platform that the journal's entries belong to. */
@@ -17,11 +17,15 @@ export interface OnceContext {
   /** How long a request may still take effect after its deadline, in milliseconds. */
   readonly gracePeriod: number;
   readonly totalTimeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a payment made once works with: the client's, or with the options of one call applied to it. */
+export interface OnceContext extends JournalContext {
   /** How long a search may take, in milliseconds. */
   readonly searchTimeout: number;
   /** When the payment was first requested, as its caller states; undefined if that is not known. */
   readonly since?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Searches the list of the source account for one payment. */
   search(search: PaymentSearch): Promise<Reconciliation>;
   get(id: TransferId): Promise<Transfer>;
@@ -40,7 +44,7 @@ export interface PaymentSearch {
 }
 
 /** What the client has for all payments made once. */
-export interface ClientContext extends Omit<OnceContext, 'search' | 'get' | 'searchTimeout'> {
+export interface ClientContext extends JournalContext {
   readonly hooks: Hooks;
   /** Searches the list of one account for its payments, all in one scan. */
   searchAll<S extends readonly Search[]>(

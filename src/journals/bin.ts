@@ -1,0 +1,159 @@
+#!/usr/bin/env node
+import { createInterface } from 'node:readline/promises';
+import { version } from '../version.ts';
+import { readCommand, usage, UsageError, type Command } from './command/flags.ts';
+import { describeEntry, formatEntry, formatTable } from './command/report.ts';
+import { openStore, redactAddress } from './command/store.ts';
+import type { FullJournal, JournalEntry } from './journal.ts';
+
+type StoreCommand = Extract<Command, { store: unknown }>;
+
+/** The client; the build leaves it in its own file. */
+const loadClient = () => import('../index.ts');
+
+async function list(
+  journal: FullJournal,
+  { olderThan, json }: Extract<Command, { name: 'list' }>,
+): Promise<number> {
+  const { PaymentsClient } = await loadClient();
+  // A list sends nothing to the platform.
+  const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
+  const payments = new PaymentsClient({ ...noPlatform, journal });
+  const open = [];
+  for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
+  const [oldest] = open;
+  if (json) print(`${JSON.stringify(open, null, 2)}\n`);
+  else if (oldest === undefined) print('No payment is open.\n');
+  else print(formatTable(open, await journal.now(oldest.reference)));
+  return open.length > 0 ? 3 : 0;
+}
+
+async function show(
+  journal: FullJournal,
+  { reference, json }: Extract<Command, { name: 'show' }>,
+): Promise<number> {
+  const entry = await readEntry(journal, reference);
+  if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
+  else print(formatEntry(reference, entry, await journal.now(reference)));
+  return 0;
+}
+
+async function resolve(
+  journal: FullJournal,
+  { reference, verdict, by, force, yes }: Extract<Command, { name: 'resolve' }>,
+): Promise<number> {
+  if (!yes && !process.stdin.isTTY) {
+    throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
+  }
+  const { ConfigurationError, PaymentsClient, transferId } = await loadClient();
+  let payments: InstanceType<typeof PaymentsClient>;
+  try {
+    payments = new PaymentsClient({ journal });
+  } catch (cause) {
+    if (!(cause instanceof ConfigurationError)) throw cause;
+    throw new UsageError(cause.message, { cause });
+  }
+  const entry = await readEntry(journal, reference);
+  const decision =
+    verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
+  if (!yes) {
+    print(formatEntry(reference, entry, await journal.now(reference)));
+    if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
+      throw new Error('Nothing was recorded.');
+    }
+  }
+  const id = verdict === 'not_paid' ? verdict : transferId(verdict);
+  await payments.transfers.resolveOnce(reference, id, { by, force });
+  print(`${reference} is recorded as ${decision}.\n`);
+  return 0;
+}
+
+async function prune(
+  journal: FullJournal,
+  { paidBefore, json }: Extract<Command, { name: 'prune' }>,
+): Promise<number> {
+  const pruned = await journal.prune({ paidBefore });
+  if (json) print(`${JSON.stringify({ pruned })}\n`);
+  else print(`${pruned} paid ${pruned === 1 ? 'entry was' : 'entries were'} removed.\n`);
+  return 0;
+}
+
+function runOnStore(journal: FullJournal, command: StoreCommand): Promise<number> {
+  switch (command.name) {
+    case 'list':
+      return list(journal, command);
+    case 'show':
+      return show(journal, command);
+    case 'resolve':
+      return resolve(journal, command);
+    case 'prune':
+      return prune(journal, command);
+  }
+}
+
+async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
+  const entry = await journal.read(reference);
+  if (entry !== undefined) return entry;
+  throw new Error(
+    `The journal has no entry for "${reference}". Check its spelling and the journal.`,
+  );
+}
+
+/** Whether the operator agrees; the end of the input is a no. */
+async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const ended = new Promise<string>((end) => terminal.once('close', () => end('')));
+  try {
+    return /^y(es)?$/i.test((await Promise.race([terminal.question(question), ended])).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args);
+  if (command.name === 'help') print(usage);
+  else if (command.name === 'version') print(`${version}\n`);
+  else {
+    try {
+      const store = await openStore(command.store);
+      try {
+        return await runOnStore(store.journal, command);
+      } finally {
+        await store.close();
+      }
+    } catch (cause) {
+      throw withoutPasswords(cause, command.store.address);
+    }
+  }
+  return 0;
+}
+
+/** The message of a failure with that of its cause, as an error of the same status. */
+function withoutPasswords(failure: unknown, address: string): Error {
+  const { cause } = failure as Error;
+  const causeLine = cause instanceof Error ? `\nThe cause: ${messageOf(cause)}` : '';
+  const text = redactAddress(`${messageOf(failure)}${causeLine}`, address);
+  return failure instanceof UsageError ? new UsageError(text) : new Error(text);
+}
+
+/** A failure to connect to several addresses has no message, but the failures of each. */
+function messageOf(failure: unknown): string {
+  if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
+  return failure instanceof Error ? failure.message : String(failure);
+}
+
+// The reader of the lines may end first: `| head`.
+process.stdout.on('error', () => {});
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (cause) {
+  const isUsage = cause instanceof UsageError;
+  const hint = isUsage ? 'payments-journal --help lists the commands and options.\n' : '';
+  process.stderr.write(`${(cause as Error).message}\n${hint}`);
+  process.exitCode = isUsage ? 2 : 1;
+}

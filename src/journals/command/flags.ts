@@ -1,0 +1,199 @@
+import { parseArgs } from 'node:util';
+
+export const usage = `Usage: payments-journal <command> <store> [options]
+
+Shows and decides the payments in a journal of createOnce: docs/paying-once.md.
+
+Commands:
+  list                        list the payments that are not decided
+  show <reference>            print one entry
+  resolve <reference> <id>    record that this transfer is the payment; searches first
+  resolve <reference> not_paid  record that it was not made, so that the next createOnce sends it
+  prune --paid-before <date>  remove what was paid before; createOnce would pay it again
+
+The store, one of them:
+  --sqlite <file>
+  --postgres <url>            needs pg in your project
+  --redis <url>               needs ioredis in your project
+
+Options:
+  --older-than <time>         of list: claimed longer ago than 90s, 15m, 2h or 3d
+  --json                      of list, show and prune: for programs
+  --by <name>                 of resolve: who decides; kept in the entry
+  --force                     of resolve: not_paid although the claim has not expired or the list has it
+  --yes                       of resolve: do not ask
+  --version                   print the version and exit
+  --help                      print this text and exit
+
+resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY.
+Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
+`;
+
+/** A mistake in the arguments, or in what is installed. */
+export class UsageError extends Error {}
+
+const storeNames = ['sqlite', 'postgres', 'redis'] as const;
+
+/** Which store, and its file or URL. */
+export interface StoreAddress {
+  readonly name: (typeof storeNames)[number];
+  readonly address: string;
+}
+
+export type Command =
+  | { readonly name: 'help' }
+  | { readonly name: 'version' }
+  | {
+      readonly name: 'list';
+      readonly store: StoreAddress;
+      readonly olderThan: number | undefined;
+      readonly json: boolean;
+    }
+  | {
+      readonly name: 'show';
+      readonly store: StoreAddress;
+      readonly reference: string;
+      readonly json: boolean;
+    }
+  | {
+      readonly name: 'resolve';
+      readonly store: StoreAddress;
+      readonly reference: string;
+      readonly verdict: string;
+      readonly by: string | undefined;
+      readonly force: boolean;
+      readonly yes: boolean;
+    }
+  | {
+      readonly name: 'prune';
+      readonly store: StoreAddress;
+      readonly paidBefore: Date;
+      readonly json: boolean;
+    };
+
+const options = {
+  sqlite: { type: 'string' },
+  postgres: { type: 'string' },
+  redis: { type: 'string' },
+  'older-than': { type: 'string' },
+  'paid-before': { type: 'string' },
+  json: { type: 'boolean', default: false },
+  by: { type: 'string' },
+  force: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Names of the arguments of each command, and the options that it has besides the store. */
+const commands: Readonly<
+  Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
+> = {
+  list: { arguments: [], options: ['older-than', 'json'] },
+  show: { arguments: ['reference'], options: ['json'] },
+  resolve: { arguments: ['reference', 'id or not_paid'], options: ['by', 'force', 'yes'] },
+  prune: { arguments: [], options: ['paid-before', 'json'] },
+};
+
+/** @throws UsageError */
+export function readCommand(args: string[]): Command {
+  const { values, positionals } = parse(args);
+  if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
+  const [name = '', ...rest] = positionals;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    const arrival = name === '' ? 'none' : `"${name}"`;
+    throw new UsageError(
+      `The command is one of ${Object.keys(commands).join(', ')}, and not ${arrival}.`,
+    );
+  }
+  if (rest.length !== command.arguments.length) {
+    const expected = command.arguments.map((each) => ` <${each}>`).join('');
+    throw new UsageError(
+      `${name} takes ${command.arguments.length} arguments (${name}${expected}), and not ${rest.length}.`,
+    );
+  }
+  const allowed = new Set<string>([...storeNames, ...command.options]);
+  const other = Object.entries(values).find(
+    ([flag, value]) => value !== false && !allowed.has(flag),
+  );
+  if (other !== undefined) throw new UsageError(`${name} has no option --${other[0]}.`);
+  const store = readStoreAddress(values);
+  const [reference = '', verdict = ''] = rest;
+  const { json, by, force, yes } = values;
+  switch (name) {
+    case 'list':
+      return { name, store, json, olderThan: parseAge(values['older-than']) };
+    case 'show':
+      return { name, store, json, reference };
+    case 'resolve':
+      if (verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {
+        throw new UsageError(
+          `resolve takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
+        );
+      }
+      return { name, store, reference, verdict, by, force, yes };
+    default:
+      return { name: 'prune', store, json, paidBefore: parseDate(values['paid-before']) };
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
+}
+
+function readStoreAddress(values: Readonly<Record<string, unknown>>): StoreAddress {
+  const stores = storeNames.flatMap((name) => {
+    const address = values[name];
+    return typeof address === 'string' ? [{ name, address }] : [];
+  });
+  const [store] = stores;
+  if (store === undefined || stores.length > 1) {
+    throw new UsageError(
+      `Exactly one of --sqlite, --postgres and --redis is needed, and not ${stores.length}.`,
+    );
+  }
+  if (store.address === '') {
+    throw new UsageError(`--${store.name} is empty. Check the variable that holds it.`);
+  }
+  return store;
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+function parseAge(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (unitMs[unit] ?? 0);
+  if (ms > 0) return ms;
+  throw new UsageError(
+    `--older-than takes a number above 0 and a unit, such as 90s, 15m, 2h or 3d, and not "${text}".`,
+  );
+}
+
+const datePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function parseDate(text: string | undefined): Date {
+  if (text === undefined) throw new UsageError('prune needs --paid-before <date>.');
+  const date = new Date(datePattern.test(text) ? text : NaN);
+  if (Number.isNaN(date.getTime())) {
+    throw new UsageError(
+      `--paid-before takes a date, such as 2026-01-31 or 2026-01-31T12:00:00Z, and not "${text}".`,
+    );
+  }
+  // A wrong year would remove what was paid a moment ago, and its next call would pay again.
+  if (date.getTime() > Date.now()) {
+    throw new UsageError(`--paid-before ${text} is in the future.`);
+  }
+  return date;
+}

@@ -1,0 +1,97 @@
+import { invalidArguments } from '../../calls/arguments.ts';
+import { checkOptions, milliseconds, type OptionChecks } from '../../calls/option-checks.ts';
+import { callOptionChecks, type RequestOptions } from '../../calls/request-options.ts';
+import { runFromCallSite } from '../../errors/call-site.ts';
+import type { CallIdentity, Issue } from '../../errors/errors.ts';
+import type { Journal, OpenEntry } from '../../journals/journal.ts';
+import type { OnceInput, TransferId } from '../../schemas/transfer.ts';
+import { journalCheck } from './create-once.ts';
+import { formatTime, GuardedJournal } from './guarded-journal.ts';
+import type { ClientContext } from './once-context.ts';
+
+/** Options of `transfers.openOnce`. */
+export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
+  /** Lists only what was claimed longer ago, in milliseconds by the journal's clock. Default: everything. */
+  olderThan?: number | undefined;
+  /** The journal to list; it needs `open`. Default: the client's. */
+  journal?: Journal | undefined;
+}
+
+/** A payment that `createOnce` has not decided yet. */
+export interface UndecidedPayment {
+  /** The `description` of its input. */
+  readonly reference: string;
+  /** `sending`: in progress, or left by a process that died. `ambiguous`: an operator decides. */
+  readonly state: OpenEntry['state'];
+  /** Time of its claim, in ISO 8601 by the journal's clock. */
+  readonly claimedAt: string;
+  /** After this time, the request of its claim can no longer take effect. */
+  readonly expiresAt: string;
+  /** Name of the machine that claimed it. */
+  readonly host: string;
+  /** What `createOnce` takes to finish it. */
+  readonly input: OnceInput;
+  /** If it is `ambiguous`: ids of the transfers that may be the payment. */
+  readonly candidates?: readonly TransferId[];
+}
+
+const openCall: CallIdentity = {
+  operation: 'transfers.openOnce',
+  method: 'GET',
+  path: '/transfers',
+};
+
+const openOptionChecks = (): OptionChecks<OpenOnceOptions> => {
+  const { signal, totalTimeout } = callOptionChecks();
+  return { olderThan: milliseconds, journal: journalCheck(), signal, totalTimeout };
+};
+
+/** Lists the payments that are not decided; each loop reads the journal. */
+export const openOnce = (
+  context: ClientContext,
+  options: OpenOnceOptions | undefined,
+): AsyncIterable<UndecidedPayment> => ({
+  async *[Symbol.asyncIterator]() {
+    yield* await runFromCallSite(() => listUndecided(context, options));
+  },
+});
+
+async function listUndecided(
+  context: ClientContext,
+  options: OpenOnceOptions | undefined,
+): Promise<UndecidedPayment[]> {
+  const issues: Issue[] = [];
+  const { olderThan, journal, signal, totalTimeout } = checkOptions(
+    openOptionChecks,
+    options,
+    issues,
+  );
+  if (issues.length > 0) throw invalidArguments(openCall, issues, context.pipeline.redact);
+  const guarded = new GuardedJournal(openCall, '', {
+    ...context,
+    journal: journal ?? context.journal,
+    totalTimeout: totalTimeout ?? context.totalTimeout,
+    signal,
+  });
+  try {
+    const payments = await guarded.readOpen();
+    const [oldest] = payments;
+    let latest = Infinity;
+    if (olderThan !== undefined && oldest !== undefined) {
+      latest = (await guarded.now(oldest.reference)) - olderThan;
+    }
+    return payments
+      .filter(({ entry }) => entry.claimedAt < latest)
+      .map(({ reference, entry }) => ({
+        reference,
+        state: entry.state,
+        claimedAt: formatTime(entry.claimedAt),
+        expiresAt: formatTime(entry.expiresAt),
+        host: entry.host,
+        input: entry.input,
+        ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
+      }));
+  } finally {
+    guarded.close();
+  }
+}

@@ -1,0 +1,512 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Cluster, Redis } from 'ioredis';
+import { Pool } from 'pg';
+import { PaymentsClient, version, type OnceInput } from 'payments-platform-sdk';
+import {
+  postgresJournal,
+  postgresJournalTable,
+  redisJournal,
+  sqliteJournal,
+  type FullJournal,
+  type JournalEntry,
+} from 'payments-platform-sdk/journals';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createClaim, createPaid, createPlatform, newInput } from '../stores/scenarios.ts';
+import {
+  missing,
+  startPostgres,
+  startRedis,
+  startRedisCluster,
+  type Server,
+} from '../stores/servers.ts';
+import { installTarball } from '../support/tarball.ts';
+
+// The command, as a child process against real stores.
+
+const bin = fileURLToPath(new URL('../../src/journals/bin.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'payments-journal-bin-'));
+/** Databases start slowly on a busy machine. */
+const startTimeoutMs = 60_000;
+const minute = 60_000;
+const day = 1_440 * minute;
+
+interface Result {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd = folder) {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output.out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output.err += chunk));
+  const ended = once(child, 'close').then(([status]): Result => ({
+    status: status as number | null,
+    ...output,
+  }));
+  return { child, output, ended };
+}
+
+/** Runs the command without a terminal. */
+function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+  const { child, ended } = start(process.execPath, [bin, ...args], env);
+  child.stdin.end();
+  return ended;
+}
+
+/** Runs the command on a pseudo-terminal, and types an answer to its question. */
+async function runOnTerminal(answer: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const command = [process.execPath, bin, ...args].map((each) => `'${each}'`).join(' ');
+  const { child, output, ended } = start('script', ['-qefc', command, '/dev/null'], env);
+  await expect.poll(() => output.out).toContain('[y/N]');
+  child.stdin.write(answer);
+  return ended;
+}
+
+interface Store {
+  readonly flags: readonly string[];
+  readonly journal: FullJournal;
+}
+
+const closers: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function openSqlite(): Store {
+  const path = join(folder, `${crypto.randomUUID()}.db`);
+  const journal = sqliteJournal(path);
+  closers.push(() => {
+    journal.close();
+  });
+  return { flags: ['--sqlite', path], journal };
+}
+
+/** A claim that was made some minutes ago, or in the future. */
+const claimAt = async (journal: FullJournal, minutes: number, fields: object = {}) => {
+  const input: OnceInput = newInput();
+  const now = await journal.now(input.description);
+  const claimedAt = now - minutes * minute;
+  const entry = createClaim(input, { claimedAt, expiresAt: claimedAt + 7 * minute, ...fields });
+  await journal.swap(input.description, undefined, entry);
+  return { input, reference: input.description, entry };
+};
+
+test('PostgreSQL and Redis are installed', () => {
+  expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
+});
+
+const password = 'hunter2';
+
+describe.skipIf(missing.length > 0)('on a real store', () => {
+  const stores = new Map<string, () => Store>([['SQLite', openSqlite]]);
+  beforeAll(async () => {
+    const postgres = await startPostgres();
+    closers.push(() => postgres.close());
+    const redisServer = await startRedis('--requirepass', password);
+    closers.push(() => redisServer.close());
+    const nodes = await startRedisCluster();
+    closers.push(() => Promise.all(nodes.map((node) => node.close())));
+
+    const pool = new Pool({ host: '127.0.0.1', port: postgres.port, user: 'postgres' });
+    pool.on('error', () => {});
+    closers.push(() => pool.end());
+    await pool.query(postgresJournalTable);
+    const postgresUrl = `postgres://postgres:${password}@127.0.0.1:${postgres.port}/postgres`;
+    stores.set('PostgreSQL', () => ({
+      flags: ['--postgres', postgresUrl],
+      journal: postgresJournal((text, values) => pool.query(text, values)),
+    }));
+
+    const redis = new Redis({ port: redisServer.port, password });
+    closers.push(() => {
+      redis.disconnect();
+    });
+    stores.set('Redis', () => ({
+      flags: ['--redis', `redis://:${password}@127.0.0.1:${redisServer.port}`],
+      journal: redisJournal((name, ...args) => redis.call(name, ...args)),
+    }));
+
+    const cluster = new Cluster(nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+    closers.push(() => {
+      cluster.disconnect();
+    });
+    stores.set('a Redis Cluster', () => ({
+      flags: ['--redis', `redis://127.0.0.1:${(nodes[1] as Server).port}`],
+      journal: redisJournal((name, ...args) => cluster.call(name, ...args)),
+    }));
+  }, startTimeoutMs);
+
+  describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('%s', (name) => {
+    const open = () => (stores.get(name) as () => Store)();
+
+    test('list shows what is open, with status 3, until nothing is', async () => {
+      const { flags, journal } = open();
+      expect(await run(['list', ...flags])).toEqual({
+        status: 0,
+        out: 'No payment is open.\n',
+        err: '',
+      });
+      const paid = newInput();
+      await journal.swap(paid.description, undefined, createPaid(paid, 3));
+      const young = await claimAt(journal, 1);
+      const ambiguous = { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] };
+      const old = await claimAt(journal, 135, { host: 'worker-2\u001b[31m', ...ambiguous });
+      const { status, out, err } = await run(['list', ...flags]);
+      expect({ status, err }).toEqual({ status: 3, err: '' });
+      expect(out).toBe(
+        [
+          'REFERENCE      STATE      AGE    EXPIRES   HOST           AMOUNT  FROM        TO          CANDIDATES',
+          `${old.reference}  ambiguous  2 h    expired   worker-2?[31m  12.50   acc_000001  acc_000002  txfr_1 txfr_2`,
+          `${young.reference}  sending    1 min  in 5 min  worker-1       12.50   acc_000001  acc_000002`,
+          '',
+          '2 payments are not decided.',
+          '',
+        ].join('\n'),
+      );
+
+      const json = await run(['list', '--json', ...flags]);
+      expect(json).toMatchObject({ status: 3, err: '' });
+      const client = new PaymentsClient({ ...createPlatform().clientOptions, journal });
+      const listed: unknown[] = [];
+      for await (const each of client.transfers.openOnce()) listed.push(each);
+      expect(JSON.parse(json.out)).toEqual(listed);
+
+      const aged = await run(['list', '--json', '--older-than', '2h', ...flags]);
+      expect(aged.status).toBe(3);
+      expect(JSON.parse(aged.out)).toMatchObject([{ reference: old.reference }]);
+      const none = await run(['list', '--json', '--older-than', '1d', ...flags]);
+      expect(none).toEqual({ status: 0, out: '[]\n', err: '' });
+      for (const { reference, entry } of [young, old]) {
+        await journal.swap(reference, entry, undefined);
+      }
+    });
+
+    test('show prints an entry, and has status 1 without one', async () => {
+      const { flags, journal } = open();
+      const { reference, entry } = await claimAt(journal, 12 * 1_440);
+      const shown = await run(['show', reference, ...flags]);
+      expect(shown).toMatchObject({ status: 0, err: '' });
+      expect(shown.out).toMatch(new RegExp(`^reference +${reference}\nstate +sending\n`));
+      expect(shown.out).toMatch(/^claimedAt +\d{4}-\d\d-\d\dT\S+Z \(12 days ago\)$/m);
+      expect(shown.out).toMatch(/^input\.amount +12\.50$/m);
+      const json = await run(['show', reference, '--json', ...flags]);
+      const { claimedAt, input } = entry as JournalEntry & { claimedAt: number };
+      expect(JSON.parse(json.out)).toMatchObject({
+        reference,
+        claimedAt: new Date(claimedAt).toISOString(),
+        firstClaimedAt: '1970-01-01T00:00:00.001Z',
+        input,
+      });
+      expect(await run(['show', 'no such', ...flags])).toEqual({
+        status: 1,
+        out: '',
+        err: 'The journal has no entry for "no such". Check its spelling and the journal.\n',
+      });
+      await journal.swap(reference, entry, undefined);
+    });
+
+    test('prune removes what was paid before a date', async () => {
+      const { flags, journal } = open();
+      await journal.prune({ paidBefore: new Date() });
+      const inputs = [newInput(), newInput(), newInput()];
+      const times = ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00Z', '2026-02-01T01:00:00Z'];
+      for (const [index, input] of inputs.entries()) {
+        const paid = createPaid(input, Date.parse(times[index] ?? ''));
+        await journal.swap(input.description, undefined, paid);
+      }
+      expect(await run(['prune', '--paid-before', '2026-02-01', ...flags])).toEqual({
+        status: 0,
+        out: '1 paid entry was removed.\n',
+        err: '',
+      });
+      const at = '2026-02-01T01:00:00+00:30';
+      const json = await run(['prune', '--paid-before', at, '--json', ...flags]);
+      expect(JSON.parse(json.out)).toEqual({ pruned: 1 });
+      const left = await Promise.all(inputs.map(({ description }) => journal.read(description)));
+      expect(left.map((entry) => entry?.state)).toEqual([undefined, undefined, 'paid']);
+    });
+
+    test('resolve records a decision', async () => {
+      const { flags, journal } = open();
+      const { env, sandbox, payments, baseUrl } = await startPlatform();
+      const { reference, input } = await claimAt(journal, 10, { platform: baseUrl });
+      const { id } = await payments.transfers.create(input);
+      const args = ['resolve', reference, id, '--by', 'ada', '--yes', ...flags];
+      expect(await run(args, env)).toEqual({
+        status: 0,
+        out: `${reference} is recorded as paid by ${id}.\n`,
+        err: '',
+      });
+      expect(await journal.read(reference)).toMatchObject({
+        state: 'paid',
+        transferId: id,
+        resolvedBy: 'ada',
+      });
+      expect(await payments.transfers.createOnce(input, { journal })).toMatchObject({ id });
+      expect(sandbox.transfers.list()).toHaveLength(1);
+    });
+  });
+
+  test('list finds the index that was lost', async () => {
+    const { flags, journal } = (stores.get('Redis') as () => Store)();
+    const { reference, entry } = await claimAt(journal, 10);
+    const redis = new Redis(flags[1] ?? '');
+    await redis.del('payments:journal-open');
+    redis.disconnect();
+    const { out } = await run(['list', '--json', ...flags]);
+    expect(JSON.parse(out)).toMatchObject([{ reference }]);
+    await journal.swap(reference, entry, undefined);
+  });
+
+  test.each([
+    ['PostgreSQL', 'without the table', 'payments_journal'],
+    ['Redis', 'with a wrong password', 'WRONGPASS'],
+  ])('list has status 1 on %s %s, and shows no password', async (name, _, report) => {
+    const { flags } = (stores.get(name) as () => Store)();
+    const [flag = '', url = ''] = flags;
+    const other = url.replace(/postgres$/, 'template1').replace(`:${password}@127`, ':secret@127');
+    const { status, out, err } = await run(['list', flag, other]);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toContain(report);
+    expect(err).not.toMatch(/secret|hunter2/);
+  });
+});
+
+/** A platform over HTTP, and the variables of its client. */
+async function startPlatform() {
+  const sandbox = createPlatform();
+  const server = await listen(sandbox, { port: 0 });
+  onTestFinished(() => server.close());
+  const { baseUrl, clientOptions } = server;
+  const env = { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: clientOptions.apiKey };
+  return { sandbox, env, payments: new PaymentsClient(clientOptions), baseUrl };
+}
+
+describe('resolve', () => {
+  const setup = async (minutes = 10) => {
+    const platform = await startPlatform();
+    const store = openSqlite();
+    const { baseUrl } = platform;
+    const claim = await claimAt(store.journal, minutes, { platform: baseUrl });
+    const resolve = (verdict: string, ...flags: string[]) =>
+      run(['resolve', claim.reference, verdict, ...store.flags, ...flags], platform.env);
+    const resolveOnTerminal = (answer: string) =>
+      runOnTerminal(answer, ['resolve', claim.reference, 'not_paid', ...store.flags], platform.env);
+    return { ...platform, ...store, ...claim, resolve, resolveOnTerminal };
+  };
+
+  test.each(['y\n', 'yes\n', ' Y \n'])('records after %j on a terminal', async (answer) => {
+    const { journal, reference, resolveOnTerminal } = await setup();
+    const { status, out } = await resolveOnTerminal(answer);
+    expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
+    expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
+    expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
+    expect(status).toBe(0);
+    expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
+  });
+
+  test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
+    'records nothing after %j on a terminal',
+    async (answer) => {
+      const { journal, reference, entry, resolveOnTerminal, sandbox } = await setup();
+      const { status, out } = await resolveOnTerminal(answer);
+      expect(out).toContain('Nothing was recorded.');
+      expect(status).toBe(1);
+      expect(await journal.read(reference)).toEqual(entry);
+      expect(sandbox.log).toEqual([]);
+    },
+  );
+
+  test('asks nobody with --yes, and searches first', async () => {
+    const { journal, reference, resolve, sandbox } = await setup();
+    expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
+    expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
+    const operations = sandbox.log.map(({ operation }) => operation);
+    expect(operations).toEqual(['transfers.list', 'transfers.list']);
+  });
+
+  test('needs --yes without a terminal', async () => {
+    const { journal, reference, entry, resolve } = await setup();
+    const { status, out, err } = await resolve('not_paid');
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(/^resolve asks on a terminal; without one, it needs --yes\.\n/);
+    expect(await journal.read(reference)).toEqual(entry);
+  });
+
+  test('rejects while the claim has not expired, without --force', async () => {
+    const { journal, reference, entry, resolve } = await setup(1);
+    const { status, err } = await resolve('not_paid', '--yes');
+    expect(status).toBe(1);
+    expect(err).toMatch(/^Whether the payment was made is not known yet/);
+    expect(await journal.read(reference)).toEqual(entry);
+    expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
+  });
+
+  test('rejects not_paid when the list shows the payment, without --force', async () => {
+    const { input, payments, resolve } = await setup();
+    const { id } = await payments.transfers.create(input);
+    const { status, err } = await resolve('not_paid', '--yes');
+    expect(status).toBe(1);
+    expect(err).toContain(`The list shows the payment (${id})`);
+    expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
+  });
+
+  test('rejects a transfer that is another payment', async () => {
+    const { input, payments, resolve } = await setup();
+    const other = { ...input, description: 'another one', amount: '1' };
+    const { id } = await payments.transfers.create(other);
+    const { status, err } = await resolve(id, '--yes', '--force');
+    expect(status).toBe(1);
+    expect(err).toContain(`${id} is another payment`);
+  });
+
+  test('rejects a reference without an entry, also with --force', async () => {
+    const { flags, env } = await setup();
+    const { status, err } = await run(
+      ['resolve', 'no such', 'not_paid', '--force', '--yes', ...flags],
+      env,
+    );
+    expect(status).toBe(1);
+    expect(err).toMatch(/^The journal has no entry for "no such"/);
+  });
+
+  test('names the variable that is missing, with status 2', async () => {
+    const { flags, reference } = await setup();
+    const { status, err } = await run(['resolve', reference, 'not_paid', '--yes', ...flags], {
+      PAYMENTS_BASE_URL: 'https://api.example.com/v0',
+    });
+    expect(status).toBe(2);
+    expect(err).toContain('PAYMENTS_API_KEY');
+  });
+
+  test('has status 1 when the platform cannot be reached, and shows no credential', async () => {
+    const { flags, reference } = await setup();
+    const { status, err } = await run(['resolve', reference, 'txfr_1', '--yes', ...flags], {
+      PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
+      PAYMENTS_API_KEY: 'sk_hunter2',
+    });
+    expect(status).toBe(1);
+    expect(err).not.toContain('hunter2');
+  });
+});
+
+const date = '2026-02-30';
+test.each<[string, string[], RegExp]>([
+  ['no command', [], /^The command is one of list, show, resolve, prune, and not none\./],
+  ['an unknown command', ['ls'], /and not "ls"\./],
+  ['a name of Object', ['toString'], /and not "toString"\./],
+  ['no store', ['list'], /^Exactly one of --sqlite, --postgres and --redis .* not 0\./],
+  ['two stores', ['list', '--sqlite', 'a', '--redis', 'redis://b'], /, and not 2\./],
+  ['an empty file', ['list', '--sqlite='], /^--sqlite is empty\. Check the variable/],
+  ['an unknown option', ['list', '--sqllite', 'a'], /^Unknown option '--sqllite'/],
+  ['an option without its value', ['list', '--sqlite'], /^Option '--sqlite.*' argument missing/],
+  ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
+  ['too many arguments', ['list', 'x'], /^list takes 0 arguments \(list\), and not 1\./],
+  ['too few', ['resolve', 'x'], /^resolve takes 2 arguments \(resolve <reference> <id or/],
+  ['an odd verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
+  ['an age without a unit', ['list', '--older-than', '15'], /^--older-than takes .*"15"\./],
+  ['an age of zero', ['list', '--older-than', '0m'], /^--older-than takes a number above 0/],
+  ['no date', ['prune'], /^prune needs --paid-before <date>\./],
+  ['a date in words', ['prune', '--paid-before', 'May 1'], /^--paid-before takes a date/],
+  ['a date that is none', ['prune', '--paid-before', date.replace('30', '32')], /takes a date/],
+  ['a date to come', ['prune', '--paid-before', '2999-01-01'], /is in the future\./],
+])('%s has status 2', async (_, args, message) => {
+  const needsStore = args.length > 0 && !message.source.includes('Exactly');
+  const store = needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
+  const { status, out, err } = await run([...args, ...store]);
+  expect({ status, out }).toEqual({ status: 2, out: '' });
+  expect(err).toMatch(message);
+  expect(err).toContain('payments-journal --help lists the commands and options.\n');
+});
+
+test.each([
+  ['--postgres', 'postgres:5432'],
+  ['--postgres', `mysql://u:${password}@h`],
+  ['--redis', `http://u:${password}@h`],
+])('%s %s has status 2, and shows no password', async (flag, url) => {
+  const { status, err } = await run(['list', flag, url]);
+  expect(status).toBe(2);
+  expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
+  expect(err).not.toContain(password);
+});
+
+test.each([
+  ['--postgres', `postgres://u:${password}@127.0.0.1:9/db`],
+  ['--postgres', `postgres://localhost:9/db?user=u&password=${password}`],
+  ['--redis', `redis://u:${password}@127.0.0.1:9`],
+])('%s %s has status 1 when the store is down, and shows no password', async (flag, url) => {
+  const { status, out, err } = await run(['list', flag, url]);
+  expect({ status, out }).toEqual({ status: 1, out: '' });
+  expect(err).toContain('ECONNREFUSED');
+  expect(err).not.toContain(password);
+});
+
+test('a SQLite file that is not there has status 1, and is not created', async () => {
+  const first = await run(['list', '--sqlite', 'none.db']);
+  expect(first).toEqual({ status: 1, out: '', err: `There is no file at ${folder}/none.db.\n` });
+  expect(await run(['list', '--sqlite', 'none.db'])).toEqual(first);
+});
+
+test('a SQLite file without a journal has status 1', async () => {
+  writeFileSync(join(folder, 'empty.db'), '');
+  const { status, err } = await run(['list', '--sqlite', 'empty.db']);
+  expect(status).toBe(1);
+  expect(err).toContain('no such table');
+});
+
+test('--help and --version print what they say', async () => {
+  const { status, out } = await run(['--help']);
+  expect(status).toBe(0);
+  expect(out).toMatch(/^Usage: payments-journal <command> <store>/);
+  expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
+});
+
+test('a reader that ends early does not break it', async () => {
+  const { flags, journal } = openSqlite();
+  await claimAt(journal, 1);
+  const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});
+  child.stdout.destroy();
+  expect((await ended).status).toBe(3);
+});
+
+describe('the package, in a project without drivers', () => {
+  const project = join(folder, 'project');
+  beforeAll(() => installTarball(project), startTimeoutMs);
+  const runInstalled = (...args: string[]) => {
+    const installed = join(project, 'node_modules/payments-platform-sdk/dist/journals/bin.js');
+    return start(process.execPath, [installed, ...args], {}, project).ended;
+  };
+
+  test('lists a SQLite file', async () => {
+    const { flags, journal } = openSqlite();
+    const { reference } = await claimAt(journal, 2 * (day / minute));
+    const { status, out, err } = await runInstalled('list', ...flags);
+    expect({ status, err }).toEqual({ status: 3, err: '' });
+    expect(out).toContain(`\n${reference}  sending  2 days  expired`);
+  });
+
+  test.each([
+    ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
+    ['--redis', `redis://:${password}@h`, 'ioredis'],
+  ])('names the package that %s needs, with status 2', async (flag, url, name) => {
+    const { status, out, err } = await runInstalled('list', flag, url);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(
+      new RegExp(
+        `^${flag} needs the package ${name}, which is not installed here\\. .*npm install ${name}\\.\n`,
+      ),
+    );
+  });
+});

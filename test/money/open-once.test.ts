@@ -1,0 +1,216 @@
+import {
+  AbortError,
+  ConfigurationError,
+  PaymentInDoubtError,
+  PaymentsClient,
+  ValidationError,
+  type OnceInput,
+  type OpenOnceOptions,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal, type OpenPayment } from 'payments-platform-sdk/journals';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { createClaim, createPaid, createPlatform, newInput } from '../stores/scenarios.ts';
+
+const minute = 60_000;
+
+async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}
+
+/** A client with a journal that has one paid and three open payments, the oldest of them last. */
+async function setup() {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15, 12));
+  const sandbox = createPlatform();
+  const journal = memoryJournal({ now: () => clock.now() });
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
+  const claim = async (minutes: number, fields = {}) => {
+    const input = newInput();
+    const claimedAt = clock.now() - minutes * minute;
+    const entry = createClaim(input, { claimedAt, expiresAt: claimedAt + 7 * minute, ...fields });
+    await journal.swap(input.description, undefined, entry);
+    return input;
+  };
+  const paid = newInput();
+  await journal.swap(paid.description, undefined, createPaid(paid, clock.now()));
+  const young = await claim(1);
+  const candidates = { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] };
+  const ambiguous = await claim(15, candidates);
+  const old = await claim(90);
+  const list = (options?: OpenOnceOptions) => collect(payments.transfers.openOnce(options));
+  return { clock, sandbox, journal, payments, list, young, ambiguous, old };
+}
+
+const referencesOf = (payments: readonly { reference: string }[]) =>
+  payments.map(({ reference }) => reference);
+
+test('lists what is open, oldest first, in plain JSON', async () => {
+  const { list, young, ambiguous, old, sandbox } = await setup();
+  const listed = await list();
+  const common = { host: 'worker-1' };
+  expect(listed).toEqual([
+    {
+      ...common,
+      reference: old.description,
+      state: 'sending',
+      claimedAt: '2026-01-15T10:30:00.000Z',
+      expiresAt: '2026-01-15T10:37:00.000Z',
+      input: old,
+    },
+    {
+      ...common,
+      reference: ambiguous.description,
+      state: 'ambiguous',
+      claimedAt: '2026-01-15T11:45:00.000Z',
+      expiresAt: '2026-01-15T11:52:00.000Z',
+      input: ambiguous,
+      candidates: ['txfr_1', 'txfr_2'],
+    },
+    {
+      ...common,
+      reference: young.description,
+      state: 'sending',
+      claimedAt: '2026-01-15T11:59:00.000Z',
+      expiresAt: '2026-01-15T12:06:00.000Z',
+      input: young,
+    },
+  ]);
+  expect(JSON.parse(JSON.stringify(listed))).toEqual(listed);
+  expect(sandbox.log).toEqual([]);
+});
+
+test('lists only what is older than olderThan by the clock of the journal', async () => {
+  const { list, old, ambiguous, clock } = await setup();
+  expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual([old.description]);
+  await clock.advance(1);
+  const references = [old.description, ambiguous.description];
+  expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
+});
+
+test('asks for the time by a reference that the journal has', async () => {
+  const { journal, list, old } = await setup();
+  const references: string[] = [];
+  const now = (reference: string) => {
+    references.push(reference);
+    return journal.now(reference);
+  };
+  await list({ journal: { ...journal, now }, olderThan: 1 });
+  expect(references).toEqual([old.description]);
+});
+
+test('reads the journal again in each loop', async () => {
+  const { payments, journal, old } = await setup();
+  const open = payments.transfers.openOnce();
+  expect(await collect(open)).toHaveLength(3);
+  await journal.swap(old.description, await journal.read(old.description), undefined);
+  expect(await collect(open)).toHaveLength(2);
+});
+
+test('createOnce finishes each payment by its input', async () => {
+  const { sandbox, list, payments } = await setup();
+  for (const { input, state } of await list()) {
+    if (state === 'ambiguous') continue;
+    await payments.transfers.createOnce(input).catch(() => {});
+  }
+  // The claim of the other one has not expired.
+  expect(sandbox.transfers.list()).toHaveLength(1);
+  expect((await list()).map(({ state }) => state)).toEqual(['ambiguous', 'sending']);
+});
+
+test('rejects when the journal cannot list, which works everywhere else', async () => {
+  const { sandbox, journal, payments } = await setup();
+  const { read, swap, now } = journal;
+  const small: Journal = { read, swap, now };
+  const input = newInput();
+  expect(await payments.transfers.createOnce(input, { journal: small })).toHaveProperty('id');
+  expect(sandbox.transfers.list()).toHaveLength(1);
+  await payments.transfers.resolveOnce(input.description, 'txfr_000001', { journal: small });
+  const listed = collect(payments.transfers.openOnce({ journal: small }));
+  const error = await failureOf(listed, ConfigurationError);
+  expect(error.message).toBe(
+    'transfers.openOnce needs a journal with open(), which lists what is not decided; this one has none.\nThose of payments-platform-sdk/journals have it.\nNothing was sent.',
+  );
+});
+
+test('rejects when there is no journal', async () => {
+  const { transfers } = new PaymentsClient(createPlatform().clientOptions);
+  const error = await failureOf(collect(transfers.openOnce()), ConfigurationError);
+  expect(error.message).toMatch(/^transfers\.openOnce needs a journal; this client has none/);
+});
+
+test.each([
+  [{ olderThan: 0 }, 'options.olderThan'],
+  [{ olderThan: '15m' }, 'options.olderThan'],
+  [{ journal: {} }, 'options.journal'],
+  [{ query: {} }, 'options.query'],
+])('rejects before it reads when its options are %o', async (options, path) => {
+  const { list } = await setup();
+  const error = await failureOf(list(options as OpenOnceOptions), ValidationError);
+  expect(error.issues.map((issue) => issue.path)).toEqual([path]);
+});
+
+const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
+  'throws at once': () => {
+    throw new Error('cannot reach redis://ops:hunter2@store:6379');
+  },
+  'throws later': async function* () {
+    yield await Promise.reject(new Error('cannot reach redis://ops:hunter2@store:6379'));
+  },
+  'returns nothing': () => undefined as never,
+  'yields no entry': async function* () {
+    yield await Promise.resolve({ reference: 'invoice 1' });
+  },
+  'yields a claim without a time': async function* () {
+    const input = newInput();
+    yield await Promise.resolve({
+      reference: input.description,
+      entry: createClaim(input, { claimedAt: undefined as never }),
+    });
+  },
+  'yields no reference': async function* () {
+    yield await Promise.resolve({ entry: createClaim(newInput()) });
+  },
+};
+
+test.each(Object.entries(lists))('rejects when the open of a journal %s', async (_, open) => {
+  const { journal, list } = await setup();
+  const listed = list({ journal: { ...journal, open: open as FullOpen } });
+  const error = await failureOf(listed, PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.openOnce' });
+  expect(error.message).toMatch(/^The journal's open /);
+  expect(error.message).not.toContain('Reference');
+  expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
+});
+type FullOpen = () => AsyncIterable<OpenPayment>;
+
+test('leaves out what a journal lists although it is decided', async () => {
+  const { journal, list } = await setup();
+  const input: OnceInput = newInput();
+  const open = async function* () {
+    yield { reference: input.description, entry: createPaid(input, 1) };
+    yield* journal.open();
+  };
+  expect(await list({ journal: { ...journal, open: open as FullOpen } })).toHaveLength(3);
+});
+
+test('rejects when the journal is slower than totalTimeout', async () => {
+  const { journal, list } = await setup();
+  const open = async function* () {
+    yield await new Promise<never>(() => {});
+  };
+  const error = await failureOf(
+    list({ journal: { ...journal, open }, totalTimeout: 20 }),
+    PaymentInDoubtError,
+  );
+  expect(error.message).toMatch(/^The journal's open did not return in time/);
+});
+
+test('rejects when its signal is aborted', async () => {
+  const { list } = await setup();
+  const reason = new Error('stop');
+  const error = await failureOf(list({ signal: AbortSignal.abort(reason) }), AbortError);
+  expect(error.cause).toBe(reason);
+});
