@@ -20,3 +20,4 @@ export {
 } from './postgres.ts';
 export { redisJournal, type RedisCommand } from './redis.ts';
 export { sqliteJournal } from './sqlite.ts';
+export { testJournal } from './test-journal.ts';

@@ -1,0 +1,380 @@
+import { memoryJournal, testJournal, type Journal } from 'payments-platform-sdk/journals';
+import { describe, expect, test, vi } from 'vitest';
+import { createClaim, newInput } from '../stores/scenarios.ts';
+
+// testJournal passes for the journals of this package: test/stores/scenarios.ts.
+
+type Read = Journal['read'];
+type Swap = Journal['swap'];
+type Entry = Parameters<Swap>[1];
+
+/** A journal with another `read`, `swap` or `now`; every handle is made by one call. */
+type WrongJournal = (right: Journal) => Partial<Journal>;
+
+const mapReference = ({ read, swap }: Journal, map: (reference: string) => string) => ({
+  read: ((reference) => read(map(reference))) satisfies Read,
+  swap: ((reference, before, after) => swap(map(reference), before, after)) satisfies Swap,
+});
+
+/** Changes the stored JSON of each entry, as a column of the wrong type does. */
+const mapText = ({ swap }: Journal, map: (text: string) => string): Partial<Journal> => ({
+  swap: (reference, before, after) =>
+    swap(
+      reference,
+      before && JSON.parse(map(JSON.stringify(before))),
+      after && JSON.parse(map(JSON.stringify(after))),
+    ),
+});
+
+/** Writes without a comparison. */
+async function write({ read, swap }: Journal, reference: string, after: Entry): Promise<true> {
+  while (!(await swap(reference, await read(reference), after)));
+  return true;
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+const removed = createClaim(newInput());
+const stored = new Map<string, Entry>();
+let clocks = 0;
+
+const wrongJournals: readonly (readonly [title: string, make: WrongJournal, report: RegExp])[] = [
+  [
+    'a swap compares only the reference',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        const current = await right.read(reference);
+        if ((current === undefined) !== (before === undefined)) return false;
+        return right.swap(reference, current, after);
+      },
+    }),
+    /writes only if the entry still is `before`[^]*removes the entry only if/,
+  ],
+  [
+    'a swap compares only the claim id',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        const current = await right.read(reference);
+        const idOf = (entry: object = {}) => Reflect.get(entry, 'claimId') as unknown;
+        return idOf(current) === idOf(before) && right.swap(reference, current, after);
+      },
+    }),
+    /writes only if the entry still is `before`/,
+  ],
+  [
+    'a swap is two steps',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        if (!isSame(await right.read(reference), before)) return false;
+        return write(right, reference, after);
+      },
+    }),
+    /of 20 calls of swap at once[^]*Happened: \d+ of 20 calls/,
+  ],
+  [
+    'only an insert is atomic',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        if (before === undefined) return right.swap(reference, before, after);
+        return isSame(await right.read(reference), before) && write(right, reference, after);
+      },
+    }),
+    /of 20 calls of swap at once/,
+  ],
+  [
+    'each process has a clock of its own',
+    ({ now }) => {
+      const offset = (clocks += 3_600_000);
+      return { now: async (reference) => (await now(reference)) + (offset % 10_800_000) };
+    },
+    /by one clock for all handles[^]*after another handle's/,
+  ],
+  [
+    'now returns seconds',
+    ({ now }) => ({ now: async (r) => (await now(r)) / 1_000 }),
+    /to seconds/,
+  ],
+  ['now returns a string', () => ({ now: async () => String(Date.now()) as never }), /a string/],
+  [
+    'now has whole seconds',
+    () => ({ now: async () => Math.floor(Date.now() / 1e6) * 1e6 }),
+    /now advances/,
+  ],
+  [
+    'now is the start of a transaction',
+    () => {
+      const startedAt = Date.now();
+      return { now: async () => startedAt };
+    },
+    /now advances between two calls[^]*now advanced by 0 in 50 ms/,
+  ],
+  [
+    'a handle reads from its cache',
+    ({ read }) => {
+      const cache = new Map<string, ReturnType<Read>>();
+      return {
+        read: (reference) => {
+          const entry = cache.get(reference) ?? read(reference);
+          cache.set(reference, entry);
+          return entry;
+        },
+      };
+    },
+    /every handle reads what a swap by any handle wrote/,
+  ],
+  [
+    'a handle reads from a replica',
+    (right) => {
+      const replica = new Map<string, ReturnType<Read>>();
+      return {
+        read: (reference) => {
+          const late = replica.get(reference) ?? right.read(reference);
+          replica.set(reference, right.read(reference));
+          return late;
+        },
+      };
+    },
+    /every handle reads what a swap by any handle wrote/,
+  ],
+  ['every handle has a store of its own', () => memoryJournal(), /every handle reads/],
+  [
+    'text is cut at 1 kB',
+    ({ read }) => ({
+      read: async (reference) => {
+        const text = JSON.stringify(await read(reference));
+        return text && JSON.parse(text.slice(0, 1_024));
+      },
+    }),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses its unicode',
+    (right) => mapText(right, (text) => text.replaceAll(/[^\x20-\x7f]/g, '?')),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses its emoji',
+    (right) => mapText(right, (text) => text.replaceAll(/\p{Extended_Pictographic}/gu, '?')),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses the spaces at its end',
+    (right) => mapText(right, (text) => text.replaceAll(/ +"/g, '"')),
+    /an entry keeps its text/,
+  ],
+  [
+    'numbers lose digits',
+    (right) => mapText(right, (text) => text.replaceAll(/\.\d+(?=[,}])/g, '')),
+    /the entry of read\('…0'\)\.claimedAt is 1764000000123 instead of 1764000000123\.456/,
+  ],
+  [
+    'large numbers lose digits',
+    (right) => mapText(right, (text) => text.replaceAll(/(\d{15})\d\b/g, '$10')),
+    /keeps every digit/,
+  ],
+  [
+    'an ambiguous entry loses its candidates',
+    (right) => mapText(right, (text) => text.replace(/,"candidates":\[.*\]/, '')),
+    /every state is kept[^]*candidates is undefined instead of/,
+  ],
+  [
+    'references are compared without case',
+    (right) => mapReference(right, (reference) => reference.toLowerCase()),
+    /differ in one character[^]*swap\('…INV-1', undefined, one \(sending\)\) resolved to false/,
+  ],
+  [
+    'references are cut at 128 characters',
+    (right) => mapReference(right, (reference) => reference.slice(0, 128)),
+    /differ in one character/,
+  ],
+  [
+    'references lose double spaces',
+    (right) => mapReference(right, (reference) => reference.trim().replaceAll(/ +/g, ' ')),
+    /differ in one character/,
+  ],
+  [
+    'references are names of files',
+    (right) => mapReference(right, (reference) => reference.replaceAll(/[^\w. %*-]/g, '_')),
+    /differ in one character/,
+  ],
+  [
+    'a reference cannot contain a quote',
+    ({ read }) => ({
+      read: async (reference) => {
+        if (reference.includes("'")) throw new Error('syntax error at or near "\'"');
+        return read(reference);
+      },
+    }),
+    /every printable ASCII character[^]*rejected: syntax error/,
+  ],
+  ...[undefined, 1, 'OK', { changes: 1 }].map(
+    (result) =>
+      [
+        `swap returns ${JSON.stringify(result)}`,
+        ({ swap }: Journal) => ({
+          swap: async (...args: Parameters<Swap>) => (await swap(...args)) && (result as never),
+        }),
+        /instead of true or false[^]*Resolve to true/,
+      ] as const,
+  ),
+  [
+    'swap returns 0 when it changes nothing',
+    ({ swap }) => ({ swap: async (...args) => (await swap(...args)) || (0 as never) }),
+    /resolved to 0 instead of true or false/,
+  ],
+  [
+    'swap always returns true',
+    ({ swap }) => ({ swap: async (...a) => (await swap(...a)) || true }),
+    /Happened: 20 of 20/,
+  ],
+  [
+    'swap(undefined → entry) overwrites',
+    (right) => ({
+      swap: async (reference, before, after) =>
+        before === undefined && after !== undefined
+          ? write(right, reference, after)
+          : right.swap(reference, before, after),
+    }),
+    /writes only if there is no entry/,
+  ],
+  [
+    'swap(entry → entry) inserts',
+    (right) => ({
+      swap: async (reference, before, after) =>
+        right.swap(reference, (await right.read(reference)) && before, after),
+    }),
+    /writes only if the entry still is `before`[^]*resolved to true while no entry was there/,
+  ],
+  [
+    'swap(entry → undefined) removes nothing',
+    ({ read, swap }) => ({
+      swap: async (reference, before, after) =>
+        after === undefined
+          ? isSame(await read(reference), before)
+          : swap(reference, before, after),
+    }),
+    /an entry of every state is kept and removed/,
+  ],
+  [
+    'a removed reference cannot be used again',
+    ({ read, swap }) => ({
+      read: async (reference) => {
+        const entry = await read(reference);
+        return isSame(entry, removed) ? undefined : entry;
+      },
+      swap: (reference, before, after) => swap(reference, before, after ?? (before && removed)),
+    }),
+    /an entry of every state is kept and removed/,
+  ],
+  [
+    'read returns a string',
+    ({ read }) => ({ read: async (r) => JSON.stringify(await read(r)) as never }),
+    /JSON\.parse/,
+  ],
+  [
+    'read returns null',
+    ({ read }) => ({ read: async (r) => (await read(r)) ?? (null as never) }),
+    /null instead of undefined/,
+  ],
+  [
+    'read returns the object that swap got',
+    () => {
+      const entries = stored;
+      return {
+        read: async (reference) => entries.get(reference),
+        swap: async (reference, before, after) => {
+          if (!isSame(entries.get(reference), before)) return false;
+          if (after === undefined) entries.delete(reference);
+          else entries.set(reference, after);
+          return true;
+        },
+      };
+    },
+    /the caller may change an entry/,
+  ],
+];
+
+/** The report of testJournal, or an empty string if it passes. */
+const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<string> =>
+  testJournal(makeJournal).then(
+    () => '',
+    (error: unknown) => (error as Error).message,
+  );
+
+describe('testJournal fails when', () => {
+  test.concurrent.each(wrongJournals)('%s', async (_, makeWrong, report) => {
+    const right = memoryJournal();
+    expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
+  });
+});
+
+test('testJournal passes when a journal has only read, swap and now', async () => {
+  const { read, swap, now } = memoryJournal();
+  await testJournal(async () => ({ read, swap, now }));
+});
+
+test('testJournal reports what was expected, what happened and what to do for each failure', async () => {
+  const right = memoryJournal();
+  const swap: Swap = async (reference, before, after) =>
+    right.swap(reference, (await right.read(reference)) && before, after);
+  expect(await readReport(() => ({ ...right, swap }))).toMatchInlineSnapshot(`
+    "Cases of testJournal that failed: 2. With this journal a payment could be made twice.
+    1. Expected: swap(reference, before, after) writes only if the entry still is \`before\`.
+       Happened: swap('…3', one (sending), other (sending)) resolved to true while no entry was there.
+       To do: Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.
+    2. Expected: swap(reference, before, undefined) removes the entry only if it still is \`before\`.
+       Happened: swap('…4', one (sending), undefined) resolved to true while no entry was there.
+       To do: Delete in one statement: DELETE … WHERE reference = ? AND entry = ?."
+  `);
+});
+
+test('testJournal reports only the first case when it fails', async () => {
+  const right = memoryJournal();
+  const read = () => Promise.reject(new Error('connect to db://ops:hunter2@db failed'));
+  expect(await readReport(() => ({ ...right, read }))).toMatchInlineSnapshot(`
+    "Cases of testJournal that failed: 1. With this journal a payment could be made twice.
+    1. Expected: every handle reads what a swap by any handle wrote.
+       Happened: read('…0') rejected: connect to db://[redacted]@db failed.
+       To do: Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry."
+  `);
+});
+
+test('testJournal rejects with the error of makeJournal when a handle cannot be opened', async () => {
+  const error = new Error('the store is down');
+  await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
+});
+
+test.each([true, false])(
+  'testJournal removes its own entries when it passes: %o',
+  async (passes) => {
+    const right = memoryJournal();
+    const input = newInput();
+    const claim = createClaim(input);
+    await right.swap(input.description, undefined, claim);
+    const references = new Set<string>();
+    const swap = vi.fn<Swap>((reference, ...entries) => {
+      references.add(reference);
+      return right.swap(reference, ...entries);
+    });
+    const now = passes ? right.now : async () => 1;
+    expect((await readReport(() => ({ ...right, swap, now }))) === '').toBe(passes);
+    expect(references.size).toBeGreaterThan(15);
+    expect(references).not.toContain(input.description);
+    for (const reference of references) expect(await right.read(reference)).toBeUndefined();
+    expect(await right.read(input.description)).toEqual(claim);
+  },
+);
+
+test('testJournal uses other references when it runs again on the same store', async () => {
+  const right = memoryJournal();
+  const runs = [new Set<string>(), new Set<string>()] as const;
+  for (const references of runs) {
+    const read: Read = (reference) => {
+      references.add(reference);
+      return right.read(reference);
+    };
+    await testJournal(() => ({ ...right, read }));
+  }
+  expect([...runs[0]].filter((reference) => runs[1].has(reference))).toEqual([]);
+  expect(runs[0].size).toBeGreaterThan(15);
+});
