@@ -5,10 +5,14 @@
  */
 export type {
   AmbiguousEntry,
+  FullJournal,
   Journal,
   JournalEntry,
   NotPaidEntry,
+  OpenEntry,
+  OpenPayment,
   PaidEntry,
+  PruneOptions,
   SendingEntry,
 } from './journal.ts';
 export { memoryJournal } from './memory.ts';

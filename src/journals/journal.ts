@@ -63,6 +63,23 @@ export interface NotPaidEntry extends CommonEntry {
 /** Entry of one payment in a journal: plain JSON. */
 export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 
+/** Entry of a payment that is not decided. */
+export type OpenEntry = SendingEntry | AmbiguousEntry;
+
+/** An open payment: its reference and its entry. */
+export interface OpenPayment {
+  /** The reference of the payment. */
+  readonly reference: string;
+  /** Its entry when it was read. */
+  readonly entry: OpenEntry;
+}
+
+/** Options of `Journal.prune`. */
+export interface PruneOptions {
+  /** Only payments that were recorded as paid before this time are removed. */
+  paidBefore: Date;
+}
+
 /**
  * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
  * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
@@ -99,8 +116,23 @@ export interface Journal {
   ): Promise<boolean>;
   /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
   now(reference: string): Promise<number>;
+  /** Every payment that is `sending` or `ambiguous`, in any order; `transfers.openOnce` needs it. */
+  open?(): AsyncIterable<OpenPayment>;
+  /**
+   * Removes `paid` entries; resolves to their number. A later `createOnce` with a removed reference
+   * pays again.
+   */
+  prune?(options: PruneOptions): Promise<number>;
   /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
   readonly forgets?: boolean;
+}
+
+/** A journal of this package: it also lists what is open, and prunes. */
+export interface FullJournal extends Journal {
+  /** Every payment that is `sending` or `ambiguous`, read in pages. */
+  open(): AsyncIterable<OpenPayment>;
+  /** Removes `paid` entries in steps; resolves to their number. */
+  prune(options: PruneOptions): Promise<number>;
 }
 
 /** The string that a store keeps. An entry that was read serializes to the string that was stored. */
@@ -109,3 +141,17 @@ export const serializeEntry = (entry: JournalEntry | undefined): string =>
 
 /** The entry of a stored string; its fields are checked where they are used. */
 export const parseEntry = (stored: string): JournalEntry => JSON.parse(stored) as JournalEntry;
+
+/** Whether a payment is not decided. */
+export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
+  entry?.state === 'sending' || entry?.state === 'ambiguous';
+
+/** The time of `paidBefore` in milliseconds. */
+export function readPaidBefore({ paidBefore }: PruneOptions): number {
+  const time = new Date(paidBefore).getTime();
+  if (Number.isFinite(time)) return time;
+  throw new Error('prune: paidBefore is not a valid date; expected a Date.');
+}
+
+/** How many entries one step of `open` or `prune` reads. */
+export const pageSize = 1_000;

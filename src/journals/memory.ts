@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry } from './journal.ts';
+import { isOpen, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
 
 /**
  * A journal in the memory of this process, for tests. It ends with the process, so a real payment
@@ -14,7 +14,7 @@ import type { Journal, JournalEntry } from './journal.ts';
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): Journal {
+export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): FullJournal {
   const entries = new Map<string, JournalEntry>();
   return {
     read: (reference) => Promise.resolve(cloneEntry(entries.get(reference))),
@@ -25,6 +25,24 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       return Promise.resolve(true);
     },
     now: () => Promise.resolve(now()),
+    open: async function* () {
+      // A payment that is removed and claimed again meanwhile would come twice.
+      const references = [...entries.keys()];
+      for (const reference of references) {
+        const entry = entries.get(reference);
+        if (isOpen(entry)) yield { reference, entry: cloneEntry(entry) };
+      }
+    },
+    prune: async (options) => {
+      const paidBefore = readPaidBefore(options);
+      let count = 0;
+      for (const [reference, entry] of entries) {
+        if (entry.state !== 'paid' || entry.paidAt >= paidBefore) continue;
+        entries.delete(reference);
+        count += 1;
+      }
+      return count;
+    },
   };
 }
 

@@ -1,11 +1,27 @@
-import { parseEntry, serializeEntry, type Journal } from './journal.ts';
+import {
+  pageSize,
+  parseEntry,
+  readPaidBefore,
+  serializeEntry,
+  type FullJournal,
+  type OpenEntry,
+} from './journal.ts';
 
-/** The table that {@link postgresJournal} needs. */
+/** By the text, because a function for JSON rejects some strings, and the index would then reject a claim. */
+const isOpenSql = `entry ~ '"state" *: *"(sending|ambiguous)"'`;
+const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
+
+/**
+ * The table that {@link postgresJournal} needs, and the index of what is open: two statements. Both do
+ * nothing if they exist.
+ */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text PRIMARY KEY,
   entry text NOT NULL,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
-)`;
+);
+CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
+  WHERE ${isOpenSql}`;
 
 /** Rows by the names of their columns. */
 export type PostgresRows = readonly Readonly<Record<string, unknown>>[];
@@ -45,7 +61,7 @@ export function postgresJournal(
     /** Whether a fail-over may lose an entry. `createOnce` then searches before every first claim. Default: false. */
     forgets?: boolean | undefined;
   } = {},
-): Journal {
+): FullJournal {
   const queryRows = async (sql: string, ...values: string[]): Promise<PostgresRows> => {
     const result = await query(sql, values);
     return 'rows' in result ? result.rows : result;
@@ -84,6 +100,35 @@ export function postgresJournal(
       const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
       const [row] = await queryRows(sql);
       return Number(row?.['now']);
+    },
+    open: async function* () {
+      const sql = `SELECT reference, entry FROM payments_journal WHERE ${isOpenSql} AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+      let last: string | undefined = '';
+      while (last !== undefined) {
+        const rows: PostgresRows = await queryRows(sql, last);
+        for (const { reference, entry } of rows) {
+          yield { reference: String(reference), entry: parseEntry(String(entry)) as OpenEntry };
+        }
+        last = rows.length < pageSize ? undefined : String(rows.at(-1)?.['reference']);
+      }
+    },
+    prune: async (options) => {
+      const paidBefore = String(readPaidBefore(options));
+      const sql = `WITH page AS (
+  SELECT reference FROM payments_journal WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}
+), pruned AS (
+  DELETE FROM payments_journal USING page
+  WHERE payments_journal.reference = page.reference AND ${paidAtSql} < $2::numeric
+  RETURNING 1
+) SELECT (SELECT max(reference) FROM page) AS last, (SELECT count(*) FROM pruned) AS count`;
+      let count = 0;
+      let last: unknown = '';
+      while (typeof last === 'string') {
+        const [row] = await queryRows(sql, last, paidBefore);
+        count += Number(row?.['count']);
+        last = row?.['last'];
+      }
+      return count;
     },
   };
 }

@@ -1,12 +1,62 @@
-import { parseEntry, serializeEntry, type Journal } from './journal.ts';
+import {
+  isOpen,
+  pageSize,
+  parseEntry,
+  readPaidBefore,
+  serializeEntry,
+  type FullJournal,
+  type JournalEntry,
+  type OpenPayment,
+} from './journal.ts';
 
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 export type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
 
+const keyPrefix = 'payments:journal:';
+/** A sorted set of the references that are open. The member '' says that it is complete. */
+const indexKey = 'payments:journal-open';
+
+/*
+ * A claim never depends on the index: in a cluster, it may live on another node, and `pcall` continues
+ * after the error. A client may prefix keys, so the name comes from the key that the server gets.
+ */
 const swapScript = `local entry = redis.call('GET', KEYS[1]) or ''
 if entry ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
+local reference, after, isOpen, keepFor = ARGV[3], ARGV[2], ARGV[4], ARGV[5]
+local index = string.sub(KEYS[1], 1, -#reference - 2) .. '-open'
+if isOpen == '1' then
+  if redis.call('DBSIZE') == 0 then redis.pcall('ZADD', index, 0, '') end
+  redis.pcall('ZADD', index, 0, reference)
+end
+if after == '' then redis.call('DEL', KEYS[1])
+elseif keepFor == '' then redis.call('SET', KEYS[1], after)
+else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
+if isOpen == '' then redis.pcall('ZREM', index, reference) end
 return 1`;
+
+/** Reads one page of all entries on the node of the key; `use` handles each of them. */
+const createScanScript = (
+  use: string,
+): string => `local base = string.gsub(KEYS[1], '%-open%d*$', '')
+local pattern = string.gsub(base, '[][*?\\\\^]', '\\\\%0') .. ':*'
+local page = redis.call('SCAN', ARGV[1], 'MATCH', pattern, 'COUNT', ARGV[2])
+local references = {}
+for _, key in ipairs(page[2]) do
+  local entry = redis.call('GET', key)
+  local reference = string.sub(key, #base + 2)
+  ${use}
+end
+return {page[1], references}`;
+
+const openScript =
+  createScanScript(`local state = entry and string.match(entry, '"state" *: *"(%l+)"')
+  if state == 'sending' or state == 'ambiguous' then references[#references + 1] = reference end`);
+
+const pruneScript =
+  createScanScript(`local paidAt = entry and string.match(entry, '"paidAt" *: *([0-9.]+)')
+  if paidAt and tonumber(paidAt) < tonumber(ARGV[3]) and redis.call('DEL', key) == 1 then
+    references[#references + 1] = reference
+  end`);
 
 // A cluster sends TIME to any of its nodes, and their clocks differ: the key selects one.
 const timeScript = "return redis.call('TIME')";
@@ -30,24 +80,64 @@ export function redisJournal(
   command: RedisCommand,
   {
     forgets = true,
+    keepPaidFor,
   }: {
     /**
      * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. `createOnce` then
      * searches before every first claim. Default: true.
      */
     forgets?: boolean | undefined;
+    /**
+     * How long a paid entry is kept, in milliseconds. A later `createOnce` with its reference pays again.
+     * Default: permanently.
+     */
+    keepPaidFor?: number | undefined;
   } = {},
-): Journal {
-  const keyOf = (reference: string): string => `payments:journal:${reference}`;
+): FullJournal {
+  // Redis would reject it only when a payment has been made.
+  if (keepPaidFor !== undefined && !(Number.isSafeInteger(keepPaidFor) && keepPaidFor > 0)) {
+    throw new Error(
+      `redisJournal: keepPaidFor is ${keepPaidFor}; expected whole milliseconds above 0, such as 400 * 86_400_000.`,
+    );
+  }
+  const keyOf = (reference: string): string => `${keyPrefix}${reference}`;
+  const read = async (reference: string): Promise<JournalEntry | undefined> => {
+    const stored = await command('GET', keyOf(reference));
+    if (stored === null || stored === undefined) return undefined;
+    if (typeof stored !== 'string')
+      throw new Error('Redis returned an entry that is not a string.');
+    return parseEntry(stored);
+  };
+  async function* readOpen(references: readonly string[]): AsyncGenerator<OpenPayment, void> {
+    const entries = await Promise.all(references.map(read));
+    for (const [index, reference] of references.entries()) {
+      const entry = entries[index];
+      if (isOpen(entry)) yield { reference, entry };
+    }
+  }
+  /** Scans all entries of each node; yields the references that the script has selected. */
+  async function* scan(script: string, ...args: string[]): AsyncGenerator<string[], void> {
+    for (const nodeKey of await findNodeKeys(command)) {
+      let cursor = '0';
+      do {
+        const reply = await command(
+          'EVAL',
+          script,
+          '1',
+          nodeKey,
+          cursor,
+          String(pageSize),
+          ...args,
+        );
+        const [nextCursor, references] = reply as [unknown, string[]];
+        yield references;
+        cursor = String(nextCursor);
+      } while (cursor !== '0');
+    }
+  }
   return {
     forgets,
-    read: async (reference) => {
-      const stored = await command('GET', keyOf(reference));
-      if (stored === null || stored === undefined) return undefined;
-      if (typeof stored !== 'string')
-        throw new Error('Redis returned an entry that is not a string.');
-      return parseEntry(stored);
-    },
+    read,
     swap: async (reference, before, after) => {
       const reply = await command(
         'EVAL',
@@ -56,6 +146,9 @@ export function redisJournal(
         keyOf(reference),
         serializeEntry(before),
         serializeEntry(after),
+        reference,
+        isOpen(after) ? '1' : '',
+        after?.state === 'paid' && keepPaidFor !== undefined ? String(keepPaidFor) : '',
       );
       if (reply !== 0 && reply !== 1) throw new Error('Redis returned a reply other than 0 or 1.');
       return reply === 1;
@@ -65,5 +158,55 @@ export function redisJournal(
       const [seconds, microseconds] = reply as [unknown, unknown];
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },
+    open: async function* () {
+      if (await isCluster(command)) {
+        // A scan may return a key twice.
+        const seen = new Set<string>();
+        for await (const references of scan(openScript)) {
+          yield* readOpen(references.filter((each) => !seen.has(each) && seen.add(each)));
+        }
+        return;
+      }
+      if (((await command('ZSCORE', indexKey, '')) ?? undefined) === undefined) {
+        for await (const references of scan(openScript)) {
+          const members = references.flatMap((reference) => ['0', reference]);
+          if (members.length > 0) await command('ZADD', indexKey, ...members);
+        }
+        await command('ZADD', indexKey, '0', '');
+      }
+      let start: string | undefined = '(';
+      while (start !== undefined) {
+        const page = ['ZRANGEBYLEX', indexKey, start, '+', 'LIMIT', '0', String(pageSize)] as const;
+        const references = (await command(...page)) as string[];
+        yield* readOpen(references);
+        start = references.length < pageSize ? undefined : `(${references.at(-1)}`;
+      }
+    },
+    prune: async (options) => {
+      const paidBefore = String(readPaidBefore(options));
+      let count = 0;
+      for await (const references of scan(pruneScript, paidBefore)) count += references.length;
+      return count;
+    },
   };
+}
+
+async function isCluster(command: RedisCommand): Promise<boolean> {
+  return String(await command('INFO', 'cluster')).includes('cluster_enabled:1');
+}
+
+const nodeScript = "return redis.call('CLUSTER', 'MYID')";
+
+/** A key of each node. In a cluster, a command goes to the node of its key. */
+async function findNodeKeys(command: RedisCommand): Promise<readonly string[]> {
+  if (!(await isCluster(command))) return [indexKey];
+  const slots = (await command('CLUSTER', 'SLOTS')) as [unknown, unknown, unknown[]][];
+  const nodeCount = new Set(slots.map(([, , primary]) => String(primary))).size;
+  const keys = new Map<string, string>();
+  for (let index = 0; keys.size < nodeCount; index += 1) {
+    const key = `${indexKey}${index}`;
+    if (index === 16_384) throw new Error('redisJournal: a node of the cluster has no key.');
+    keys.set(String(await command('EVAL', nodeScript, '1', key)), key);
+  }
+  return [...keys.values()];
 }

@@ -1,13 +1,30 @@
 import type * as NodeFs from 'node:fs';
-import { parseEntry, serializeEntry, type Journal } from './journal.ts';
+import {
+  pageSize,
+  parseEntry,
+  readPaidBefore,
+  serializeEntry,
+  type FullJournal,
+  type OpenEntry,
+} from './journal.ts';
 
 /** What node:sqlite and bun:sqlite have in common. */
 interface Database {
   prepare(sql: string): {
     get(...values: string[]): unknown;
-    run(...values: string[]): { changes: number | bigint };
+    all(...values: string[]): unknown[];
+    run(...values: (string | number)[]): { changes: number | bigint };
   };
   close(): void;
+}
+
+interface Row {
+  readonly reference: string;
+  readonly entry: string;
+}
+
+interface EndOfPage {
+  readonly last: string | null;
 }
 
 type DatabaseConstructor = new (path: string) => Database;
@@ -53,6 +70,13 @@ function prepareStatements(database: Database, create: boolean) {
     const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
     database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
   }
+  const isOpenSql = "json_extract(entry, '$.state') IN ('sending', 'ambiguous')";
+  // A file of an older version gets it, too.
+  database
+    .prepare(
+      `CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE ${isOpenSql}`,
+    )
+    .run();
   return {
     read: database.prepare('SELECT entry FROM payments_journal WHERE reference = ?'),
     insert: database.prepare(
@@ -62,6 +86,16 @@ function prepareStatements(database: Database, create: boolean) {
       'UPDATE payments_journal SET entry = ? WHERE reference = ? AND entry = ?',
     ),
     remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
+    // SQLite itself would prefer the index of the primary key, and read everything.
+    open: database.prepare(
+      `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE ${isOpenSql} AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
+    ),
+    endOfPage: database.prepare(
+      `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
+    ),
+    prune: database.prepare(
+      "DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND json_extract(entry, '$.paidAt') < ?",
+    ),
   };
 }
 
@@ -80,9 +114,11 @@ async function retryWhileBusy<T>(run: () => T): Promise<T> {
     } catch (error) {
       if (!isBusy(error) || performance.now() - startedAt >= lockTimeoutMs) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, lockRetryMs));
+    await sleep(lockRetryMs);
   }
 }
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
@@ -104,7 +140,7 @@ export function sqliteJournal(
     /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
     create?: boolean | undefined;
   } = {},
-): Journal & { close(): void } {
+): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => (statements ??= prepareStatements(database, create));
@@ -138,6 +174,32 @@ export function sqliteJournal(
         );
       }),
     now: () => Promise.resolve(Date.now()),
+    open: async function* () {
+      let last: string | undefined = '';
+      while (last !== undefined) {
+        const start: string = last;
+        const rows = (await retryWhileBusy(() => prepare().open.all(start))) as Row[];
+        for (const { reference, entry } of rows) {
+          yield { reference, entry: parseEntry(entry) as OpenEntry };
+        }
+        last = rows.length < pageSize ? undefined : rows.at(-1)?.reference;
+      }
+    },
+    prune: async (options) => {
+      const paidBefore = readPaidBefore(options);
+      let count = 0;
+      let last: string | null = '';
+      for (;;) {
+        const start: string = last;
+        ({ last } = (await retryWhileBusy(() => prepare().endOfPage.get(start))) as EndOfPage);
+        if (last === null) return count;
+        const end: string = last;
+        const { changes } = await retryWhileBusy(() => prepare().prune.run(start, end, paidBefore));
+        count += Number(changes);
+        // The event loop runs between two steps.
+        await sleep(0);
+      }
+    },
     close: () => {
       database.close();
     },

@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry, SendingEntry } from './journal.ts';
+import type { Journal, JournalEntry, OpenEntry, PaidEntry, SendingEntry } from './journal.ts';
 
 /*
  * The contract of a journal. Every case is made on several handles, because a payment is made twice when
@@ -33,6 +33,8 @@ const stepBackMs = 5;
 const dayMs = 86_400_000;
 /** Entries of this age are older than every real one, so that a call of `prune` removes no other. */
 const oldPaidAt = 1_000;
+/** A page of a store often has 100 rows. */
+const openCount = 120;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -79,7 +81,7 @@ class Trial {
     this.handles = handles;
   }
 
-  /** A reference of this run alone; at most 140 characters, as every reference. */
+  /** A reference of this trial alone; at most 140 characters, as every reference. */
   newReference(end = ''): string {
     const reference = `${this.#start}${end || this.#references.length}`;
     this.#references.push(reference);
@@ -179,6 +181,34 @@ class Trial {
     return won[0] as T;
   }
 
+  /** The entries that `open` of this handle yields, of references of this trial. */
+  async listOpen(handle: Journal, onEntry?: OnOpenEntry): Promise<Map<string, JournalEntry>> {
+    const listed = new Map<string, JournalEntry>();
+    await this.call('open()', async () => {
+      for await (const { reference, entry } of handle.open?.() ?? []) {
+        if (!this.#references.includes(reference)) continue;
+        if (listed.has(reference)) {
+          throw new Mismatch(`open() listed ${this.nameReference(reference)} twice.`);
+        }
+        listed.set(reference, entry);
+        await onEntry?.(reference, entry);
+      }
+    });
+    return listed;
+  }
+
+  /** Compares what every handle lists. */
+  async expectOpen(expected: ReadonlyMap<string, JournalEntry>): Promise<void> {
+    for (const handle of this.handles) {
+      const listed = await this.listOpen(handle);
+      for (const reference of new Set([...expected.keys(), ...listed.keys()])) {
+        const name = `the entry that open() listed for ${this.nameReference(reference)}`;
+        const difference = findDifference(expected.get(reference), listed.get(reference), name);
+        if (difference !== undefined) throw new Mismatch(`${difference}.`);
+      }
+    }
+  }
+
   /** Best effort: a wrong journal may not remove an entry. */
   async removeAll(): Promise<void> {
     const [handle] = this.handles;
@@ -192,6 +222,8 @@ class Trial {
     }
   }
 }
+
+type OnOpenEntry = (reference: string, entry: OpenEntry) => Promise<unknown>;
 
 const createClaim = (
   reference: string,
@@ -449,17 +481,115 @@ const cases: readonly JournalCase[] = [
   },
 ];
 
+/** The cases of journals that have `open`. */
+const openCases: readonly JournalCase[] = [
+  {
+    expected: 'open() lists what is sending or ambiguous, and nothing else.',
+    hint: "Select by the state of the entry, now: state IN ('sending', 'ambiguous').",
+    run: async (trial) => {
+      const reference = trial.newReference('"state":"sending"');
+      const { sending, ambiguous, not_paid: notPaid, paid } = createEntries(reference);
+      const states = [undefined, sending, ambiguous, notPaid, sending, undefined, sending, paid];
+      for (const [index, before] of states.slice(0, -1).entries()) {
+        const after = states[index + 1];
+        await trial.swap(reference, before, after);
+        const isOpen = after?.state === 'sending' || after?.state === 'ambiguous';
+        await trial.expectOpen(new Map(isOpen ? [[reference, after]] : []));
+      }
+      await trial.swapInVain(reference, undefined, sending, paid);
+      await trial.expectOpen(new Map());
+    },
+  },
+  {
+    expected: `open() lists each of ${openCount} payments once, while the caller decides them.`,
+    hint: 'Read the next page from the last reference on, not by its number, and hold no lock between two entries.',
+    run: async (trial) => {
+      const claims = new Map<string, JournalEntry>();
+      for (let count = 0; count < openCount; count += 1) {
+        const reference = trial.newReference();
+        claims.set(reference, createClaim(reference, 'one'));
+      }
+      const inserts = [...claims].map(([reference, claim]) =>
+        trial.trySwap(reference, undefined, claim),
+      );
+      await Promise.all(inserts);
+      await trial.expectOpen(claims);
+      const decide: OnOpenEntry = (reference, entry) => trial.trySwap(reference, entry, undefined);
+      const { size } = await trial.listOpen(trial.nextHandle(), decide);
+      if (size < openCount) {
+        throw new Mismatch(`open() listed ${size} of ${openCount} that were decided meanwhile.`);
+      }
+      await trial.expectOpen(new Map());
+    },
+  },
+  {
+    expected: 'a caller may stop reading from open().',
+    hint: 'Release the connection or the cursor in a finally block of the generator.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const claim = createClaim(reference, 'one');
+      await trial.swap(reference, undefined, claim);
+      for (const handle of [...trial.handles, ...trial.handles, ...trial.handles]) {
+        await trial.call('open()', async () => {
+          for await (const _ of handle.open?.() ?? []) break;
+        });
+      }
+      await trial.swap(reference, claim, undefined);
+    },
+  },
+];
+
+/** The case of journals that have `prune`. */
+const pruneCase: JournalCase = {
+  expected: 'prune({ paidBefore }) removes what was paid before it, and resolves to the number.',
+  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count.",
+  run: async (trial) => {
+    const paidBefore = new Date(2 * oldPaidAt);
+    const prune = async (expected?: number): Promise<void> => {
+      const count = await trial.call('prune()', () => trial.nextHandle().prune?.({ paidBefore }));
+      if (expected === undefined || count === expected) return;
+      throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
+    };
+    // A run that was killed may not have removed its entries.
+    await prune();
+    const entries = new Map<string, JournalEntry>();
+    const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
+      const reference = trial.newReference(`"state":"paid","paidAt":1 ${entries.size}`);
+      entries.set(reference, create(reference));
+      await trial.swap(reference, undefined, entries.get(reference));
+      return reference;
+    };
+    const createPaid = (paidAt: number) => (reference: string) =>
+      ({ ...createEntries(reference).paid, paidAt }) satisfies PaidEntry;
+    const times = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
+    await write((reference) => createClaim(reference, 'one', times));
+    await write((reference) => ({ ...createEntries(reference).ambiguous, ...times }));
+    await write((reference) => createEntries(reference).not_paid);
+    await write(createPaid(paidBefore.getTime()));
+    await write(createPaid(Date.now()));
+    const pruned = [await write(createPaid(oldPaidAt)), await write(createPaid(1_999.5))];
+    await prune(pruned.length);
+    for (const [reference, entry] of entries) {
+      await trial.read(reference, pruned.includes(reference) ? undefined : entry);
+    }
+    await prune(0);
+  },
+};
+
 /** Runs one case; returns its part of the report if it fails. */
 async function runCase(
   { expected, hint, run }: JournalCase,
-  trial: Trial,
+  handles: readonly Journal[],
 ): Promise<string | undefined> {
+  const trial = new Trial(handles);
   try {
     await run(trial);
     return undefined;
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     return `Expected: ${expected}\n   Happened: ${error.message}\n   To do: ${error.hint ?? hint}`;
+  } finally {
+    await trial.removeAll();
   }
 }
 
@@ -477,21 +607,18 @@ async function runCase(
 export async function testJournal(makeJournal: () => Journal | Promise<Journal>): Promise<void> {
   const handles: Journal[] = [];
   for (let count = 0; count < handleCount; count += 1) handles.push(await makeJournal());
-  const trial = new Trial(handles);
+  const [handle] = handles;
+  const optionalCases = [...(handle?.open ? openCases : []), ...(handle?.prune ? [pruneCase] : [])];
   const failures: string[] = [];
-  try {
-    for (const each of [first, ...cases]) {
-      const failure = await runCase(each, trial);
-      if (failure !== undefined) failures.push(failure);
-      // The rest would fail for the same reason.
-      if (failure !== undefined && each === first) break;
-    }
-  } finally {
-    await trial.removeAll();
+  for (const each of [first, ...cases, ...optionalCases]) {
+    const failure = await runCase(each, handles);
+    if (failure !== undefined) failures.push(failure);
+    // The rest would fail for the same reason.
+    if (failure !== undefined && each === first) break;
   }
   if (failures.length === 0) return;
   const list = failures.map((failure, index) => `${index + 1}. ${failure}`);
   throw new Error(
-    `Cases of testJournal that failed: ${list.length}. With this journal a payment could be made twice.\n${list.join('\n')}`,
+    `Cases of testJournal that failed: ${list.length}. Do not pay with this journal until it passes.\n${list.join('\n')}`,
   );
 }

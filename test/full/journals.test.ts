@@ -14,7 +14,14 @@ import {
 } from 'payments-platform-sdk/journals';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createClaim, createPlatform, newInput, scenarios } from '../stores/scenarios.ts';
+import {
+  collectOpen,
+  createClaim,
+  createPaid,
+  createPlatform,
+  newInput,
+  scenarios,
+} from '../stores/scenarios.ts';
 import {
   missing,
   startPostgres,
@@ -63,6 +70,131 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     open: () => postgresJournal((text, values) => pool.query(text, values)),
   }));
   scenarios('Redis', () => ({ open: openRedis }));
+
+  test('lists what is open when the table has no index', async () => {
+    const journal = postgresJournal((text, values) => pool.query(text, values));
+    const paid = newInput();
+    const entry = createClaim(paid);
+    await pool.query('DROP INDEX payments_journal_open');
+    await journal.swap(paid.description, undefined, entry);
+    const listed = [{ reference: paid.description, entry }];
+    expect(await collectOpen(journal, paid.description)).toEqual(listed);
+    // For those who made the table before: docs/paying-once.md.
+    await pool.query(postgresJournalTable);
+    expect(await collectOpen(journal, paid.description)).toEqual(listed);
+  });
+
+  test('reads what is open from the index of PostgreSQL', async () => {
+    const statements: string[] = [];
+    const journal = postgresJournal((text, values) => {
+      statements.push(text);
+      return pool.query(text, values);
+    });
+    await collectOpen(journal, '');
+    const client = await pool.connect();
+    await client.query('SET enable_seqscan = off');
+    const [sql = ''] = statements;
+    const explained = await client.query(`EXPLAIN ${sql.replace('$1', "''")}`);
+    client.release(true);
+    expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
+  });
+
+  describe('the index of Redis', () => {
+    const indexKey = 'payments:journal-open';
+    const members = () => redis.zrange(indexKey, '0', '-1');
+    const claimPayment = async () => {
+      const input = newInput();
+      const entry = createClaim(input);
+      await openRedis().swap(input.description, undefined, entry);
+      return { input, entry, listed: [{ reference: input.description, entry }] };
+    };
+
+    test('holds the open references and the mark that it is complete', async () => {
+      const { input, entry } = await claimPayment();
+      await collectOpen(openRedis(), '');
+      expect(await members()).toEqual(expect.arrayContaining(['', input.description]));
+      await openRedis().swap(input.description, entry, createPaid(input, 3));
+      expect(await members()).not.toContain(input.description);
+    });
+
+    test('is built again when it was lost', async () => {
+      const { input, listed } = await claimPayment();
+      await redis.del(indexKey);
+      const other = await claimPayment();
+      expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
+      expect(await members()).toEqual(
+        expect.arrayContaining(['', input.description, other.input.description]),
+      );
+    });
+
+    test('is built by one scan, and not again', async () => {
+      await redis.del(indexKey);
+      await collectOpen(openRedis(), '');
+      await redis.config('RESETSTAT');
+      await collectOpen(openRedis(), '');
+      expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
+    });
+
+    test('includes entries of an older version', async () => {
+      await redis.del(indexKey);
+      const input = newInput();
+      const entry = createClaim(input);
+      await redis.set(`payments:journal:${input.description}`, JSON.stringify(entry));
+      const listed = [{ reference: input.description, entry }];
+      expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
+    });
+
+    test('lists no payment that it names although it is decided', async () => {
+      const input = newInput();
+      await openRedis().swap(input.description, undefined, createPaid(input, 3));
+      await redis.zadd(indexKey, 0, input.description, 0, `${input.description} removed`);
+      expect(await collectOpen(openRedis(), input.description)).toEqual([]);
+    });
+
+    test('is complete from the start when the database is empty', async () => {
+      await redis.select(1);
+      onTestFinished(() => void redis.select(0));
+      await claimPayment();
+      await redis.config('RESETSTAT');
+      expect(await collectOpen(openRedis(), '')).toHaveLength(1);
+      expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
+    });
+
+    // As ioredis does with its option keyPrefix.
+    test('has the prefix of the keys', async () => {
+      const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
+      onTestFinished(() => {
+        prefixed.disconnect();
+      });
+      const journal = redisJournal((name, ...args) => prefixed.call(name, ...args));
+      const input = newInput();
+      const entry = createClaim(input);
+      await journal.swap(input.description, undefined, entry);
+      expect(await redis.zrange(`app[1]*:${indexKey}`, '0', '-1')).toEqual([input.description]);
+      await redis.del(`app[1]*:${indexKey}`);
+      expect(await collectOpen(journal, '')).toEqual([{ reference: input.description, entry }]);
+      expect(await redis.zrange(`app[1]*:${indexKey}`, '0', '-1')).toEqual(['', input.description]);
+      await journal.swap(input.description, entry, createPaid(input, 3));
+      expect(await journal.prune({ paidBefore: new Date(4) })).toBe(1);
+    });
+  });
+
+  test('expires what was paid, and nothing else, with keepPaidFor', async () => {
+    const keepPaidFor = 400;
+    const journal = redisJournal((name, ...args) => redis.call(name, ...args), { keepPaidFor });
+    const [input, open] = [newInput(), newInput()];
+    const claim = createClaim(input);
+    for (const each of [input, open]) {
+      await journal.swap(each.description, undefined, each === input ? claim : createClaim(each));
+    }
+    const timeLeft = (reference: string) => redis.pttl(`payments:journal:${reference}`);
+    expect(await timeLeft(input.description)).toBe(-1);
+    await journal.swap(input.description, claim, createPaid(input, 3));
+    expect(await timeLeft(input.description)).toBeGreaterThan(0);
+    await expect.poll(() => journal.read(input.description)).toBeUndefined();
+    expect(await journal.read(open.description)).toBeDefined();
+    expect(await timeLeft(open.description)).toBe(-1);
+  });
 
   test('lets one transaction win when two swap under READ COMMITTED', async () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
@@ -129,6 +261,24 @@ describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
 
   const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
   scenarios('a Redis Cluster', () => ({ open: openCluster }));
+
+  test('lists and prunes what is on every node', async () => {
+    const journal = openCluster();
+    const inputs = Array.from({ length: 30 }, () => newInput('-nodes'));
+    for (const [index, input] of inputs.entries()) {
+      const entry = index < 20 ? createClaim(input) : createPaid(input, 3);
+      await journal.swap(input.description, undefined, entry);
+    }
+    const counts = await Promise.all(
+      cluster.nodes('master').map(async (node) => (await node.keys('*-nodes')).length),
+    );
+    expect(counts.every((count) => count > 0)).toBe(true);
+    const listed = (await collectOpen(journal, '')).map(({ reference }) => reference);
+    const open = inputs.slice(0, 20).map(({ description }) => description);
+    expect(listed.filter((reference) => reference.endsWith('-nodes')).toSorted()).toEqual(open);
+    expect(await journal.prune({ paidBefore: new Date(4) })).toBeGreaterThanOrEqual(10);
+    expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
+  });
 
   test('asks for the time on the node that has the key', async () => {
     const journal = openCluster();

@@ -11,7 +11,7 @@ import {
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createClaim, newInput, scenarios } from '../stores/scenarios.ts';
+import { collectOpen, createClaim, createPaid, newInput, scenarios } from '../stores/scenarios.ts';
 
 // PostgreSQL and Redis as real servers: test/full/journals.test.ts.
 const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
@@ -74,6 +74,49 @@ describe('sqliteJournal with create: false', () => {
     const journal = close(sqliteJournal(join(folder, 'existing.db'), { create: false }));
     expect(await journal.read(paid.description)).toEqual(claim);
   });
+});
+
+describe('a SQLite file of an older version', () => {
+  const createOldFile = (name: string) => {
+    const path = join(folder, name);
+    const database = close(new DatabaseSync(path));
+    database.exec(
+      'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
+    );
+    const input = newInput();
+    const entry = createClaim(input);
+    const insert = database.prepare('INSERT INTO payments_journal VALUES (?, ?)');
+    insert.run(input.description, JSON.stringify(entry));
+    const paid = newInput();
+    insert.run(paid.description, JSON.stringify(createPaid(paid, 3)));
+    return { path, database, listed: [{ reference: input.description, entry }] };
+  };
+
+  test.each([true, false])('gets the index when it is opened with create: %o', async (create) => {
+    const { path, database, listed } = createOldFile(`old-${create}.db`);
+    const journal = close(sqliteJournal(path, { create }));
+    expect(await collectOpen(journal, '')).toEqual(listed);
+    const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+    close(sqliteJournal(path));
+    const sql = prepare.mock.calls
+      .map(([each]) => each)
+      .find((each) => each.startsWith('SELECT reference, entry'));
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('');
+    expect(JSON.stringify(plan)).toContain('INDEX payments_journal_open (reference>?)');
+  });
+});
+
+test('memoryJournal lists a payment once when it is claimed again meanwhile', async () => {
+  const journal = memoryJournal();
+  const inputs = [newInput(), newInput()];
+  for (const each of inputs) await journal.swap(each.description, undefined, createClaim(each));
+  const listed: string[] = [];
+  for await (const { reference, entry } of journal.open()) {
+    listed.push(reference);
+    await journal.swap(reference, entry, undefined);
+    await journal.swap(reference, undefined, entry);
+  }
+  expect(listed).toEqual(inputs.map(({ description }) => description));
 });
 
 describe('while another process holds the lock of SQLite', () => {
@@ -150,6 +193,13 @@ test('only Redis forgets by default', () => {
 test.each([true, false])('PostgreSQL and Redis forget as their option is: %o', (forgets) => {
   expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
   expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
+});
+
+// Redis would report it only when a payment has been made.
+test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal throws when keepPaidFor is %o', (ms) => {
+  expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
+    /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
+  );
 });
 
 test('redisJournal asks for the time on the node that has the key', async () => {

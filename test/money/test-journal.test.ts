@@ -1,4 +1,11 @@
-import { memoryJournal, testJournal, type Journal } from 'payments-platform-sdk/journals';
+import {
+  memoryJournal,
+  testJournal,
+  type FullJournal,
+  type Journal,
+  type JournalEntry,
+  type OpenEntry,
+} from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
 import { createClaim, newInput } from '../stores/scenarios.ts';
 
@@ -256,6 +263,14 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /an entry of every state is kept and removed/,
   ],
   [
+    'swap(undefined → undefined) returns true although there is an entry',
+    ({ swap }) => ({
+      swap: async (reference, before, after) =>
+        (before === undefined && after === undefined) || swap(reference, before, after),
+    }),
+    /resolves to whether there is no entry/,
+  ],
+  [
     'a removed reference cannot be used again',
     ({ read, swap }) => ({
       read: async (reference) => {
@@ -308,6 +323,172 @@ describe('testJournal fails when', () => {
   });
 });
 
+type Entries = Map<string, JournalEntry>;
+
+/** A right journal, and the entries that it holds. */
+function createStore(): { right: Journal; entries: Entries } {
+  const { read, swap, now } = memoryJournal();
+  const entries: Entries = new Map();
+  const mirrorSwap: Swap = async (reference, before, after) => {
+    const isWon = await swap(reference, before, after);
+    if (isWon && after) entries.set(reference, after);
+    if (isWon && !after) entries.delete(reference);
+    return isWon;
+  };
+  return { right: { read, swap: mirrorSwap, now }, entries };
+}
+
+type Listing = [reference: string, entry: JournalEntry][];
+const isOpen = ({ state }: JournalEntry) => state === 'sending' || state === 'ambiguous';
+const listOpen = (entries: Entries): Listing => [...entries].filter(([, entry]) => isOpen(entry));
+
+async function* yieldAll(listing: Listing): ReturnType<FullJournal['open']> {
+  for (const [reference, entry] of listing) yield { reference, entry: entry as OpenEntry };
+}
+
+/** What `open` lists, and what the report contains. */
+const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, RegExp])[] = [
+  [
+    'leaves out what is ambiguous',
+    (entries) => [...entries].filter(([, { state }]) => state === 'sending'),
+    /is undefined instead of {"state":"ambiguous"/,
+  ],
+  [
+    'lists what is paid',
+    (entries) => [...entries].filter(([, { state }]) => state !== 'not_paid'),
+    /is {"state":"paid".* instead of undefined/,
+  ],
+  [
+    'lists what is not paid',
+    (entries) => [...entries].filter(([, { state }]) => state !== 'paid'),
+    /is {"state":"not_paid".* instead of undefined/,
+  ],
+  [
+    'lists one page',
+    (entries) => listOpen(entries).slice(0, 100),
+    /each of 120 payments once[^]*is undefined instead of {"state":"sending"/,
+  ],
+  [
+    'lists a payment twice',
+    (entries) => listOpen(entries).flatMap((each) => [each, each]),
+    /listed '….*' twice/,
+  ],
+  [
+    'lists strings',
+    (entries) => listOpen(entries).map(([name, entry]) => [name, JSON.stringify(entry) as never]),
+    /open\(\) listed for '….*' is "{.* instead of {/,
+  ],
+  [
+    'lists references in lower case',
+    (entries) => listOpen(entries).map(([name, entry]) => [name.toLowerCase(), entry]),
+    /is undefined instead of {/,
+  ],
+  ['lists nothing', () => [], /is undefined instead of {/],
+];
+
+describe('testJournal fails when open', () => {
+  test.concurrent.each(wrongListings)('%s', async (_, list, report) => {
+    const { right, entries } = createStore();
+    const open = () => yieldAll(list(entries));
+    expect(await readReport(() => ({ ...right, open }))).toMatch(report);
+  });
+
+  test('reads pages by their number', async () => {
+    const { right, entries } = createStore();
+    const open = async function* () {
+      for (let page = 0; page < 12; page += 1) {
+        yield* yieldAll(listOpen(entries).slice(10 * page, 10 * page + 10));
+      }
+    };
+    expect(await readReport(() => ({ ...right, open }))).toContain(
+      'open() listed 60 of 120 that were decided meanwhile',
+    );
+  });
+
+  test('lists only what its own process has claimed', async () => {
+    const { right, entries } = createStore();
+    const makeJournal = (): Journal => {
+      const claimed = new Set<string>();
+      const swap: Swap = (reference, ...args) =>
+        right.swap(claimed.add(reference) && reference, ...args);
+      const open = () =>
+        yieldAll(listOpen(entries).filter(([reference]) => claimed.has(reference)));
+      return { ...right, swap, open };
+    };
+    expect(await readReport(makeJournal)).toMatch(/is undefined instead of {/);
+  });
+
+  test('keeps its connection after its reader stopped', async () => {
+    const { right, entries } = createStore();
+    let connections = 5;
+    const open = async function* () {
+      if (connections === 0) throw new Error('the pool is empty');
+      connections -= 1;
+      yield* yieldAll(listOpen(entries));
+      connections += 1;
+    };
+    expect(await readReport(() => ({ ...right, open }))).toMatch(
+      /may stop reading from open\(\)\.\n.*the pool is empty/,
+    );
+  });
+});
+
+/** Whether `prune` removes an entry. */
+const wrongPrunes: readonly (readonly [
+  string,
+  (entry: JournalEntry, paidBefore: number) => boolean,
+])[] = [
+  ['what is sending', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
+  ['what is ambiguous', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
+  ['what is not paid', (entry, time) => entry.state === 'not_paid' || isPaid(entry, time)],
+  ['what was paid at that time', (entry, time) => isPaid(entry, time + 1)],
+  ['everything that is paid', (entry) => isPaid(entry, Infinity)],
+  ['what was paid before so many seconds', (entry, time) => isPaid(entry, time / 1_000)],
+  ['by whole milliseconds', (entry, time) => isPaid(entry, time - 0.5)],
+  [
+    'what contains the word',
+    (entry, time) => isPaid(entry, time) || JSON.stringify(entry).includes('"state\\":\\"paid'),
+  ],
+  ['nothing', () => false],
+];
+const isPaid = (entry: JournalEntry, paidBefore: number) =>
+  entry.state === 'paid' && entry.paidAt < paidBefore;
+
+/** Prunes with this test; `count` makes the result. */
+const createPrune =
+  (
+    { right, entries }: ReturnType<typeof createStore>,
+    shouldRemove: (entry: JournalEntry, paidBefore: number) => boolean,
+    count = (removed: number): unknown => removed,
+  ): FullJournal['prune'] =>
+  async ({ paidBefore }) => {
+    const pruned = [...entries].filter(([, entry]) => shouldRemove(entry, paidBefore.getTime()));
+    for (const [reference, entry] of pruned) await right.swap(reference, entry, undefined);
+    return count(pruned.length) as number;
+  };
+
+describe('testJournal fails when prune removes', () => {
+  test.concurrent.each(wrongPrunes)('%s', async (_, shouldRemove) => {
+    const store = createStore();
+    const prune = createPrune(store, shouldRemove);
+    expect(await readReport(() => ({ ...store.right, prune }))).toMatch(/removes what was paid/);
+  });
+});
+
+test.each([undefined, true, '2', 1])('testJournal fails when prune returns %o', async (count) => {
+  const store = createStore();
+  const prune = createPrune(store, isPaid, () => count);
+  expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
+    /resolved to .* instead of 2/,
+  );
+});
+
+test('testJournal passes when open and prune are right', async () => {
+  const store = createStore();
+  const open = () => yieldAll(listOpen(store.entries));
+  await testJournal(() => ({ ...store.right, open, prune: createPrune(store, isPaid) }));
+});
+
 test('testJournal passes when a journal has only read, swap and now', async () => {
   const { read, swap, now } = memoryJournal();
   await testJournal(async () => ({ read, swap, now }));
@@ -318,12 +499,12 @@ test('testJournal reports what was expected, what happened and what to do for ea
   const swap: Swap = async (reference, before, after) =>
     right.swap(reference, (await right.read(reference)) && before, after);
   expect(await readReport(() => ({ ...right, swap }))).toMatchInlineSnapshot(`
-    "Cases of testJournal that failed: 2. With this journal a payment could be made twice.
+    "Cases of testJournal that failed: 2. Do not pay with this journal until it passes.
     1. Expected: swap(reference, before, after) writes only if the entry still is \`before\`.
-       Happened: swap('…3', one (sending), other (sending)) resolved to true while no entry was there.
+       Happened: swap('…0', one (sending), other (sending)) resolved to true while no entry was there.
        To do: Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.
     2. Expected: swap(reference, before, undefined) removes the entry only if it still is \`before\`.
-       Happened: swap('…4', one (sending), undefined) resolved to true while no entry was there.
+       Happened: swap('…0', one (sending), undefined) resolved to true while no entry was there.
        To do: Delete in one statement: DELETE … WHERE reference = ? AND entry = ?."
   `);
 });
@@ -332,7 +513,7 @@ test('testJournal reports only the first case when it fails', async () => {
   const right = memoryJournal();
   const read = () => Promise.reject(new Error('connect to db://ops:hunter2@db failed'));
   expect(await readReport(() => ({ ...right, read }))).toMatchInlineSnapshot(`
-    "Cases of testJournal that failed: 1. With this journal a payment could be made twice.
+    "Cases of testJournal that failed: 1. Do not pay with this journal until it passes.
     1. Expected: every handle reads what a swap by any handle wrote.
        Happened: read('…0') rejected: connect to db://[redacted]@db failed.
        To do: Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry."

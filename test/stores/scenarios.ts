@@ -6,8 +6,9 @@ import {
 } from 'payments-platform-sdk';
 import {
   testJournal,
-  type Journal,
+  type FullJournal,
   type JournalEntry,
+  type OpenPayment,
   type SendingEntry,
 } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
@@ -15,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 
 /** A store, and one journal over it for each process. */
 export interface Store {
-  open(): Journal;
+  open(): FullJournal;
 }
 
 const input = {
@@ -25,9 +26,9 @@ const input = {
 } as const;
 let references = 0;
 /** Stores are shared by all tests, so each test uses new references. */
-export const newInput = (): OnceInput => ({
+export const newInput = (suffix = ''): OnceInput => ({
   ...input,
-  description: `scenario-${String((references += 1)).padStart(4, '0')}`,
+  description: `scenario-${String((references += 1)).padStart(4, '0')}${suffix}`,
 });
 
 /** A platform with two accounts, the first of them funded. */
@@ -51,6 +52,24 @@ export const createClaim = (paid: OnceInput, fields: Partial<SendingEntry> = {})
   input: paid,
   ...fields,
 });
+
+/** The entry of a decided payment. */
+export const createPaid = (input: OnceInput, paidAt: number): JournalEntry => ({
+  state: 'paid',
+  transferId: 'txfr_000001',
+  paidAt,
+  platform: 'https://api.example.com/v0',
+  input,
+});
+
+/** The open payments with references that start so. */
+export async function collectOpen(journal: FullJournal, start: string): Promise<OpenPayment[]> {
+  const payments: OpenPayment[] = [];
+  for await (const payment of journal.open()) {
+    if (payment.reference.startsWith(start)) payments.push(payment);
+  }
+  return payments;
+}
 
 /** The contract of every journal of this package. */
 export function scenarios(name: string, store: () => Store): void {
@@ -137,6 +156,31 @@ export function scenarios(name: string, store: () => Store): void {
       const resolved = payments.transfers.resolveOnce(mine.description, id);
       await expect(resolved).rejects.toMatchObject({ reason: 'conflict' });
       expect(await journal.read(mine.description)).toEqual(claim);
+    });
+
+    test('lists each payment once when there are several pages', async () => {
+      const journal = store().open();
+      const start = newInput().description;
+      const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
+      const isOpen = (_: string, index: number) => index % 10 > 0;
+      const write = (reference: string, index: number) => {
+        const mine = { ...input, description: reference };
+        const entry = isOpen(reference, index) ? createClaim(mine) : createPaid(mine, 3);
+        return journal.swap(reference, undefined, entry);
+      };
+      expect(await Promise.all(references.map(write))).not.toContain(false);
+      const listed = (await collectOpen(journal, start)).map(({ reference }) => reference);
+      expect(listed.toSorted()).toEqual(references.filter(isOpen).toSorted());
+      await journal.prune({ paidBefore: new Date(1_000) });
+    });
+
+    test('rejects a prune before a time that is invalid', async () => {
+      const mine = newInput();
+      const journal = store().open();
+      await journal.swap(mine.description, undefined, createPaid(mine, 3));
+      const pruned = journal.prune({ paidBefore: new Date('yesterday') });
+      await expect(pruned).rejects.toThrow('paidBefore is not a valid date');
+      expect(await journal.read(mine.description)).toBeDefined();
     });
   });
 }
