@@ -502,7 +502,7 @@ test('testJournal reports what was expected, what happened and what to do for ea
     "Cases of testJournal that failed: 2. Do not pay with this journal until it passes.
     1. Expected: swap(reference, before, after) writes only if the entry still is \`before\`.
        Happened: swap('…0', one (sending), other (sending)) resolved to true while no entry was there.
-       To do: Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.
+       To do: Compare the whole entry, byte by byte, in the statement that writes: WHERE reference = ? AND entry = ?.
     2. Expected: swap(reference, before, undefined) removes the entry only if it still is \`before\`.
        Happened: swap('…0', one (sending), undefined) resolved to true while no entry was there.
        To do: Delete in one statement: DELETE … WHERE reference = ? AND entry = ?."
