@@ -185,6 +185,11 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /every state is kept[^]*candidates is undefined instead of/,
   ],
   [
+    'an array becomes an object',
+    (right) => mapText(right, (text) => text.replace(/\["(\w+)","(\w+)"\]/, '{"0":"$1","1":"$2"}')),
+    /every state is kept[^]*candidates is {"0":"txfr_000001","1":"txfr_000002"} instead of \[/,
+  ],
+  [
     'references are compared without case',
     (right) => mapReference(right, (reference) => reference.toLowerCase()),
     /differ in one character[^]*swap\('…INV-1', undefined, one \(sending\)\) resolved to false/,
@@ -321,6 +326,21 @@ describe('testJournal fails when', () => {
     const right = memoryJournal();
     expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
   });
+});
+
+test('testJournal fails when no call wins a race', async () => {
+  const right = memoryJournal();
+  let running = 0;
+  const swap: Swap = async (...args) => {
+    running += 1;
+    await Promise.resolve();
+    const isAlone = running === 1;
+    await Promise.resolve();
+    running -= 1;
+    return isAlone && right.swap(...args);
+  };
+  const { read, now } = right;
+  expect(await readReport(() => ({ read, swap, now }))).toContain('0 of 20 calls at once resolved');
 });
 
 type Entries = Map<string, JournalEntry>;
@@ -475,13 +495,16 @@ describe('testJournal fails when prune removes', () => {
   });
 });
 
-test.each([undefined, true, '2', 1])('testJournal fails when prune returns %o', async (count) => {
-  const store = createStore();
-  const prune = createPrune(store, isPaid, () => count);
-  expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
-    /resolved to .* instead of 2/,
-  );
-});
+test.each([undefined, true, '2', 1, 2])(
+  'testJournal fails when prune returns %o',
+  async (count) => {
+    const store = createStore();
+    const prune = createPrune(store, isPaid, () => count);
+    expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
+      /resolved to .* instead of [02]/,
+    );
+  },
+);
 
 test('testJournal passes when open and prune are right', async () => {
   const store = createStore();
