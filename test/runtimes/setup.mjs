@@ -48,7 +48,7 @@ export async function installTools() {
   const lock = join(here, 'package-lock.json');
   const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(lock, 'utf8');
   if (isCurrent) return;
-  console.log('installing the runtimes (1.4 GB)');
+  console.log('installing the runtimes (1.5 GB)');
   await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, timeout: 900_000 });
   copyFileSync(lock, stamp);
 }

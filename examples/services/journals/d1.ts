@@ -37,7 +37,7 @@ export function d1Journal(db: D1Database): Journal {
           : await change(`UPDATE payments_journal SET entry = ? ${where}`, next, reference, old);
       return count === 1;
     },
-    // The clock of a Worker stands still between two calls of other services.
+    // The clock of a Worker does not advance while it computes.
     now: async () => (await run("SELECT unixepoch('subsec') * 1000 AS now")).results[0]?.now ?? NaN,
     open: async function* () {
       const isOpen = "json_extract(entry, '$.state') IN ('sending', 'ambiguous')";
