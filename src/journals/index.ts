@@ -24,3 +24,4 @@ export {
 } from './postgres.ts';
 export { redisJournal, type RedisCommand } from './redis.ts';
 export { sqliteJournal } from './sqlite.ts';
+export { testJournal } from './test-journal.ts';

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { lend, modules, redisServer, root, run, startPlatform } from './setup.mjs';
+import { recipePackages, runRecipes, writeRecipes } from './recipes.mjs';
 import { binaries } from './runtimes.mjs';
 
 /** The responses of the service, one a line. */
@@ -32,7 +33,8 @@ export async function runExamples({ consumer }) {
   cpSync(join(root, 'examples/services'), folder, { recursive: true });
   // The examples are ES modules, as they are in the repository.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  lend(consumer, ...packages);
+  lend(consumer, ...packages, ...recipePackages);
+  writeRecipes(folder);
   return [
     await checkTypes(folder),
     await fastify(folder),
@@ -40,6 +42,7 @@ export async function runExamples({ consumer }) {
     await worker(folder),
     await tracing(folder),
     await logging(folder),
+    ...(await runRecipes(folder)),
     ...(await payouts(folder)),
   ];
 }

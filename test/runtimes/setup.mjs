@@ -48,7 +48,7 @@ export async function installTools() {
   const lock = join(here, 'package-lock.json');
   const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(lock, 'utf8');
   if (isCurrent) return;
-  console.log('installing the runtimes (1.4 GB)');
+  console.log('installing the runtimes (1.5 GB)');
   await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, timeout: 900_000 });
   copyFileSync(lock, stamp);
 }
@@ -133,7 +133,7 @@ export async function startPlatform(consumer) {
 /** The path of a program of the distribution. Installs it if it is missing, and throws if that fails. */
 async function findProgram(names, variable) {
   const [name] = names;
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
   const places = names.flatMap((each) => folders.map((folder) => join(folder, each)));
   const find = () => [process.env[variable], ...places].find((place) => place && existsSync(place));
   if (find() === undefined && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
@@ -156,3 +156,7 @@ export const chromium = () =>
   findProgram(['chromium', 'chromium-browser'], 'PAYMENTS_SDK_CHROMIUM');
 
 export const redisServer = () => findProgram(['redis-server'], 'PAYMENTS_SDK_REDIS');
+
+/** The package has another name than its program. */
+export const mariadbServer = () =>
+  findProgram(['mariadb-server-core', 'mariadbd'], 'PAYMENTS_SDK_MARIADB');

@@ -4,11 +4,12 @@ import {
   ValidationError,
   type OnceInput,
 } from 'payments-platform-sdk';
-import type {
-  FullJournal,
-  JournalEntry,
-  OpenPayment,
-  SendingEntry,
+import {
+  testJournal,
+  type FullJournal,
+  type JournalEntry,
+  type OpenPayment,
+  type SendingEntry,
 } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -73,87 +74,8 @@ export async function collectOpen(journal: FullJournal, start: string): Promise<
 /** The contract of every journal of this package. */
 export function scenarios(name: string, store: () => Store): void {
   describe(`a journal in ${name}`, () => {
-    test('keeps an entry unchanged for another handle', async () => {
-      const paid = newInput(` 'quoted' "twice" \\ % $1`);
-      const odd = { ...paid, currency: `\u{1F4B8} 請求書 'quoted' \\ %` };
-      const entry = createClaim(odd, { host: 'Zoë’s "Mac" \\ $1' });
-      expect(await store().open().read(paid.description)).toBeUndefined();
-      expect(await store().open().swap(paid.description, undefined, entry)).toBe(true);
-      expect(await store().open().read(paid.description)).toEqual(entry);
-    });
-
-    test.each<[JournalEntry['state'], (claim: JournalEntry) => JournalEntry]>([
-      [
-        'ambiguous',
-        (claim) => ({
-          ...(claim as SendingEntry),
-          state: 'ambiguous',
-          candidates: ['txfr_1', 'txfr_2'],
-        }),
-      ],
-      [
-        'paid',
-        ({ input: paid, platform }) => ({
-          state: 'paid',
-          transferId: 'txfr_1',
-          paidAt: 3,
-          resolvedBy: 'ada',
-          input: paid,
-          platform,
-        }),
-      ],
-      [
-        'not_paid',
-        ({ input: paid, platform }) => ({
-          state: 'not_paid',
-          resolvedAt: 3,
-          firstClaimedAt: 1,
-          input: paid,
-          platform,
-        }),
-      ],
-    ])('swaps a claim for an entry that is %s', async (_, decide) => {
-      const paid = newInput();
-      const claim = createClaim(paid);
-      const decided = decide(claim);
-      await store().open().swap(paid.description, undefined, claim);
-      expect(await store().open().swap(paid.description, claim, decided)).toBe(true);
-      const read = await store().open().read(paid.description);
-      expect(read).toEqual(decided);
-      expect(await store().open().swap(paid.description, read, undefined)).toBe(true);
-    });
-
-    test('swaps only the entry that it expects', async () => {
-      const journal = store().open();
-      const mine = newInput();
-      const { description } = mine;
-      const [one, other] = [createClaim(mine), createClaim(mine)];
-      expect(await journal.swap(description, one, other)).toBe(false);
-      expect(await journal.swap(description, one, undefined)).toBe(false);
-      expect(await journal.swap(description, undefined, one)).toBe(true);
-      expect(await journal.swap(description, undefined, other)).toBe(false);
-      expect(await journal.swap(description, other, undefined)).toBe(false);
-      expect(await journal.swap(description, one, other)).toBe(true);
-      expect(await journal.read(description)).toEqual(other);
-      expect(await journal.swap(description, undefined, undefined)).toBe(false);
-      expect(await journal.swap(description, other, undefined)).toBe(true);
-      expect(await journal.read(description)).toBeUndefined();
-      expect(await journal.swap(description, undefined, undefined)).toBe(true);
-    });
-
-    test('lets one caller win when many swap', async () => {
-      const mine = newInput();
-      const won = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          store().open().swap(mine.description, undefined, createClaim(mine)),
-        ),
-      );
-      expect(won.filter((each) => each)).toEqual([true]);
-    });
-
-    test('returns the time of this machine to the minute', async () => {
-      const now = await store().open().now(newInput().description);
-      expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
+    test('passes testJournal', async () => {
+      await testJournal(() => store().open());
     });
 
     test('pays once when many callers call at once', async () => {
@@ -236,34 +158,6 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('lists a payment while it is sending or ambiguous', async () => {
-      const journal = store().open();
-      const mine = newInput();
-      const { description: reference } = mine;
-      const claim = createClaim(mine);
-      const ambiguous = { ...claim, state: 'ambiguous', candidates: ['txfr_1'] } as JournalEntry;
-      const { platform } = claim;
-      const notPaid = { state: 'not_paid', resolvedAt: 3, firstClaimedAt: 1, platform } as const;
-      const paid = createPaid(mine, 3);
-      const steps = [claim, ambiguous, { ...notPaid, input: mine }, claim, undefined, claim, paid];
-      let before: JournalEntry | undefined;
-      for (const after of steps) {
-        expect(await journal.swap(reference, before, after)).toBe(true);
-        const isListed = after?.state === 'sending' || after?.state === 'ambiguous';
-        const listed = isListed ? [{ reference, entry: after }] : [];
-        expect(await collectOpen(store().open(), reference)).toEqual(listed);
-        before = after;
-      }
-    });
-
-    test('lists nothing new when a swap is lost', async () => {
-      const mine = newInput();
-      const paid = createPaid(mine, 3);
-      await store().open().swap(mine.description, undefined, paid);
-      expect(await store().open().swap(mine.description, undefined, createClaim(mine))).toBe(false);
-      expect(await collectOpen(store().open(), mine.description)).toEqual([]);
-    });
-
     test('lists each payment once when there are several pages', async () => {
       const journal = store().open();
       const start = newInput().description;
@@ -278,40 +172,6 @@ export function scenarios(name: string, store: () => Store): void {
       const listed = (await collectOpen(journal, start)).map(({ reference }) => reference);
       expect(listed.toSorted()).toEqual(references.filter(isOpen).toSorted());
       await journal.prune({ paidBefore: new Date(1_000) });
-    });
-
-    test('ends a listing when its reader breaks', async () => {
-      const journal = store().open();
-      const mine = newInput();
-      await journal.swap(mine.description, undefined, createClaim(mine));
-      for await (const { entry } of journal.open()) {
-        expect(entry.input.amount).toBe(input.amount);
-        break;
-      }
-      expect(await collectOpen(journal, mine.description)).toHaveLength(1);
-    });
-
-    test('prunes what was paid before a time, and nothing else', async () => {
-      const journal = store().open();
-      await journal.prune({ paidBefore: new Date(1_000) });
-      const inputs = Array.from({ length: 5 }, () => newInput(' "paidAt":1,"state":"paid"'));
-      const [early, late, open, undecided] = inputs as [OnceInput, OnceInput, OnceInput, OnceInput];
-      const { platform } = createClaim(open);
-      const notPaid = { state: 'not_paid', resolvedAt: 3, firstClaimedAt: 1, platform } as const;
-      const entries: [OnceInput, JournalEntry][] = [
-        [early, createPaid(early, 499.5)],
-        [late, createPaid(late, 500)],
-        [open, createClaim(open, { claimedAt: 1 })],
-        [undecided, { ...notPaid, input: undecided }],
-      ];
-      for (const [{ description }, entry] of entries) {
-        await journal.swap(description, undefined, entry);
-      }
-      expect(await journal.prune({ paidBefore: new Date(500) })).toBe(1);
-      expect(await journal.prune({ paidBefore: new Date(500) })).toBe(0);
-      const kept = entries.map(([{ description }]) => journal.read(description));
-      const [, ...others] = entries.map(([, entry]) => entry);
-      expect(await Promise.all(kept)).toEqual([undefined, ...others]);
     });
 
     test('rejects a prune before a time that is invalid', async () => {

@@ -1,0 +1,72 @@
+// A journal for createOnce in MySQL or MariaDB, over a pool of mysql2. testJournal checks it on a
+// real server in test/runtimes/recipes.mjs.
+import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
+import type { Journal } from 'payments-platform-sdk/journals';
+
+/** Both columns are compared byte by byte. The index makes `open` fast. */
+export const mysqlJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
+  reference VARCHAR(140) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY,
+  entry MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  state VARCHAR(9) AS (JSON_UNQUOTE(JSON_EXTRACT(entry, '$.state'))) STORED,
+  INDEX (state)
+) ENGINE = InnoDB`;
+
+/** Needs `innodb_flush_log_at_trx_commit = 1`. With asynchronous fail-over, add `forgets: true`. */
+export function mysqlJournal(pool: Pool): Journal {
+  const query = async (sql: string, ...values: string[]) =>
+    (await pool.execute<RowDataPacket[]>(sql, values))[0];
+  const change = async (sql: string, ...values: (string | number)[]) =>
+    (await pool.execute<ResultSetHeader>(sql, values))[0].affectedRows;
+  const read: Journal['read'] = async (reference) => {
+    const [row] = await query('SELECT entry FROM payments_journal WHERE reference = ?', reference);
+    return row && JSON.parse(row['entry']);
+  };
+  const insert = async (...values: string[]) => {
+    try {
+      return await change(
+        'INSERT INTO payments_journal (reference, entry) VALUES (?, ?)',
+        ...values,
+      );
+    } catch (error) {
+      // Not INSERT IGNORE, which also ignores text that is cut.
+      if ((error as { code?: string }).code === 'ER_DUP_ENTRY') return 0;
+      throw error;
+    }
+  };
+  return {
+    read,
+    swap: async (reference, before, after) => {
+      const [old, next] = [JSON.stringify(before), JSON.stringify(after)];
+      if (before === undefined) {
+        if (after === undefined) return (await read(reference)) === undefined;
+        return (await insert(reference, next)) === 1;
+      }
+      const where = 'WHERE reference = ? AND entry = ?';
+      const count =
+        after === undefined
+          ? await change(`DELETE FROM payments_journal ${where}`, reference, old)
+          : await change(`UPDATE payments_journal SET entry = ? ${where}`, next, reference, old);
+      return count === 1;
+    },
+    now: async () => {
+      const [row] = await query('SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
+      return Number(row?.['now']);
+    },
+    open: async function* () {
+      const sql = `SELECT reference, entry FROM payments_journal WHERE state IN ('sending', 'ambiguous')`;
+      for (const { reference, entry } of await query(sql)) {
+        yield { reference, entry: JSON.parse(entry) };
+      }
+    },
+    prune: async ({ paidBefore }) => {
+      const where = "WHERE state = 'paid' AND JSON_EXTRACT(entry, '$.paidAt') + 0 < ?";
+      // In steps, because a delete locks what it reads.
+      const sql = `DELETE FROM payments_journal ${where} LIMIT 1000`;
+      for (let total = 0; ;) {
+        const count = await change(sql, paidBefore.getTime());
+        if (count === 0) return total;
+        total += count;
+      }
+    },
+  };
+}

@@ -1,0 +1,628 @@
+import type { Journal, JournalEntry, OpenEntry, PaidEntry, SendingEntry } from './journal.ts';
+
+/*
+ * The contract of a journal. Every case is made on several handles, because a payment is made twice when
+ * two processes do not read the same entry.
+ */
+
+interface JournalCase {
+  /** What a right journal does. */
+  readonly expected: string;
+  readonly hint: string;
+  readonly run: (trial: Trial) => Promise<void>;
+}
+
+/** What a journal did instead, and a hint that fits better than the one of the case. */
+class Mismatch extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+const handleCount = 2;
+const racingCalls = 20;
+const races = 2;
+/** Pauses between two readings of a clock, and how much of it the clock has to show. */
+const pauseMs = 50;
+const minAdvanceMs = 25;
+/** A clock of a store that is set by the network may step back by this. */
+const stepBackMs = 5;
+const dayMs = 86_400_000;
+/** Entries of this age are older than every real one, so that a call of `prune` removes no other. */
+const oldPaidAt = 1_000;
+/** A page of a store often has 100 rows. */
+const openCount = 120;
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function describeValue(value: unknown): string {
+  const text = typeof value === 'string' || isObject(value) ? JSON.stringify(value) : String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
+}
+
+/** Entries of the cases have a short name as their claim id. */
+function nameEntry(entry: JournalEntry | undefined): string {
+  if (entry === undefined) return 'undefined';
+  return 'claimId' in entry ? `${entry.claimId} (${entry.state})` : entry.state;
+}
+
+/** The first field that differs; the order of fields does not count, because a store may change it. */
+function findDifference(expected: unknown, got: unknown, path: string): string | undefined {
+  if (Object.is(expected, got)) return undefined;
+  const areObjects = isObject(expected) && isObject(got);
+  if (!areObjects || Array.isArray(expected) !== Array.isArray(got)) {
+    return `${path} is ${describeValue(got)} instead of ${describeValue(expected)}`;
+  }
+  for (const name of Object.keys({ ...expected, ...got })) {
+    const values = [Reflect.get(expected, name), Reflect.get(got, name)] as const;
+    const difference = findDifference(...values, `${path}.${name}`);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+/** The error of a store may contain its connection string. */
+const describeError = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error))
+    .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@')
+    .slice(0, 300);
+
+/** Calls the handles in turn, and removes at the end what it wrote. */
+class Trial {
+  readonly handles: readonly Journal[];
+  readonly #start = `testJournal ${crypto.randomUUID()} `;
+  readonly #references: string[] = [];
+  /** References that may have an entry. */
+  readonly #written = new Set<string>();
+  #calls = 0;
+
+  constructor(handles: readonly Journal[]) {
+    this.handles = handles;
+  }
+
+  /** A reference of this trial alone; at most 140 characters, as every reference. */
+  newReference(end = ''): string {
+    const reference = `${this.#start}${end || this.#references.length}`;
+    this.#references.push(reference);
+    return reference;
+  }
+
+  /** The end of a reference, which is what differs. */
+  nameReference(reference: string): string {
+    return `'…${reference.slice(this.#start.length).slice(-30)}'`;
+  }
+
+  async call<T>(name: string, run: () => Promise<T> | T): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof Mismatch) throw error;
+      throw new Mismatch(`${name} rejected: ${describeError(error)}.`);
+    }
+  }
+
+  nextHandle(): Journal {
+    this.#calls += 1;
+    return this.handles[this.#calls % this.handles.length] as Journal;
+  }
+
+  /** Reads by every handle, so that each has an earlier entry that it must not return later. */
+  async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
+    for (const handle of this.handles) {
+      const name = `read(${this.nameReference(reference)})`;
+      const entry = await this.call(name, () => handle.read(reference));
+      const difference = findDifference(expected, entry, `the entry of ${name}`);
+      if (difference === undefined) continue;
+      throw new Mismatch(
+        `${difference}.`,
+        typeof entry === 'string' ? 'Parse the stored string: JSON.parse.' : undefined,
+      );
+    }
+  }
+
+  async trySwap(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<{ name: string; isWon: boolean }> {
+    if (after) this.#written.add(reference);
+    const entries = `${nameEntry(before)}, ${nameEntry(after)}`;
+    const name = `swap(${this.nameReference(reference)}, ${entries})`;
+    const isWon: unknown = await this.call(name, () =>
+      this.nextHandle().swap(reference, before, after),
+    );
+    if (isWon === true && !after) this.#written.delete(reference);
+    if (typeof isWon === 'boolean') return { name, isWon };
+    throw new Mismatch(
+      `${name} resolved to ${describeValue(isWon)} instead of true or false.`,
+      'Resolve to true if the statement changed one row, and to false if it changed none.',
+    );
+  }
+
+  /** Swaps by the next handle, and reads the result by every handle. */
+  async swap(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<void> {
+    const { name, isWon } = await this.trySwap(reference, before, after);
+    if (!isWon) throw new Mismatch(`${name} resolved to false instead of true.`);
+    await this.read(reference, after);
+  }
+
+  /** A swap that has to change nothing. */
+  async swapInVain(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+    current: JournalEntry | undefined,
+  ): Promise<void> {
+    const { name, isWon } = await this.trySwap(reference, before, after);
+    if (isWon)
+      throw new Mismatch(
+        `${name} resolved to true while ${current ? nameEntry(current) : 'no entry'} was there.`,
+      );
+    await this.read(reference, current);
+  }
+
+  /** Makes the calls at the same time; returns the entry of the one that won. */
+  async race<T extends JournalEntry | undefined>(
+    reference: string,
+    before: JournalEntry | undefined,
+    afters: readonly T[],
+  ): Promise<T> {
+    const results = await Promise.all(
+      afters.map((after) => this.trySwap(reference, before, after)),
+    );
+    const won = afters.filter((_, index) => results[index]?.isWon);
+    if (won.length !== 1) {
+      throw new Mismatch(`${won.length} of ${afters.length} calls at once resolved to true.`);
+    }
+    await this.read(reference, won[0]);
+    return won[0] as T;
+  }
+
+  /** The entries that `open` of this handle yields, of references of this trial. */
+  async listOpen(handle: Journal, onEntry?: OnOpenEntry): Promise<Map<string, JournalEntry>> {
+    const listed = new Map<string, JournalEntry>();
+    await this.call('open()', async () => {
+      for await (const { reference, entry } of handle.open?.() ?? []) {
+        if (!this.#references.includes(reference)) continue;
+        if (listed.has(reference)) {
+          throw new Mismatch(`open() listed ${this.nameReference(reference)} twice.`);
+        }
+        listed.set(reference, entry);
+        await onEntry?.(reference, entry);
+      }
+    });
+    return listed;
+  }
+
+  /** Compares what every handle lists. */
+  async expectOpen(expected: ReadonlyMap<string, JournalEntry>): Promise<void> {
+    for (const handle of this.handles) {
+      const listed = await this.listOpen(handle);
+      for (const reference of new Set([...expected.keys(), ...listed.keys()])) {
+        const name = `the entry that open() listed for ${this.nameReference(reference)}`;
+        const difference = findDifference(expected.get(reference), listed.get(reference), name);
+        if (difference !== undefined) throw new Mismatch(`${difference}.`);
+      }
+    }
+  }
+
+  /** Best effort: a wrong journal may not remove an entry. */
+  async removeAll(): Promise<void> {
+    const [handle] = this.handles;
+    for (const reference of this.#written) {
+      try {
+        const entry = await handle?.read(reference);
+        if (entry !== undefined) await handle?.swap(reference, entry, undefined);
+      } catch {
+        // The failure is in the report.
+      }
+    }
+  }
+}
+
+type OnOpenEntry = (reference: string, entry: OpenEntry) => Promise<unknown>;
+
+const createClaim = (
+  reference: string,
+  claimId: string,
+  fields: Partial<SendingEntry> = {},
+): SendingEntry => ({
+  state: 'sending',
+  claimId,
+  host: 'host-1',
+  // A clock may return parts of milliseconds.
+  claimedAt: 1_764_000_000_123.456,
+  expiresAt: 1_764_000_420_123.456,
+  firstClaimedAt: 1_763_999_999_999,
+  // No client has this platform, so that none makes the payment.
+  platform: 'https://test-journal.invalid/v0',
+  input: {
+    sourceAccountId: 'acc_000001',
+    destinationAccountId: 'acc_000002',
+    amount: '12.50',
+    description: reference,
+  },
+  ...fields,
+});
+
+/** An entry of each state. */
+function createEntries(reference: string) {
+  const sending = createClaim(reference, 'one');
+  const { input, platform, firstClaimedAt } = sending;
+  return {
+    sending,
+    ambiguous: { ...sending, state: 'ambiguous', candidates: ['txfr_000001', 'txfr_000002'] },
+    not_paid: { state: 'not_paid', resolvedAt: 3, firstClaimedAt, platform, input },
+    paid: {
+      state: 'paid',
+      transferId: 'txfr_000001',
+      paidAt: oldPaidAt,
+      resolvedBy: 'ops',
+      platform,
+      input,
+    },
+  } as const satisfies { [S in JournalEntry['state']]: Extract<JournalEntry, { state: S }> };
+}
+
+const first: JournalCase = {
+  expected: 'every handle reads what a swap by any handle wrote.',
+  hint: 'Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry.',
+  run: async (trial) => {
+    const reference = trial.newReference();
+    await trial.read(reference, undefined);
+    await trial.swap(reference, undefined, createClaim(reference, 'one'));
+  },
+};
+
+const cases: readonly JournalCase[] = [
+  {
+    expected: 'an entry of every state is kept and removed.',
+    hint: 'Store the whole entry as JSON, and let swap(reference, before, undefined) delete it.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const { sending, ambiguous, not_paid: notPaid, paid } = createEntries(reference);
+      const states = [undefined, sending, ambiguous, notPaid, sending, paid, undefined, sending];
+      for (const [index, before] of states.slice(0, -1).entries()) {
+        await trial.swap(reference, before, states[index + 1]);
+      }
+    },
+  },
+  {
+    expected: 'swap(reference, undefined, after) writes only if there is no entry.',
+    hint: 'Insert by a primary key, and resolve to false if the reference exists: ON CONFLICT DO NOTHING.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const one = createClaim(reference, 'one');
+      await trial.swap(reference, undefined, one);
+      await trial.swapInVain(reference, undefined, createClaim(reference, 'other'), one);
+      await trial.swapInVain(reference, undefined, one, one);
+    },
+  },
+  {
+    expected: 'swap(reference, before, after) writes only if the entry still is `before`.',
+    hint: 'Compare the whole entry, byte by byte, in the statement that writes: WHERE reference = ? AND entry = ?.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const [one, other] = [createClaim(reference, 'one'), createClaim(reference, 'other')];
+      await trial.swapInVain(reference, one, other, undefined);
+      await trial.swap(reference, undefined, one);
+      const { ambiguous } = createEntries(reference);
+      const similar: readonly JournalEntry[] = [
+        { ...one, claimId: 'ONE' },
+        { ...one, expiresAt: one.expiresAt + 1 },
+        { ...one, input: { ...one.input, amount: '12.5' } },
+        ambiguous,
+      ];
+      for (const before of similar) await trial.swapInVain(reference, before, other, one);
+      await trial.swap(reference, one, ambiguous);
+      const candidates = ['txfr_000001', 'txfr_000003'] as const;
+      await trial.swapInVain(reference, { ...ambiguous, candidates }, other, ambiguous);
+      await trial.swap(reference, ambiguous, other);
+    },
+  },
+  {
+    expected: 'swap(reference, before, undefined) removes the entry only if it still is `before`.',
+    hint: 'Delete in one statement: DELETE … WHERE reference = ? AND entry = ?.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const [one, other] = [createClaim(reference, 'one'), createClaim(reference, 'other')];
+      await trial.swapInVain(reference, one, undefined, undefined);
+      await trial.swap(reference, undefined, one);
+      await trial.swapInVain(reference, other, undefined, one);
+      await trial.swap(reference, one, undefined);
+      await trial.swap(reference, undefined, other);
+    },
+  },
+  {
+    expected: 'swap(reference, undefined, undefined) resolves to whether there is no entry.',
+    hint: 'Read the entry, write nothing.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      await trial.swap(reference, undefined, undefined);
+      const one = createClaim(reference, 'one');
+      await trial.swap(reference, undefined, one);
+      await trial.swapInVain(reference, undefined, undefined, one);
+    },
+  },
+  {
+    expected: `of ${racingCalls} calls of swap at once with the same \`before\`, one wins.`,
+    hint: 'Compare and write in one atomic statement. Resolve to false if the store reports a conflict.',
+    run: async (trial) => {
+      for (let turn = 0; turn < races; turn += 1) {
+        const reference = trial.newReference();
+        const claims = Array.from({ length: racingCalls }, (_, index) =>
+          createClaim(reference, `claim ${index}`),
+        );
+        const inserted = await trial.race(reference, undefined, claims);
+        const others = claims.map((claim) => ({ ...claim, host: 'host-2' }));
+        const updated = await trial.race(reference, inserted, others);
+        await trial.race(
+          reference,
+          updated,
+          claims.map(() => undefined),
+        );
+      }
+    },
+  },
+  {
+    expected: 'references that differ in one character have entries of their own.',
+    hint: 'Use a key of at least 140 characters that is compared byte by byte (MySQL: CHARACTER SET ascii COLLATE ascii_bin), and do not change the reference.',
+    run: async (trial) => {
+      const ends = ['inv-1', 'INV-1', 'inv_1', 'inv%1', 'inv*1', 'inv 1', 'inv  1', 'inv/1'];
+      // With the start of each reference these have 140 characters.
+      const long = 'x'.repeat(140 - trial.newReference('.').length);
+      const references = [...ends, `${long}1`, `${long}2`].map((end) => trial.newReference(end));
+      const entries = references.map((reference) => createClaim(reference, 'one'));
+      for (const [index, reference] of references.entries()) {
+        await trial.swap(reference, undefined, entries[index]);
+      }
+      for (const [index, reference] of references.entries()) {
+        await trial.read(reference, entries[index]);
+      }
+    },
+  },
+  {
+    expected: 'a reference may contain every printable ASCII character.',
+    hint: 'Pass the reference as a parameter of the statement; escape it in a path, a URL or a pattern.',
+    run: async (trial) => {
+      const codes = Array.from({ length: 127 - 32 }, (_, index) => index + 32);
+      // A reference has no space at its end.
+      const reference = trial.newReference(String.fromCharCode(...codes.slice(0, 80)));
+      const other = trial.newReference(String.fromCharCode(...codes.slice(60)));
+      for (const each of [reference, other]) {
+        await trial.swap(each, undefined, createClaim(each, 'one'));
+      }
+    },
+  },
+  {
+    expected: 'an entry keeps its text: quotes, line ends, every script, emoji, 16,000 characters.',
+    hint: 'Use a column of Unicode text without a short limit (MySQL: TEXT CHARACTER SET utf8mb4), and pass the entry as a parameter.',
+    run: async (trial) => {
+      const texts = [
+        `'quoted' "twice" \`back\` \\ \\n %s $1 :name ? -- ; {}`,
+        'Zo\u00EB \u8ACB\u6C42\u66F8 \u{1F4B8} e\u0301 \r\n\t end ',
+        'x'.repeat(16_000),
+      ];
+      for (const host of texts) {
+        const reference = trial.newReference();
+        const claim = createClaim(reference, 'one', { host });
+        await trial.swap(reference, undefined, claim);
+        await trial.swap(reference, claim, undefined);
+      }
+    },
+  },
+  {
+    expected: 'an entry keeps every digit of its numbers.',
+    hint: 'Store the entry as JSON text; a column of a number may round.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const numbers = { claimedAt: 0, firstClaimedAt: 0.1 + 0.2, expiresAt: 2 ** 53 - 1 };
+      const claim = createClaim(reference, 'one', numbers);
+      await trial.swap(reference, undefined, claim);
+      await trial.swap(reference, claim, undefined);
+    },
+  },
+  {
+    expected: 'the caller may change an entry that it passed to swap or got from read.',
+    hint: 'Keep a copy: a string of JSON, or structuredClone(entry).',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const passed = createClaim(reference, 'one');
+      await trial.swap(reference, undefined, passed);
+      const change = (entry: JournalEntry | undefined): void => {
+        if (entry) Object.assign(entry, { platform: 'changed' });
+        if (entry) Object.assign(entry.input, { amount: '1' });
+      };
+      change(passed);
+      await trial.read(reference, createClaim(reference, 'one'));
+      for (const handle of trial.handles) {
+        change(await trial.call('read', () => handle.read(reference)));
+      }
+      await trial.read(reference, createClaim(reference, 'one'));
+    },
+  },
+  {
+    expected: 'now resolves to milliseconds since 1970, by one clock for all handles.',
+    hint: 'Read the clock of the store in the store, not the clock of the process.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      let last = 0;
+      for (let turn = 0; turn < 4 * handleCount; turn += 1) {
+        const now = await trial.call('now', () => trial.nextHandle().now(reference));
+        if (!Number.isFinite(now) || Math.abs(now - Date.now()) > dayMs) {
+          throw new Mismatch(
+            `now resolved to ${describeValue(now)} instead of about ${Date.now()}.`,
+            'Resolve to a number of milliseconds, not to seconds, a string or a Date, and check that both clocks are set.',
+          );
+        }
+        if (now < last - stepBackMs) {
+          throw new Mismatch(`now resolved to ${now} after another handle's ${last}.`);
+        }
+        last = now;
+      }
+    },
+  },
+  {
+    expected: 'now advances between two calls.',
+    hint: 'Read a clock with milliseconds in each call. The now() of SQL is the start of a transaction, or has whole seconds.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      for (const handle of trial.handles) {
+        const before = await trial.call('now', () => handle.now(reference));
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        const after = await trial.call('now', () => handle.now(reference));
+        if (after - before >= minAdvanceMs) continue;
+        throw new Mismatch(`now advanced by ${after - before} in ${pauseMs} ms.`);
+      }
+    },
+  },
+];
+
+/** The cases of journals that have `open`. */
+const openCases: readonly JournalCase[] = [
+  {
+    expected: 'open() lists what is sending or ambiguous, and nothing else.',
+    hint: "Select by the state of the entry, now: state IN ('sending', 'ambiguous').",
+    run: async (trial) => {
+      const reference = trial.newReference('"state":"sending"');
+      const { sending, ambiguous, not_paid: notPaid, paid } = createEntries(reference);
+      const states = [undefined, sending, ambiguous, notPaid, sending, undefined, sending, paid];
+      for (const [index, before] of states.slice(0, -1).entries()) {
+        const after = states[index + 1];
+        await trial.swap(reference, before, after);
+        const isOpen = after?.state === 'sending' || after?.state === 'ambiguous';
+        await trial.expectOpen(new Map(isOpen ? [[reference, after]] : []));
+      }
+      await trial.swapInVain(reference, undefined, sending, paid);
+      await trial.expectOpen(new Map());
+    },
+  },
+  {
+    expected: `open() lists each of ${openCount} payments once, while the caller decides them.`,
+    hint: 'Read the next page from the last reference on, not by its number, and hold no lock between two entries.',
+    run: async (trial) => {
+      const claims = new Map<string, JournalEntry>();
+      for (let count = 0; count < openCount; count += 1) {
+        const reference = trial.newReference();
+        claims.set(reference, createClaim(reference, 'one'));
+      }
+      const inserts = [...claims].map(([reference, claim]) =>
+        trial.trySwap(reference, undefined, claim),
+      );
+      await Promise.all(inserts);
+      await trial.expectOpen(claims);
+      const decide: OnOpenEntry = (reference, entry) => trial.trySwap(reference, entry, undefined);
+      const { size } = await trial.listOpen(trial.nextHandle(), decide);
+      if (size < openCount) {
+        throw new Mismatch(`open() listed ${size} of ${openCount} that were decided meanwhile.`);
+      }
+      await trial.expectOpen(new Map());
+    },
+  },
+  {
+    expected: 'a caller may stop reading from open().',
+    hint: 'Release the connection or the cursor in a finally block of the generator.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const claim = createClaim(reference, 'one');
+      await trial.swap(reference, undefined, claim);
+      for (const handle of [...trial.handles, ...trial.handles, ...trial.handles]) {
+        await trial.call('open()', async () => {
+          for await (const _ of handle.open?.() ?? []) break;
+        });
+      }
+      await trial.swap(reference, claim, undefined);
+    },
+  },
+];
+
+/** The case of journals that have `prune`. */
+const pruneCase: JournalCase = {
+  expected: 'prune({ paidBefore }) removes what was paid before it, and resolves to the number.',
+  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count.",
+  run: async (trial) => {
+    const paidBefore = new Date(2 * oldPaidAt);
+    const prune = async (expected?: number): Promise<void> => {
+      const count = await trial.call('prune()', () => trial.nextHandle().prune?.({ paidBefore }));
+      if (expected === undefined || count === expected) return;
+      throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
+    };
+    // A run that was killed may not have removed its entries.
+    await prune();
+    const entries = new Map<string, JournalEntry>();
+    const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
+      const reference = trial.newReference(`"state":"paid","paidAt":1 ${entries.size}`);
+      entries.set(reference, create(reference));
+      await trial.swap(reference, undefined, entries.get(reference));
+      return reference;
+    };
+    const createPaid = (paidAt: number) => (reference: string) =>
+      ({ ...createEntries(reference).paid, paidAt }) satisfies PaidEntry;
+    const times = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
+    await write((reference) => createClaim(reference, 'one', times));
+    await write((reference) => ({ ...createEntries(reference).ambiguous, ...times }));
+    await write((reference) => createEntries(reference).not_paid);
+    await write(createPaid(paidBefore.getTime()));
+    await write(createPaid(Date.now()));
+    const pruned = [await write(createPaid(oldPaidAt)), await write(createPaid(1_999.5))];
+    await prune(pruned.length);
+    for (const [reference, entry] of entries) {
+      await trial.read(reference, pruned.includes(reference) ? undefined : entry);
+    }
+    await prune(0);
+  },
+};
+
+/** Runs one case; returns its part of the report if it fails. */
+async function runCase(
+  { expected, hint, run }: JournalCase,
+  handles: readonly Journal[],
+): Promise<string | undefined> {
+  const trial = new Trial(handles);
+  try {
+    await run(trial);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    return `Expected: ${expected}\n   Happened: ${error.message}\n   To do: ${error.hint ?? hint}`;
+  } finally {
+    await trial.removeAll();
+  }
+}
+
+/**
+ * Checks a journal of your own against the contract. `makeJournal` opens another handle on the same
+ * store, empty or not. Throws an error that lists what to fix. Removes its entries at the end.
+ * @example
+ * ```ts
+ * import { memoryJournal, testJournal } from 'payments-platform-sdk/journals';
+ *
+ * const journal = memoryJournal(); // yours
+ * await testJournal(() => journal);
+ * ```
+ */
+export async function testJournal(makeJournal: () => Journal | Promise<Journal>): Promise<void> {
+  const handles: Journal[] = [];
+  for (let count = 0; count < handleCount; count += 1) handles.push(await makeJournal());
+  const [handle] = handles;
+  const optionalCases = [...(handle?.open ? openCases : []), ...(handle?.prune ? [pruneCase] : [])];
+  const failures: string[] = [];
+  for (const each of [first, ...cases, ...optionalCases]) {
+    const failure = await runCase(each, handles);
+    if (failure !== undefined) failures.push(failure);
+    // The rest would fail for the same reason.
+    if (failure !== undefined && each === first) break;
+  }
+  if (failures.length === 0) return;
+  const list = failures.map((failure, index) => `${index + 1}. ${failure}`);
+  throw new Error(
+    `Cases of testJournal that failed: ${list.length}. Do not pay with this journal until it passes.\n${list.join('\n')}`,
+  );
+}

@@ -1,0 +1,584 @@
+import {
+  memoryJournal,
+  testJournal,
+  type FullJournal,
+  type Journal,
+  type JournalEntry,
+  type OpenEntry,
+} from 'payments-platform-sdk/journals';
+import { describe, expect, test, vi } from 'vitest';
+import { createClaim, newInput } from '../stores/scenarios.ts';
+
+// testJournal passes for the journals of this package: test/stores/scenarios.ts.
+
+type Read = Journal['read'];
+type Swap = Journal['swap'];
+type Entry = Parameters<Swap>[1];
+
+/** A journal with another `read`, `swap` or `now`; every handle is made by one call. */
+type WrongJournal = (right: Journal) => Partial<Journal>;
+
+const mapReference = ({ read, swap }: Journal, map: (reference: string) => string) => ({
+  read: ((reference) => read(map(reference))) satisfies Read,
+  swap: ((reference, before, after) => swap(map(reference), before, after)) satisfies Swap,
+});
+
+/** Changes the stored JSON of each entry, as a column of the wrong type does. */
+const mapText = ({ swap }: Journal, map: (text: string) => string): Partial<Journal> => ({
+  swap: (reference, before, after) =>
+    swap(
+      reference,
+      before && JSON.parse(map(JSON.stringify(before))),
+      after && JSON.parse(map(JSON.stringify(after))),
+    ),
+});
+
+/** Writes without a comparison. */
+async function write({ read, swap }: Journal, reference: string, after: Entry): Promise<true> {
+  while (!(await swap(reference, await read(reference), after)));
+  return true;
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+const removed = createClaim(newInput());
+const stored = new Map<string, Entry>();
+let clocks = 0;
+
+const wrongJournals: readonly (readonly [title: string, make: WrongJournal, report: RegExp])[] = [
+  [
+    'a swap compares only the reference',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        const current = await right.read(reference);
+        if ((current === undefined) !== (before === undefined)) return false;
+        return right.swap(reference, current, after);
+      },
+    }),
+    /writes only if the entry still is `before`[^]*removes the entry only if/,
+  ],
+  [
+    'a swap compares only the claim id',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        const current = await right.read(reference);
+        const idOf = (entry: object = {}) => Reflect.get(entry, 'claimId') as unknown;
+        return idOf(current) === idOf(before) && right.swap(reference, current, after);
+      },
+    }),
+    /writes only if the entry still is `before`/,
+  ],
+  [
+    'a swap is two steps',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        if (!isSame(await right.read(reference), before)) return false;
+        return write(right, reference, after);
+      },
+    }),
+    /of 20 calls of swap at once[^]*Happened: \d+ of 20 calls/,
+  ],
+  [
+    'only an insert is atomic',
+    (right) => ({
+      swap: async (reference, before, after) => {
+        if (before === undefined) return right.swap(reference, before, after);
+        return isSame(await right.read(reference), before) && write(right, reference, after);
+      },
+    }),
+    /of 20 calls of swap at once/,
+  ],
+  [
+    'each process has a clock of its own',
+    ({ now }) => {
+      const offset = (clocks += 3_600_000);
+      return { now: async (reference) => (await now(reference)) + (offset % 10_800_000) };
+    },
+    /by one clock for all handles[^]*after another handle's/,
+  ],
+  [
+    'now returns seconds',
+    ({ now }) => ({ now: async (r) => (await now(r)) / 1_000 }),
+    /to seconds/,
+  ],
+  ['now returns a string', () => ({ now: async () => String(Date.now()) as never }), /a string/],
+  [
+    'now has whole seconds',
+    () => ({ now: async () => Math.floor(Date.now() / 1e6) * 1e6 }),
+    /now advances/,
+  ],
+  [
+    'now is the start of a transaction',
+    () => {
+      const startedAt = Date.now();
+      return { now: async () => startedAt };
+    },
+    /now advances between two calls[^]*now advanced by 0 in 50 ms/,
+  ],
+  [
+    'a handle reads from its cache',
+    ({ read }) => {
+      const cache = new Map<string, ReturnType<Read>>();
+      return {
+        read: (reference) => {
+          const entry = cache.get(reference) ?? read(reference);
+          cache.set(reference, entry);
+          return entry;
+        },
+      };
+    },
+    /every handle reads what a swap by any handle wrote/,
+  ],
+  [
+    'a handle reads from a replica',
+    (right) => {
+      const replica = new Map<string, ReturnType<Read>>();
+      return {
+        read: (reference) => {
+          const late = replica.get(reference) ?? right.read(reference);
+          replica.set(reference, right.read(reference));
+          return late;
+        },
+      };
+    },
+    /every handle reads what a swap by any handle wrote/,
+  ],
+  ['every handle has a store of its own', () => memoryJournal(), /every handle reads/],
+  [
+    'text is cut at 1 kB',
+    ({ read }) => ({
+      read: async (reference) => {
+        const text = JSON.stringify(await read(reference));
+        return text && JSON.parse(text.slice(0, 1_024));
+      },
+    }),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses its unicode',
+    (right) => mapText(right, (text) => text.replaceAll(/[^\x20-\x7f]/g, '?')),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses its emoji',
+    (right) => mapText(right, (text) => text.replaceAll(/\p{Extended_Pictographic}/gu, '?')),
+    /an entry keeps its text/,
+  ],
+  [
+    'text loses the spaces at its end',
+    (right) => mapText(right, (text) => text.replaceAll(/ +"/g, '"')),
+    /an entry keeps its text/,
+  ],
+  [
+    'numbers lose digits',
+    (right) => mapText(right, (text) => text.replaceAll(/\.\d+(?=[,}])/g, '')),
+    /the entry of read\('…0'\)\.claimedAt is 1764000000123 instead of 1764000000123\.456/,
+  ],
+  [
+    'large numbers lose digits',
+    (right) => mapText(right, (text) => text.replaceAll(/(\d{15})\d\b/g, '$10')),
+    /keeps every digit/,
+  ],
+  [
+    'an ambiguous entry loses its candidates',
+    (right) => mapText(right, (text) => text.replace(/,"candidates":\[.*\]/, '')),
+    /every state is kept[^]*candidates is undefined instead of/,
+  ],
+  [
+    'an array becomes an object',
+    (right) => mapText(right, (text) => text.replace(/\["(\w+)","(\w+)"\]/, '{"0":"$1","1":"$2"}')),
+    /every state is kept[^]*candidates is {"0":"txfr_000001","1":"txfr_000002"} instead of \[/,
+  ],
+  [
+    'references are compared without case',
+    (right) => mapReference(right, (reference) => reference.toLowerCase()),
+    /differ in one character[^]*swap\('…INV-1', undefined, one \(sending\)\) resolved to false/,
+  ],
+  [
+    'references are cut at 128 characters',
+    (right) => mapReference(right, (reference) => reference.slice(0, 128)),
+    /differ in one character/,
+  ],
+  [
+    'references lose double spaces',
+    (right) => mapReference(right, (reference) => reference.trim().replaceAll(/ +/g, ' ')),
+    /differ in one character/,
+  ],
+  [
+    'references are names of files',
+    (right) => mapReference(right, (reference) => reference.replaceAll(/[^\w. %*-]/g, '_')),
+    /differ in one character/,
+  ],
+  [
+    'a reference cannot contain a quote',
+    ({ read }) => ({
+      read: async (reference) => {
+        if (reference.includes("'")) throw new Error('syntax error at or near "\'"');
+        return read(reference);
+      },
+    }),
+    /every printable ASCII character[^]*rejected: syntax error/,
+  ],
+  ...[undefined, 1, 'OK', { changes: 1 }].map(
+    (result) =>
+      [
+        `swap returns ${JSON.stringify(result)}`,
+        ({ swap }: Journal) => ({
+          swap: async (...args: Parameters<Swap>) => (await swap(...args)) && (result as never),
+        }),
+        /instead of true or false[^]*Resolve to true/,
+      ] as const,
+  ),
+  [
+    'swap returns 0 when it changes nothing',
+    ({ swap }) => ({ swap: async (...args) => (await swap(...args)) || (0 as never) }),
+    /resolved to 0 instead of true or false/,
+  ],
+  [
+    'swap always returns true',
+    ({ swap }) => ({ swap: async (...a) => (await swap(...a)) || true }),
+    /Happened: 20 of 20/,
+  ],
+  [
+    'swap(undefined → entry) overwrites',
+    (right) => ({
+      swap: async (reference, before, after) =>
+        before === undefined && after !== undefined
+          ? write(right, reference, after)
+          : right.swap(reference, before, after),
+    }),
+    /writes only if there is no entry/,
+  ],
+  [
+    'swap(entry → entry) inserts',
+    (right) => ({
+      swap: async (reference, before, after) =>
+        right.swap(reference, (await right.read(reference)) && before, after),
+    }),
+    /writes only if the entry still is `before`[^]*resolved to true while no entry was there/,
+  ],
+  [
+    'swap(entry → undefined) removes nothing',
+    ({ read, swap }) => ({
+      swap: async (reference, before, after) =>
+        after === undefined
+          ? isSame(await read(reference), before)
+          : swap(reference, before, after),
+    }),
+    /an entry of every state is kept and removed/,
+  ],
+  [
+    'swap(undefined → undefined) returns true although there is an entry',
+    ({ swap }) => ({
+      swap: async (reference, before, after) =>
+        (before === undefined && after === undefined) || swap(reference, before, after),
+    }),
+    /resolves to whether there is no entry/,
+  ],
+  [
+    'a removed reference cannot be used again',
+    ({ read, swap }) => ({
+      read: async (reference) => {
+        const entry = await read(reference);
+        return isSame(entry, removed) ? undefined : entry;
+      },
+      swap: (reference, before, after) => swap(reference, before, after ?? (before && removed)),
+    }),
+    /an entry of every state is kept and removed/,
+  ],
+  [
+    'read returns a string',
+    ({ read }) => ({ read: async (r) => JSON.stringify(await read(r)) as never }),
+    /JSON\.parse/,
+  ],
+  [
+    'read returns null',
+    ({ read }) => ({ read: async (r) => (await read(r)) ?? (null as never) }),
+    /null instead of undefined/,
+  ],
+  [
+    'read returns the object that swap got',
+    () => {
+      const entries = stored;
+      return {
+        read: async (reference) => entries.get(reference),
+        swap: async (reference, before, after) => {
+          if (!isSame(entries.get(reference), before)) return false;
+          if (after === undefined) entries.delete(reference);
+          else entries.set(reference, after);
+          return true;
+        },
+      };
+    },
+    /the caller may change an entry/,
+  ],
+];
+
+/** The report of testJournal, or an empty string if it passes. */
+const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<string> =>
+  testJournal(makeJournal).then(
+    () => '',
+    (error: unknown) => (error as Error).message,
+  );
+
+describe('testJournal fails when', () => {
+  test.concurrent.each(wrongJournals)('%s', async (_, makeWrong, report) => {
+    const right = memoryJournal();
+    expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
+  });
+});
+
+test('testJournal fails when no call wins a race', async () => {
+  const right = memoryJournal();
+  let running = 0;
+  const swap: Swap = async (...args) => {
+    running += 1;
+    await Promise.resolve();
+    const isAlone = running === 1;
+    await Promise.resolve();
+    running -= 1;
+    return isAlone && right.swap(...args);
+  };
+  const { read, now } = right;
+  expect(await readReport(() => ({ read, swap, now }))).toContain('0 of 20 calls at once resolved');
+});
+
+type Entries = Map<string, JournalEntry>;
+
+/** A right journal, and the entries that it holds. */
+function createStore(): { right: Journal; entries: Entries } {
+  const { read, swap, now } = memoryJournal();
+  const entries: Entries = new Map();
+  const mirrorSwap: Swap = async (reference, before, after) => {
+    const isWon = await swap(reference, before, after);
+    if (isWon && after) entries.set(reference, after);
+    if (isWon && !after) entries.delete(reference);
+    return isWon;
+  };
+  return { right: { read, swap: mirrorSwap, now }, entries };
+}
+
+type Listing = [reference: string, entry: JournalEntry][];
+const isOpen = ({ state }: JournalEntry) => state === 'sending' || state === 'ambiguous';
+const listOpen = (entries: Entries): Listing => [...entries].filter(([, entry]) => isOpen(entry));
+
+async function* yieldAll(listing: Listing): ReturnType<FullJournal['open']> {
+  for (const [reference, entry] of listing) yield { reference, entry: entry as OpenEntry };
+}
+
+/** What `open` lists, and what the report contains. */
+const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, RegExp])[] = [
+  [
+    'leaves out what is ambiguous',
+    (entries) => [...entries].filter(([, { state }]) => state === 'sending'),
+    /is undefined instead of {"state":"ambiguous"/,
+  ],
+  [
+    'lists what is paid',
+    (entries) => [...entries].filter(([, { state }]) => state !== 'not_paid'),
+    /is {"state":"paid".* instead of undefined/,
+  ],
+  [
+    'lists what is not paid',
+    (entries) => [...entries].filter(([, { state }]) => state !== 'paid'),
+    /is {"state":"not_paid".* instead of undefined/,
+  ],
+  [
+    'lists one page',
+    (entries) => listOpen(entries).slice(0, 100),
+    /each of 120 payments once[^]*is undefined instead of {"state":"sending"/,
+  ],
+  [
+    'lists a payment twice',
+    (entries) => listOpen(entries).flatMap((each) => [each, each]),
+    /listed '….*' twice/,
+  ],
+  [
+    'lists strings',
+    (entries) => listOpen(entries).map(([name, entry]) => [name, JSON.stringify(entry) as never]),
+    /open\(\) listed for '….*' is "{.* instead of {/,
+  ],
+  [
+    'lists references in lower case',
+    (entries) => listOpen(entries).map(([name, entry]) => [name.toLowerCase(), entry]),
+    /is undefined instead of {/,
+  ],
+  ['lists nothing', () => [], /is undefined instead of {/],
+];
+
+describe('testJournal fails when open', () => {
+  test.concurrent.each(wrongListings)('%s', async (_, list, report) => {
+    const { right, entries } = createStore();
+    const open = () => yieldAll(list(entries));
+    expect(await readReport(() => ({ ...right, open }))).toMatch(report);
+  });
+
+  test('reads pages by their number', async () => {
+    const { right, entries } = createStore();
+    const open = async function* () {
+      for (let page = 0; page < 12; page += 1) {
+        yield* yieldAll(listOpen(entries).slice(10 * page, 10 * page + 10));
+      }
+    };
+    expect(await readReport(() => ({ ...right, open }))).toContain(
+      'open() listed 60 of 120 that were decided meanwhile',
+    );
+  });
+
+  test('lists only what its own process has claimed', async () => {
+    const { right, entries } = createStore();
+    const makeJournal = (): Journal => {
+      const claimed = new Set<string>();
+      const swap: Swap = (reference, ...args) =>
+        right.swap(claimed.add(reference) && reference, ...args);
+      const open = () =>
+        yieldAll(listOpen(entries).filter(([reference]) => claimed.has(reference)));
+      return { ...right, swap, open };
+    };
+    expect(await readReport(makeJournal)).toMatch(/is undefined instead of {/);
+  });
+
+  test('keeps its connection after its reader stopped', async () => {
+    const { right, entries } = createStore();
+    let connections = 5;
+    const open = async function* () {
+      if (connections === 0) throw new Error('the pool is empty');
+      connections -= 1;
+      yield* yieldAll(listOpen(entries));
+      connections += 1;
+    };
+    expect(await readReport(() => ({ ...right, open }))).toMatch(
+      /may stop reading from open\(\)\.\n.*the pool is empty/,
+    );
+  });
+});
+
+/** Whether `prune` removes an entry. */
+const wrongPrunes: readonly (readonly [
+  string,
+  (entry: JournalEntry, paidBefore: number) => boolean,
+])[] = [
+  ['what is sending', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
+  ['what is ambiguous', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
+  ['what is not paid', (entry, time) => entry.state === 'not_paid' || isPaid(entry, time)],
+  ['what was paid at that time', (entry, time) => isPaid(entry, time + 1)],
+  ['everything that is paid', (entry) => isPaid(entry, Infinity)],
+  ['what was paid before so many seconds', (entry, time) => isPaid(entry, time / 1_000)],
+  ['by whole milliseconds', (entry, time) => isPaid(entry, time - 0.5)],
+  [
+    'what contains the word',
+    (entry, time) => isPaid(entry, time) || JSON.stringify(entry).includes('"state\\":\\"paid'),
+  ],
+  ['nothing', () => false],
+];
+const isPaid = (entry: JournalEntry, paidBefore: number) =>
+  entry.state === 'paid' && entry.paidAt < paidBefore;
+
+/** Prunes with this test; `count` makes the result. */
+const createPrune =
+  (
+    { right, entries }: ReturnType<typeof createStore>,
+    shouldRemove: (entry: JournalEntry, paidBefore: number) => boolean,
+    count = (removed: number): unknown => removed,
+  ): FullJournal['prune'] =>
+  async ({ paidBefore }) => {
+    const pruned = [...entries].filter(([, entry]) => shouldRemove(entry, paidBefore.getTime()));
+    for (const [reference, entry] of pruned) await right.swap(reference, entry, undefined);
+    return count(pruned.length) as number;
+  };
+
+describe('testJournal fails when prune removes', () => {
+  test.concurrent.each(wrongPrunes)('%s', async (_, shouldRemove) => {
+    const store = createStore();
+    const prune = createPrune(store, shouldRemove);
+    expect(await readReport(() => ({ ...store.right, prune }))).toMatch(/removes what was paid/);
+  });
+});
+
+test.each([undefined, true, '2', 1, 2])(
+  'testJournal fails when prune returns %o',
+  async (count) => {
+    const store = createStore();
+    const prune = createPrune(store, isPaid, () => count);
+    expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
+      /resolved to .* instead of [02]/,
+    );
+  },
+);
+
+test('testJournal passes when open and prune are right', async () => {
+  const store = createStore();
+  const open = () => yieldAll(listOpen(store.entries));
+  await testJournal(() => ({ ...store.right, open, prune: createPrune(store, isPaid) }));
+});
+
+test('testJournal passes when a journal has only read, swap and now', async () => {
+  const { read, swap, now } = memoryJournal();
+  await testJournal(async () => ({ read, swap, now }));
+});
+
+test('testJournal reports what was expected, what happened and what to do for each failure', async () => {
+  const right = memoryJournal();
+  const swap: Swap = async (reference, before, after) =>
+    right.swap(reference, (await right.read(reference)) && before, after);
+  expect(await readReport(() => ({ ...right, swap }))).toMatchInlineSnapshot(`
+    "Cases of testJournal that failed: 2. Do not pay with this journal until it passes.
+    1. Expected: swap(reference, before, after) writes only if the entry still is \`before\`.
+       Happened: swap('…0', one (sending), other (sending)) resolved to true while no entry was there.
+       To do: Compare the whole entry, byte by byte, in the statement that writes: WHERE reference = ? AND entry = ?.
+    2. Expected: swap(reference, before, undefined) removes the entry only if it still is \`before\`.
+       Happened: swap('…0', one (sending), undefined) resolved to true while no entry was there.
+       To do: Delete in one statement: DELETE … WHERE reference = ? AND entry = ?."
+  `);
+});
+
+test('testJournal reports only the first case when it fails', async () => {
+  const right = memoryJournal();
+  const read = () => Promise.reject(new Error('connect to db://ops:hunter2@db failed'));
+  expect(await readReport(() => ({ ...right, read }))).toMatchInlineSnapshot(`
+    "Cases of testJournal that failed: 1. Do not pay with this journal until it passes.
+    1. Expected: every handle reads what a swap by any handle wrote.
+       Happened: read('…0') rejected: connect to db://[redacted]@db failed.
+       To do: Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry."
+  `);
+});
+
+test('testJournal rejects with the error of makeJournal when a handle cannot be opened', async () => {
+  const error = new Error('the store is down');
+  await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
+});
+
+test.each([true, false])(
+  'testJournal removes its own entries when it passes: %o',
+  async (passes) => {
+    const right = memoryJournal();
+    const input = newInput();
+    const claim = createClaim(input);
+    await right.swap(input.description, undefined, claim);
+    const references = new Set<string>();
+    const swap = vi.fn<Swap>((reference, ...entries) => {
+      references.add(reference);
+      return right.swap(reference, ...entries);
+    });
+    const now = passes ? right.now : async () => 1;
+    expect((await readReport(() => ({ ...right, swap, now }))) === '').toBe(passes);
+    expect(references.size).toBeGreaterThan(15);
+    expect(references).not.toContain(input.description);
+    for (const reference of references) expect(await right.read(reference)).toBeUndefined();
+    expect(await right.read(input.description)).toEqual(claim);
+  },
+);
+
+test('testJournal uses other references when it runs again on the same store', async () => {
+  const right = memoryJournal();
+  const runs = [new Set<string>(), new Set<string>()] as const;
+  for (const references of runs) {
+    const read: Read = (reference) => {
+      references.add(reference);
+      return right.read(reference);
+    };
+    await testJournal(() => ({ ...right, read }));
+  }
+  expect([...runs[0]].filter((reference) => runs[1].has(reference))).toEqual([]);
+  expect(runs[0].size).toBeGreaterThan(15);
+});
