@@ -214,11 +214,8 @@ export class BatchRun {
 
   /** The next payment to try: one that has waited long enough, or a new one. */
   #takeJob(): Job | undefined {
-    const { clock, concurrency } = this.#setup;
-    // A slow consumer slows the batch down.
-    const isFull = this.#results.length + this.#running >= concurrency;
-    if (this.#hasStopped() || isFull) return undefined;
-    const now = clock.elapsed();
+    if (!this.#canStart()) return undefined;
+    const now = this.#setup.clock.elapsed();
     for (const job of this.#inDoubt) {
       if (job.dueAt > now) continue;
       this.#inDoubt.delete(job);
@@ -299,6 +296,12 @@ export class BatchRun {
     this.#notify();
   }
 
+  #canStart(): boolean {
+    // A slow consumer slows the batch down.
+    const isFull = this.#results.length + this.#running >= this.#setup.concurrency;
+    return !this.#hasStopped() && !isFull;
+  }
+
   #hasStopped(): boolean {
     return this.#hasLeft || this.#failure !== undefined;
   }
@@ -310,8 +313,9 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
+    // A lane that may not start waits for a change: a timer of a due payment would fire again and again.
+    if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
-    if (times.length === 0) return undefined;
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
   }
 
