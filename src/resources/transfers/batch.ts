@@ -1,9 +1,9 @@
 import type { Clock } from '../../calls/clock.ts';
 import {
+  AbortError,
   ApiError,
   isPaymentsError,
   PaymentInDoubtError,
-  type AbortError,
   type PaymentsError,
   type ValidationError,
 } from '../../errors/errors.ts';
@@ -268,7 +268,7 @@ export class BatchRun {
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, and the batch ends with its own error.
-    if (this.#failure !== undefined) return undefined;
+    if (this.#failure !== undefined && error instanceof AbortError) return undefined;
     if (!isPaymentsError(error) || isUnauthorized(error) || isUnauthorized(error.cause)) {
       this.#fail(error);
       return undefined;
@@ -276,7 +276,8 @@ export class BatchRun {
     const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(job.tries - 1, 6));
     const delayMs = error.retryAfterMs ?? backoffMs;
     const spentMs = clock.elapsed() - job.firstTriedAt;
-    if (error.retryable && spentMs + delayMs <= retryTimeout) return delayMs;
+    const isInTime = spentMs + delayMs <= retryTimeout;
+    if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
     const result = error.outcome === 'unknown' ? 'in_doubt' : 'failed';
     this.#finish(job, { input: job.input, result, error });
     return undefined;
