@@ -10,7 +10,12 @@ import {
   type OptionChecks,
 } from '../../calls/option-checks.ts';
 import { captureCallSite, withCallSite } from '../../errors/call-site.ts';
-import { AbortError, type CallIdentity, type Issue } from '../../errors/errors.ts';
+import {
+  AbortError,
+  isOutcomeUnknown,
+  type CallIdentity,
+  type Issue,
+} from '../../errors/errors.ts';
 import {
   transferCreateInputSchema,
   type OnceInput,
@@ -158,7 +163,11 @@ function createSetup(
       if (forgets && isValid(copy)) scans.addUnclaimed(copy);
     },
     async pay(copy) {
-      const made = await makeOnce(client, copy, onceOptions, overrides);
+      const made = await makeOnce(client, copy, onceOptions, overrides).catch((error: unknown) => {
+        // A request of this or of another call may have taken effect after the scan.
+        if (isOutcomeUnknown(error)) scans.drop(copy);
+        throw error;
+      });
       const { result, transferId } = made;
       const transfer = made.result === 'recorded' ? await readFirst(made.read) : made.transfer;
       return { result, transferId, transfer };
