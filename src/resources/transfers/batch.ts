@@ -152,11 +152,12 @@ export class BatchRun {
   /** Reads inputs as far ahead as they are needed. Returns a function that closes an iterator that has more. */
   #startReading(): () => Promise<void> {
     const { inputs } = this.#setup;
-    const isAsync = Symbol.asyncIterator in inputs;
-    const iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+    let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
     let hasMore = true;
     let isReading = false;
     const read = async (): Promise<void> => {
+      const isAsync = Symbol.asyncIterator in inputs;
+      iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
       while (!this.#hasStopped()) {
         if (this.#unstarted.length >= this.#setup.readAhead) {
           await this.#waitForChange();
@@ -182,7 +183,7 @@ export class BatchRun {
     );
     return async () => {
       if (!hasMore) return;
-      const closed = iterator.return?.();
+      const closed = iterator?.return?.();
       // An iterator that never returns its next input never closes, either.
       if (isReading) Promise.resolve(closed).catch(() => undefined);
       else await closed;
