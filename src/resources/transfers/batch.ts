@@ -97,10 +97,12 @@ const retryGridMs = 5_000;
 /** If so many payments are in doubt, the platform or its list has a problem, and nothing new starts. */
 const maxWaiting = 1_000;
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
 export class BatchRun {
-  readonly counts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
   readonly #setup: BatchSetup;
+  readonly #counts: Writable<BatchCounts>;
   readonly #references = new Set<unknown>();
   readonly #results: BatchResult[] = [];
   /** Inputs that were read and not started. */
@@ -114,8 +116,9 @@ export class BatchRun {
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(setup: BatchSetup) {
+  constructor(setup: BatchSetup, counts: Writable<BatchCounts>) {
     this.#setup = setup;
+    this.#counts = counts;
   }
 
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
@@ -220,7 +223,7 @@ export class BatchRun {
     for (const job of this.#inDoubt) {
       if (job.dueAt > now) continue;
       this.#inDoubt.delete(job);
-      this.counts.waiting -= 1;
+      this.#counts.waiting -= 1;
       return job;
     }
     if (this.#inDoubt.size >= maxWaiting) return undefined;
@@ -247,7 +250,7 @@ export class BatchRun {
         } catch (error) {
           const delayMs = this.#handleError(job, error);
           if (delayMs === undefined) return;
-          this.counts.waiting += 1;
+          this.#counts.waiting += 1;
           if (error instanceof PaymentInDoubtError) {
             const gridMs = Math.max(1, Math.min(delayMs, retryGridMs));
             job.dueAt = Math.ceil((clock.elapsed() + delayMs) / gridMs) * gridMs;
@@ -256,7 +259,7 @@ export class BatchRun {
           }
           // The lane waits, so that the whole batch slows down.
           await this.#sleep(delayMs);
-          this.counts.waiting -= 1;
+          this.#counts.waiting -= 1;
         }
       }
     } finally {
@@ -285,9 +288,9 @@ export class BatchRun {
   }
 
   #finish({ copy }: Job, result: BatchResult): void {
-    if (result.error === undefined) this.counts.paid += 1;
-    else if (result.result === 'failed') this.counts.failed += 1;
-    else this.counts.inDoubt += 1;
+    if (result.error === undefined) this.#counts.paid += 1;
+    else if (result.result === 'failed') this.#counts.failed += 1;
+    else this.#counts.inDoubt += 1;
     this.#setup.onResult(result, copy);
     this.#results.push(result);
     this.#notify();

@@ -95,14 +95,14 @@ export function createAllOnce(
   options: BatchOptions | undefined,
 ): Batch {
   const site = captureCallSite();
-  let run: BatchRun | undefined;
+  const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
+  const counts = { ...noCounts };
   return {
-    get counts() {
-      return run?.counts ?? { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
-    },
+    counts,
     async *[Symbol.asyncIterator]() {
       try {
-        run = new BatchRun(createSetup(client, inputs, cloneInput(options)));
+        Object.assign(counts, noCounts);
+        const run = new BatchRun(createSetup(client, inputs, cloneInput(options)), counts);
         for await (const result of run.results()) {
           if (result.error !== undefined) withCallSite(result.error, site);
           yield result;
