@@ -58,7 +58,11 @@ const faults: readonly SandboxFault[] = [
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-async function withStore<T>(name: StoreName, use: (store: string) => Promise<T>): Promise<T> {
+/** Starts a store for one use. */
+export async function withStore<T>(
+  name: StoreName,
+  use: (store: string) => Promise<T>,
+): Promise<T> {
   if (name === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'payments-deaths-'));
     try {

@@ -1,4 +1,23 @@
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
 import type { OnceInput } from '../../src/index.ts';
+import {
+  postgresJournal,
+  redisJournal,
+  sqliteJournal,
+  type Journal,
+} from '../../src/journals/index.ts';
+
+/** The journal at a file, or at the URL of a server. */
+export function journalAt(store: string): Journal {
+  if (store.startsWith('redis:')) {
+    const redis = new Redis(store);
+    return redisJournal((name, ...args) => redis.call(name, ...args));
+  }
+  if (!store.startsWith('postgres:')) return sqliteJournal(store);
+  const pool = new Pool({ connectionString: store, max: 2 });
+  return postgresJournal((text, values) => pool.query(text, values));
+}
 
 /** The job of a worker. */
 export interface WorkerOrder {

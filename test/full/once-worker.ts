@@ -1,27 +1,9 @@
-import { Redis } from 'ioredis';
-import { Pool } from 'pg';
 import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from '../../src/index.ts';
-import {
-  postgresJournal,
-  redisJournal,
-  sqliteJournal,
-  type Journal,
-} from '../../src/journals/index.ts';
-import { payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
+import { journalAt, payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
  * A process that makes the payouts of its order at random until it is killed. once-deaths.ts starts it.
  */
-
-function journalAt(store: string): Journal {
-  if (store.startsWith('redis:')) {
-    const redis = new Redis(store);
-    return redisJournal((name, ...args) => redis.call(name, ...args));
-  }
-  if (!store.startsWith('postgres:')) return sqliteJournal(store);
-  const pool = new Pool({ connectionString: store, max: 2 });
-  return postgresJournal((text, values) => pool.query(text, values));
-}
 
 const sendReport = (report: WorkerReport): void => {
   process.send?.(report);

@@ -97,15 +97,19 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Fires one timer after the other while the promise is pending. */
-  async runTimersDuring<T>(promise: Promise<T>): Promise<T> {
+  /** Fires one timer after the other while the promise is pending; `wait` lets everything else run, in turns. */
+  async runTimersDuring<T>(
+    promise: Promise<T>,
+    wait = () => flushPromises(1),
+    turns = 20,
+  ): Promise<T> {
     let isDone = false;
     const done = (): void => {
       isDone = true;
     };
     promise.then(done, done);
     for (;;) {
-      for (let turn = 0; turn < 20 && !isDone; turn += 1) await flushPromises(1);
+      for (let turn = 0; turn < turns && !isDone; turn += 1) await wait();
       if (isDone) return promise;
       if (!this.#fireNext(Number.POSITIVE_INFINITY)) {
         throw new Error('Nothing is under way, and the promise is pending.');

@@ -1,9 +1,9 @@
 import type { Clock } from '../../calls/clock.ts';
 import {
+  AbortError,
   ApiError,
   isPaymentsError,
   PaymentInDoubtError,
-  type AbortError,
   type PaymentsError,
   type ValidationError,
 } from '../../errors/errors.ts';
@@ -97,10 +97,12 @@ const retryGridMs = 5_000;
 /** If so many payments are in doubt, the platform or its list has a problem, and nothing new starts. */
 const maxWaiting = 1_000;
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
 export class BatchRun {
-  readonly counts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
   readonly #setup: BatchSetup;
+  readonly #counts: Writable<BatchCounts>;
   readonly #references = new Set<unknown>();
   readonly #results: BatchResult[] = [];
   /** Inputs that were read and not started. */
@@ -114,8 +116,9 @@ export class BatchRun {
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(setup: BatchSetup) {
+  constructor(setup: BatchSetup, counts: Writable<BatchCounts>) {
     this.#setup = setup;
+    this.#counts = counts;
   }
 
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
@@ -152,11 +155,12 @@ export class BatchRun {
   /** Reads inputs as far ahead as they are needed. Returns a function that closes an iterator that has more. */
   #startReading(): () => Promise<void> {
     const { inputs } = this.#setup;
-    const isAsync = Symbol.asyncIterator in inputs;
-    const iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+    let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
     let hasMore = true;
     let isReading = false;
     const read = async (): Promise<void> => {
+      const isAsync = Symbol.asyncIterator in inputs;
+      iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
       while (!this.#hasStopped()) {
         if (this.#unstarted.length >= this.#setup.readAhead) {
           await this.#waitForChange();
@@ -182,7 +186,7 @@ export class BatchRun {
     );
     return async () => {
       if (!hasMore) return;
-      const closed = iterator.return?.();
+      const closed = iterator?.return?.();
       // An iterator that never returns its next input never closes, either.
       if (isReading) Promise.resolve(closed).catch(() => undefined);
       else await closed;
@@ -214,15 +218,12 @@ export class BatchRun {
 
   /** The next payment to try: one that has waited long enough, or a new one. */
   #takeJob(): Job | undefined {
-    const { clock, concurrency } = this.#setup;
-    // A slow consumer slows the batch down.
-    const isFull = this.#results.length + this.#running >= concurrency;
-    if (this.#hasStopped() || isFull) return undefined;
-    const now = clock.elapsed();
+    if (!this.#canStart()) return undefined;
+    const now = this.#setup.clock.elapsed();
     for (const job of this.#inDoubt) {
       if (job.dueAt > now) continue;
       this.#inDoubt.delete(job);
-      this.counts.waiting -= 1;
+      this.#counts.waiting -= 1;
       return job;
     }
     if (this.#inDoubt.size >= maxWaiting) return undefined;
@@ -249,7 +250,7 @@ export class BatchRun {
         } catch (error) {
           const delayMs = this.#handleError(job, error);
           if (delayMs === undefined) return;
-          this.counts.waiting += 1;
+          this.#counts.waiting += 1;
           if (error instanceof PaymentInDoubtError) {
             const gridMs = Math.max(1, Math.min(delayMs, retryGridMs));
             job.dueAt = Math.ceil((clock.elapsed() + delayMs) / gridMs) * gridMs;
@@ -258,7 +259,7 @@ export class BatchRun {
           }
           // The lane waits, so that the whole batch slows down.
           await this.#sleep(delayMs);
-          this.counts.waiting -= 1;
+          this.#counts.waiting -= 1;
         }
       }
     } finally {
@@ -271,7 +272,7 @@ export class BatchRun {
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, and the batch ends with its own error.
-    if (this.#failure !== undefined) return undefined;
+    if (this.#failure !== undefined && error instanceof AbortError) return undefined;
     if (!isPaymentsError(error) || isUnauthorized(error) || isUnauthorized(error.cause)) {
       this.#fail(error);
       return undefined;
@@ -279,16 +280,17 @@ export class BatchRun {
     const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(job.tries - 1, 6));
     const delayMs = error.retryAfterMs ?? backoffMs;
     const spentMs = clock.elapsed() - job.firstTriedAt;
-    if (error.retryable && spentMs + delayMs <= retryTimeout) return delayMs;
+    const isInTime = spentMs + delayMs <= retryTimeout;
+    if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
     const result = error.outcome === 'unknown' ? 'in_doubt' : 'failed';
     this.#finish(job, { input: job.input, result, error });
     return undefined;
   }
 
   #finish({ copy }: Job, result: BatchResult): void {
-    if (result.error === undefined) this.counts.paid += 1;
-    else if (result.result === 'failed') this.counts.failed += 1;
-    else this.counts.inDoubt += 1;
+    if (result.error === undefined) this.#counts.paid += 1;
+    else if (result.result === 'failed') this.#counts.failed += 1;
+    else this.#counts.inDoubt += 1;
     this.#setup.onResult(result, copy);
     this.#results.push(result);
     this.#notify();
@@ -297,6 +299,12 @@ export class BatchRun {
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#notify();
+  }
+
+  #canStart(): boolean {
+    // A slow consumer slows the batch down.
+    const isFull = this.#results.length + this.#running >= this.#setup.concurrency;
+    return !this.#hasStopped() && !isFull;
   }
 
   #hasStopped(): boolean {
@@ -310,8 +318,9 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
+    // A lane that may not start waits for a change: a timer of a due payment would fire again and again.
+    if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
-    if (times.length === 0) return undefined;
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
   }
 

@@ -10,7 +10,12 @@ import {
   type OptionChecks,
 } from '../../calls/option-checks.ts';
 import { captureCallSite, withCallSite } from '../../errors/call-site.ts';
-import { AbortError, type CallIdentity, type Issue } from '../../errors/errors.ts';
+import {
+  AbortError,
+  isOutcomeUnknown,
+  type CallIdentity,
+  type Issue,
+} from '../../errors/errors.ts';
 import {
   transferCreateInputSchema,
   type OnceInput,
@@ -90,14 +95,14 @@ export function createAllOnce(
   options: BatchOptions | undefined,
 ): Batch {
   const site = captureCallSite();
-  let run: BatchRun | undefined;
+  const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
+  const counts = { ...noCounts };
   return {
-    get counts() {
-      return run?.counts ?? { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
-    },
+    counts,
     async *[Symbol.asyncIterator]() {
       try {
-        run = new BatchRun(createSetup(client, inputs, cloneInput(options)));
+        Object.assign(counts, noCounts);
+        const run = new BatchRun(createSetup(client, inputs, cloneInput(options)), counts);
         for await (const result of run.results()) {
           if (result.error !== undefined) withCallSite(result.error, site);
           yield result;
@@ -158,7 +163,11 @@ function createSetup(
       if (forgets && isValid(copy)) scans.addUnclaimed(copy);
     },
     async pay(copy) {
-      const made = await makeOnce(client, copy, onceOptions, overrides);
+      const made = await makeOnce(client, copy, onceOptions, overrides).catch((error: unknown) => {
+        // A request of this or of another call may have taken effect after the scan.
+        if (isOutcomeUnknown(error)) scans.drop(copy);
+        throw error;
+      });
       const { result, transferId } = made;
       const transfer = made.result === 'recorded' ? await readFirst(made.read) : made.transfer;
       return { result, transferId, transfer };

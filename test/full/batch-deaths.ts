@@ -1,0 +1,149 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Sandbox, type SandboxFault } from '../../src/sandbox/index.ts';
+import { listen } from '../../src/sandbox/server.ts';
+import type { BatchOrder, BatchReport } from './batch-worker.ts';
+import { stores, withStore, type StoreName } from './once-deaths.ts';
+import { payoutOf } from './once-payouts.ts';
+
+/*
+ * A payroll that is killed at random moments, started again each time, and then left to end:
+ * node test/full/batch-deaths.ts --payouts 2000 --kills 20 [--store redis]
+ */
+
+export interface BatchDeaths {
+  readonly store: StoreName;
+  readonly payouts: number;
+  /** How many payments the ledger had at the end of each run. */
+  readonly ledger: readonly number[];
+  /** How many pages of the list each run has read. */
+  readonly pages: readonly number[];
+  /** Results of the last run. */
+  readonly results: Readonly<Record<string, number>>;
+  /** How long the last run took, from the start of its loop. */
+  readonly lastRunMs: number;
+  readonly seconds: number;
+  /** The violations; empty when each payment was made once. */
+  readonly wrong: readonly string[];
+}
+
+const limits = { gracePeriod: 2_000, totalTimeout: 1_000 };
+/** A claim may be this old when its payment is sent again; retries are at most 5 s apart. */
+export const maxLastRunMs = limits.gracePeriod + limits.totalTimeout + 6_000;
+
+const faults: readonly SandboxFault[] = [
+  { kind: 'reset', when: 'after_commit' },
+  { kind: 'reset', when: 'before_commit' },
+  { kind: 'truncated_body' },
+  { kind: 'status', status: 429, retryAfter: 0 },
+];
+
+export async function killPayroll(
+  store: StoreName,
+  { payouts, kills }: { readonly payouts: number; readonly kills: number },
+): Promise<BatchDeaths> {
+  const startedAt = performance.now();
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
+  for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund('acc_000001', '1000000');
+  // Not in the last run, whose time is measured.
+  for (let after = 20; after < payouts / 2; after += 50) {
+    const fault = faults[Math.floor(after / 50) % faults.length];
+    if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });
+  }
+  // About as many payments in half a second as there are for each run.
+  const ms = Math.min(200, Math.round((16 * 350 * (kills + 2)) / payouts));
+  const slow = { kind: 'delay', ms } as const;
+  sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
+  const server = await listen(sandbox, { port: 0 });
+  const wrong: string[] = [];
+  const ids = new Map<string, string>();
+  const ledger: number[] = [];
+  const pages: number[] = [];
+  let results: Record<string, number> = {};
+  let lastRunMs = 0;
+  let listed = 0;
+
+  /** Runs the payroll until it is killed, or to its end. */
+  const run = async (place: string, killAfterMs: number | undefined): Promise<void> => {
+    const worker = fork(fileURLToPath(new URL('batch-worker.ts', import.meta.url)), {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
+    results = {};
+    let loopStartedAt = 0;
+    worker.on('message', (report: BatchReport) => {
+      if (report.kind === 'started') {
+        loopStartedAt = performance.now();
+        if (killAfterMs !== undefined) setTimeout(() => worker.kill('SIGKILL'), killAfterMs);
+      } else if (report.kind === 'ended') {
+        lastRunMs = Math.round(performance.now() - loopStartedAt);
+        worker.kill('SIGKILL');
+      } else {
+        const { reference, result, transferId } = report;
+        results[result] = (results[result] ?? 0) + 1;
+        const before = ids.get(reference) ?? transferId;
+        if (transferId === undefined) wrong.push(`${reference} is ${result}`);
+        else if (before !== transferId) wrong.push(`${reference} is ${before} and ${transferId}`);
+        else ids.set(reference, transferId);
+      }
+    });
+    const { apiKey } = sandbox;
+    const { baseUrl } = server;
+    const order: BatchOrder = { store: place, baseUrl, apiKey, ...limits, payouts };
+    worker.send(order);
+    await new Promise<void>((resolve) => {
+      worker.on('exit', (_, signal) => {
+        if (signal !== 'SIGKILL') wrong.push('a run ended by itself');
+        resolve();
+      });
+    });
+    // What was on its way when the process died.
+    await new Promise((resolve) => setTimeout(resolve, ms + 50));
+    ledger.push(sandbox.transfers.list().length);
+    const lists = sandbox.log.filter(({ operation }) => operation === 'transfers.list').length;
+    pages.push(lists - listed);
+    listed = lists;
+  };
+
+  await withStore(store, async (place) => {
+    // Late enough for a first creation.
+    for (let kill = 1; kill <= kills; kill += 1) await run(place, 150 + ms + Math.random() * 400);
+    await run(place, undefined);
+  });
+  await server.close();
+
+  const made = Map.groupBy(sandbox.transfers.list(), ({ description }) => description ?? '');
+  for (let number = 1; number <= payouts; number += 1) {
+    const { description } = payoutOf(number);
+    const transfers = made.get(description) ?? [];
+    if (transfers.length !== 1) wrong.push(`${description} was paid ${transfers.length} times`);
+    if (transfers[0]?.id !== ids.get(description)) wrong.push(`${description} has another id`);
+  }
+  for (const [at, count] of ledger.entries()) {
+    const before = ledger[at - 1] ?? 0;
+    if (count <= before && before < payouts) wrong.push(`run ${at + 1} made no progress`);
+  }
+  if (lastRunMs > maxLastRunMs) wrong.push(`the last run took ${lastRunMs} ms`);
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  return { store, payouts, ledger, pages, results, lastRunMs, seconds, wrong };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      payouts: { type: 'string', default: '2000' },
+      kills: { type: 'string', default: '20' },
+      store: { type: 'string', multiple: true, default: [...stores] },
+    },
+  });
+  for (const store of stores.filter((each) => values.store.includes(each))) {
+    const report = await killPayroll(store, {
+      payouts: Number(values.payouts),
+      kills: Number(values.kills),
+    });
+    console.log(JSON.stringify(report));
+    if (report.wrong.length > 0) process.exitCode = 1;
+  }
+}

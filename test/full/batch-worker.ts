@@ -1,0 +1,51 @@
+import { PaymentsClient } from '../../src/index.ts';
+import { journalAt, payoutOf } from './once-payouts.ts';
+
+/*
+ * A process that makes a payroll by createAllOnce until it is killed. batch-deaths.ts starts it.
+ */
+
+/** The job of a worker: the payouts with the numbers from 1. */
+export interface BatchOrder {
+  readonly store: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly gracePeriod: number;
+  readonly totalTimeout: number;
+  readonly payouts: number;
+}
+
+/** The report of a worker: that it starts to pay, one result, or its end. */
+export type BatchReport =
+  | { readonly kind: 'started' }
+  | {
+      readonly kind: 'result';
+      readonly reference: string;
+      readonly result: string;
+      readonly transferId: string | undefined;
+    }
+  | { readonly kind: 'ended' };
+
+const sendReport = (report: BatchReport): void => {
+  process.send?.(report);
+};
+
+async function work(order: BatchOrder): Promise<void> {
+  const { store, payouts, baseUrl, apiKey, gracePeriod, totalTimeout } = order;
+  const journal = journalAt(store);
+  const timeout = totalTimeout / 2;
+  const options = { baseUrl, apiKey, gracePeriod, totalTimeout, timeout, journal };
+  const { transfers } = new PaymentsClient(options);
+  const inputs = Array.from({ length: payouts }, (_, at) => payoutOf(at + 1));
+  sendReport({ kind: 'started' });
+  for await (const { input, result, transferId } of transfers.createAllOnce(inputs)) {
+    sendReport({ kind: 'result', reference: input.description, result, transferId });
+  }
+  sendReport({ kind: 'ended' });
+}
+
+process.on('message', (order: BatchOrder) => {
+  void work(order);
+});
+// Ends the worker of an interrupted run.
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,467 @@
+import { AbortError, type BatchResult, type OnceInput } from 'payments-platform-sdk';
+import type { SandboxFault } from 'payments-platform-sdk/sandbox';
+import { describe, expect, test } from 'vitest';
+import { compareTransfer } from '../../src/resources/transfers/compare-transfer.ts';
+import { InputIndex } from '../../src/resources/transfers/input-index.ts';
+import type { Transfer } from '../../src/schemas/transfer.ts';
+import { failureOf } from '../support/clients.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
+import {
+  claimAsDead,
+  collect,
+  createSalaries,
+  gracePeriod,
+  otherCompany,
+  salaryOf,
+  setupBatch,
+  totalTimeout,
+} from './batches.ts';
+
+const referenceOf = (number: number): string => salaryOf(number).description;
+const kindsOf = (results: readonly BatchResult[]): string[] => [
+  ...new Set(results.map(({ result }) => result)),
+];
+
+/** Random numbers that are the same in each run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+describe('shared scans', () => {
+  test('one scan serves all payments of a batch whose journal may forget', async () => {
+    const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history: 250 });
+    expect(kindsOf(await payAll(createSalaries(200)))).toEqual(['created']);
+    expect(countScans()).toBe(1);
+    expect(count('transfers.list')).toBe(3);
+    expect(count('transfers.create')).toBe(200);
+    expect(new Set(paid()).size).toBe(200);
+  });
+
+  test('a journal that does not forget needs no scan', async () => {
+    const { payAll, count } = setupBatch({ history: 250 });
+    await payAll(createSalaries(50));
+    expect(count('transfers.list')).toBe(0);
+  });
+
+  test('each source account has a scan of its own', async () => {
+    const { payAll, countScans, sandbox } = setupBatch({ forgets: true, history: 150 });
+    const inputs = createSalaries(40).map((salary, at) =>
+      at % 2 === 0 ? salary : salaryOf(at + 1, otherCompany),
+    );
+    expect(kindsOf(await payAll(inputs))).toEqual(['created']);
+    expect(countScans()).toBe(2);
+    const accounts = sandbox.log.map(({ query }) => query['accountId']).filter(Boolean);
+    expect(accounts.toSorted()).toEqual(['acc_000001', 'acc_000001', 'acc_000002']);
+  });
+
+  test('a payment that is asked for while a scan runs is in the next one', async () => {
+    const later = Promise.withResolvers<void>();
+    let pages = 0;
+    const { payments, countScans, count } = setupBatch({
+      forgets: true,
+      history: 250,
+      onRequest: async ({ method }) => {
+        if (method !== 'GET') return;
+        pages += 1;
+        // The source goes on in the middle of the first scan.
+        if (pages === 2) later.resolve();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      },
+    });
+    async function* paused(): AsyncGenerator<OnceInput> {
+      yield* createSalaries(5);
+      await later.promise;
+      yield* createSalaries(20, 6);
+    }
+    expect(await collect(payments.transfers.createAllOnce(paused()))).toHaveLength(25);
+    expect(countScans()).toBe(2);
+    expect(count('transfers.create')).toBe(25);
+  });
+
+  test('claims of dead processes share two scans when they are taken over', async () => {
+    const world = setupBatch({ history: 250 });
+    for (const salary of createSalaries(13)) await claimAsDead(world, salary);
+    world.clock.jump(totalTimeout + gracePeriod);
+    expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
+    expect(world.countScans()).toBe(2);
+    expect(new Set(world.paid()).size).toBe(13);
+  });
+
+  test('young claims of dead processes are decided with few requests', async () => {
+    const world = setupBatch({ history: 800 });
+    for (const salary of createSalaries(13)) await claimAsDead(world, salary);
+    expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
+    expect(world.count('transfers.list')).toBeLessThanOrEqual(150);
+    expect(world.clock.passed - 3_600_000).toBeLessThan(totalTimeout + gracePeriod + 30_000);
+    expect(new Set(world.paid()).size).toBe(13);
+  });
+
+  /** Payments that are read ahead, and paid one by one: each takes some time. */
+  const setupSlow = (createMs: number, options = {}) => {
+    const world = setupBatch({
+      forgets: true,
+      history: 250,
+      onRequest: ({ method }) => {
+        if (method === 'POST') world.clock.jump(createMs);
+      },
+      ...options,
+    });
+    return world;
+  };
+
+  test('a result that is too old is not used, and the next scan is for all', async () => {
+    const world = setupSlow(20_000);
+    const elsewhere: string[] = [];
+    const batch = world.payments.transfers.createAllOnce(createSalaries(20), { concurrency: 1 });
+    const pay = async () => {
+      for await (const { result, input } of batch) {
+        expect(result).toBe(elsewhere.includes(input.description) ? 'found' : 'created');
+        // Another process pays the last one, after the first scan.
+        if (batch.counts.paid !== 2) continue;
+        world.sandbox.transfers.create(salaryOf(20));
+        elsewhere.push(referenceOf(20));
+      }
+    };
+    await world.run(pay());
+    expect(elsewhere).toHaveLength(1);
+    expect(new Set(world.paid()).size).toBe(world.paid().length);
+    // 19 creations of 20 s, and a scan is fresh for 120 s.
+    expect(world.countScans()).toBe(4);
+  });
+
+  test.each(['ahead', 'back'])('a wall clock that is set %s makes results too old', async (way) => {
+    const world = setupSlow(0);
+    const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
+    const pay = async () => {
+      for await (const { result } of batch) {
+        expect(result).toBe('created');
+        if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
+      }
+    };
+    await world.run(pay());
+    expect(world.countScans()).toBe(2);
+  });
+
+  test('a scan that fails is made again for all of them', async () => {
+    const { payAll, sandbox, countScans, count, paid } = setupBatch(
+      { forgets: true, history: 250 },
+      { maxRetries: 0 },
+    );
+    sandbox.faults.add({ operation: 'transfers.list', after: 1, fault: { kind: 'html' } });
+    expect(kindsOf(await payAll(createSalaries(40)))).toEqual(['created']);
+    // The second is for those that have not asked, the third for those that asked for the first.
+    expect(countScans()).toBe(3);
+    expect(count('transfers.list')).toBe(8);
+    expect(new Set(paid()).size).toBe(40);
+  });
+
+  test('a lost claim is searched for again after an unknown outcome', async () => {
+    const { payAll, sandbox, lose, paid, countScans } = setupBatch({
+      forgets: true,
+      history: 150,
+      wrapJournal: ({ read }) => {
+        let reads = 0;
+        return {
+          async read(reference) {
+            // A fail-over before the second try.
+            if (reference === referenceOf(3) && (reads += 1) === 2) await lose(reference);
+            return read(reference);
+          },
+        };
+      },
+    });
+    sandbox.faults.add({
+      operation: 'transfers.create',
+      after: 2,
+      fault: { kind: 'reset', when: 'after_commit' },
+    });
+    // The search of the first try does not see the payment.
+    sandbox.faults.add({
+      operation: 'transfers.list',
+      after: 2,
+      times: 3,
+      fault: { kind: 'status', status: 503 },
+    });
+    const results = await payAll(createSalaries(5), { concurrency: 1 });
+    expect(results.map(({ result }) => result).toSorted()).toEqual([
+      ...Array<string>(4).fill('created'),
+      'found',
+    ]);
+    expect(paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
+    expect(countScans()).toBeGreaterThanOrEqual(2);
+  });
+
+  test('a payment that another process claimed is searched for again when its claim is lost', async () => {
+    const world = setupBatch({
+      forgets: true,
+      history: 150,
+      wrapJournal: ({ swap }) => ({
+        async swap(reference, before, after) {
+          if (reference !== referenceOf(3) || hasLost) return swap(reference, before, after);
+          // Another process has claimed it and pays, and a fail-over loses its claim.
+          hasLost = true;
+          world.sandbox.transfers.create(salaryOf(3));
+          return false;
+        },
+      }),
+    });
+    let hasLost = false;
+    const results = await world.payAll(createSalaries(5), { concurrency: 1 });
+    expect(hasLost).toBe(true);
+    expect(results.find(({ input }) => input.description === referenceOf(3))?.result).toBe('found');
+    expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
+  });
+
+  test('a fail-over that loses all claims in the middle of a batch pays nothing twice', async () => {
+    const world = setupBatch({ forgets: true, history: 150 });
+    const salaries = createSalaries(60);
+    const fault = { kind: 'reset', when: 'after_commit' } as const;
+    world.sandbox.faults.add({ operation: 'transfers.create', after: 10, times: 10, fault });
+    const batch = world.payments.transfers.createAllOnce(salaries);
+    const pay = async () => {
+      for await (const { error } of batch) {
+        expect(error).toBeUndefined();
+        if (batch.counts.paid !== 30) continue;
+        for (const { description } of salaries) await world.lose(description);
+      }
+    };
+    await world.run(pay());
+    const again = await world.payAll(salaries);
+    expect(again.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(world.paid().toSorted()).toEqual(salaries.map(({ description }) => description));
+  });
+
+  test('a retry after a rejection uses the result of the first scan', async () => {
+    const { payAll, sandbox, countScans } = setupBatch({ forgets: true, history: 150 });
+    const fault = { kind: 'status', status: 429, retryAfter: 1 } as const;
+    sandbox.faults.add({ operation: 'transfers.create', times: 20, fault });
+    expect(kindsOf(await payAll(createSalaries(5)))).toEqual(['created']);
+    expect(countScans()).toBe(1);
+  });
+});
+
+describe('retries', () => {
+  test('payments in doubt wait aside while others are made', async () => {
+    const world = setupBatch();
+    for (const salary of createSalaries(30)) await claimAsDead(world, salary);
+    const batch = world.payments.transfers.createAllOnce(createSalaries(60), { concurrency: 4 });
+    let othersPaidAt = 0;
+    let maxWaiting = 0;
+    const results: string[] = [];
+    const pay = async () => {
+      for await (const { result } of batch) {
+        results.push(result);
+        if (results.length === 30) othersPaidAt = world.clock.passed;
+        maxWaiting = Math.max(maxWaiting, batch.counts.waiting);
+      }
+    };
+    await world.run(pay());
+    expect(maxWaiting).toBeGreaterThan(20);
+    expect(othersPaidAt).toBeLessThan(totalTimeout);
+    expect(world.paid().slice(0, 30)).toEqual(
+      createSalaries(30, 31).map((each) => each.description),
+    );
+    expect(batch.counts).toEqual({ paid: 60, failed: 0, inDoubt: 0, waiting: 0 });
+  });
+
+  test('nothing new starts while 1,000 payments are in doubt', async () => {
+    const world = setupBatch({
+      wrapJournal: () => ({ read: () => Promise.reject(new Error('down')) }),
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    let read = 0;
+    function* counted(): Generator<OnceInput> {
+      for (let number = 1; number <= 1_200; number += 1) {
+        read = number;
+        yield salaryOf(number);
+      }
+    }
+    const batch = world.payments.transfers.createAllOnce(counted(), { signal });
+    const results = collect(batch);
+    while (batch.counts.waiting < 1_000) await flushPromises(1);
+    await world.clock.advance(500);
+    expect(batch.counts.waiting).toBeLessThanOrEqual(1_016);
+    expect(read).toBeLessThanOrEqual(1_032);
+    controller.abort();
+    await failureOf(results, AbortError);
+  });
+
+  test.each<[number, SandboxFault, 'transfers.create' | 'transfers.get', number]>([
+    [429, { kind: 'status', status: 429, retryAfter: 90 }, 'transfers.create', 90_000],
+    [503, { kind: 'status', status: 503, retryAfter: 90 }, 'transfers.get', 90_000],
+  ])('lanes wait as long as a %i says', async (_, fault, operation, waitMs) => {
+    const { payAll, sandbox, clock, operations } = setupBatch();
+    if (operation === 'transfers.get') await payAll([salaryOf(1)]);
+    const before = operations().length;
+    sandbox.faults.add({ operation, times: 1, fault });
+    const startedAt = clock.passed;
+    const results = await payAll(createSalaries(3), { concurrency: 1 });
+    expect(results.every(({ error }) => error === undefined)).toBe(true);
+    expect(clock.passed - startedAt).toBeGreaterThanOrEqual(waitMs);
+    expect(clock.passed - startedAt).toBeLessThan(waitMs + 10_000);
+    expect(operations().slice(before)[0]).toBe(operation);
+    expect(operations().slice(before)).toHaveLength(4);
+  });
+
+  test('a failure without a time is tried again after 1 s, doubled up to 60 s', async () => {
+    const times: number[] = [];
+    const { payAll, clock, sandbox } = setupBatch(
+      { onRequest: () => times.push(clock.passed) },
+      { maxRetries: 0 },
+    );
+    const fault = { kind: 'status', status: 425 } as const;
+    sandbox.faults.add({ operation: 'transfers.create', times: 100, fault });
+    const [result] = await payAll([salaryOf(1)], { retryTimeout: 300_000 });
+    expect(result).toMatchObject({ result: 'failed', error: { outcome: 'rejected' } });
+    const waits = times.slice(1).map((time, at) => (time - (times[at] ?? 0)) / 1_000);
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  });
+
+  test.each([
+    [60_000, 'in_doubt'],
+    [600_000, 'created'],
+  ])('a payment of a dead process with a retryTimeout of %i ends as %s', async (ms, kind) => {
+    const world = setupBatch();
+    await claimAsDead(world, salaryOf(1));
+    const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
+    expect(result?.result).toBe(kind);
+    expect(world.clock.passed).toBeLessThanOrEqual(ms);
+  });
+});
+
+describe('faults', () => {
+  const faults: readonly (readonly [string, SandboxFault])[] = [
+    ['a lost request', { kind: 'reset', when: 'before_commit' }],
+    ['a lost response', { kind: 'reset', when: 'after_commit' }],
+    ['a 503 before the commit', { kind: 'status', status: 503, when: 'before_commit' }],
+    ['a 503 after the commit', { kind: 'status', status: 503, when: 'after_commit' }],
+    ['a 429', { kind: 'status', status: 429, retryAfter: 1 }],
+    ['a hanging request', { kind: 'hang', when: 'before_commit' }],
+    ['a hanging response', { kind: 'hang', when: 'after_commit' }],
+    ['an HTML page', { kind: 'html', when: 'before_commit' }],
+    ['an HTML page after the commit', { kind: 'html', when: 'after_commit' }],
+    ['half a body', { kind: 'truncated_body' }],
+    ['a body that stalls', { kind: 'stalled_body' }],
+  ];
+  test.each(
+    faults.flatMap(([name, fault]) => [false, true].map((forgets) => ({ name, fault, forgets }))),
+  )(
+    'a storm of $name ends with each payment made once when forgets is $forgets',
+    async ({ fault, forgets }) => {
+      const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
+      sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
+      const results = await payAll(createSalaries(20));
+      expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+      expect(paid().toSorted()).toEqual(createSalaries(20).map((each) => each.description));
+    },
+  );
+
+  test.each([false, true])(
+    'each payment is made once after 25 plans of kills when forgets is %s',
+    async (forgets) => {
+      const count = 8;
+      for (let seed = 1; seed <= 25; seed += 1) {
+        const random = createRandom(seed * 7_919);
+        let stepsLeft = Number.POSITIVE_INFINITY;
+        const never = new Promise<never>(() => undefined);
+        /** A step of a process that may be killed before or after it. */
+        const step = async <T>(act: () => Promise<T>): Promise<T> => {
+          stepsLeft -= 1;
+          if (stepsLeft < 0) return never;
+          const result = await act();
+          return stepsLeft === 0 ? never : result;
+        };
+        const limits = { totalTimeout: 10_000, gracePeriod: 20_000, timeout: 5_000 };
+        const world = setupBatch({ forgets, history: 101 }, limits);
+        const { journal, sandbox, clock } = world;
+        for (let kill = 0; kill < 4; kill += 1) {
+          stepsLeft = 1 + Math.floor(random() * count * 4);
+          const mine = { dead: false };
+          const act = <T>(run: () => Promise<T>): Promise<T> => (mine.dead ? never : step(run));
+          const payments = world.payments.withOptions({
+            fetch: (request: Request) => act(() => sandbox.fetch(request)),
+            journal: {
+              forgets,
+              read: (reference) => act(() => journal.read(reference)),
+              swap: (...call) => act(() => journal.swap(...call)),
+              now: (reference) => act(() => journal.now(reference)),
+            },
+          });
+          const inputs = createSalaries(count).toSorted(() => random() - 0.5);
+          // Its process never ends: nobody waits for it.
+          void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
+            () => undefined,
+          );
+          await world.waitUntilIdle();
+          mine.dead = true;
+          clock.jump(random() < 0.5 ? 1_000 : 25_000);
+        }
+        stepsLeft = Number.POSITIVE_INFINITY;
+        const results = await world.payAll(createSalaries(count));
+        expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+        expect(world.paid().toSorted()).toEqual(
+          createSalaries(count).map((each) => each.description),
+        );
+      }
+    },
+  );
+});
+
+test('the index of the inputs leaves out no payment that a transfer may be', () => {
+  const random = createRandom(42);
+  const pick = <T>(...items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const describe = (): string =>
+    pick('salary', 'SALARY', 'sal', 'pay') +
+    pick('', ' ', '-', '%20') +
+    pick('1', '12', '123', 'A');
+  const amount = (): string => pick('1', '1.0', '01.00', '2', '12.50');
+  const party = () => pick('acc_2', 'ACC_2', 'acc_3');
+  for (let round = 0; round < 60; round += 1) {
+    const targets = Array.from({ length: 8 + Math.floor(random() * 30) }, (_, at) => ({
+      at,
+      input: {
+        sourceAccountId: 'acc_1',
+        ...pick({ destinationAccountId: party() }, { counterpartyId: pick('cpty_1', 'cpty_2') }),
+        amount: amount(),
+        description: describe() + pick('', ' ', 'x'.repeat(20)) + pick('', String(at)),
+      } as OnceInput,
+    }));
+    const index = new InputIndex(targets);
+    for (let turn = 0; turn < 60; turn += 1) {
+      const transfer = {
+        id: pick('txfr_1', '', undefined),
+        sourceAccountId: pick<unknown>('acc_1', 'acc_1', undefined, 7),
+        ...pick(
+          { destinationAccountId: party() },
+          { counterpartyId: pick<unknown>('cpty_1', 'CPTY_1', 5) },
+          { destinationAccountId: null, counterpartyId: '' },
+          { destinationAccountId: party(), counterpartyId: 'cpty_1' },
+        ),
+        amount: pick<unknown>(amount(), amount(), 1, undefined, 'one'),
+        currency: pick('USDC', undefined),
+        direction: pick('outgoing', 'incoming'),
+        description: pick<unknown>(
+          describe(),
+          pick(...targets).input.description,
+          pick(...targets).input.description.slice(0, 9),
+          `x ${pick(...targets).input.description} y`,
+          encodeURIComponent(pick(...targets).input.description),
+          '',
+          null,
+          undefined,
+          7,
+        ),
+      } as unknown as Transfer;
+      const chosen = new Set(index.find(transfer));
+      const missed = targets.filter(
+        (target) => !chosen.has(target) && compareTransfer(transfer, target.input) !== 'other',
+      );
+      expect({ transfer, missed }).toEqual({ transfer, missed: [] });
+    }
+  }
+});

@@ -1,0 +1,771 @@
+import {
+  AbortError,
+  AuthenticationError,
+  ConfigurationError,
+  PaymentInDoubtError,
+  PaymentsClient,
+  UnprocessableEntityError,
+  ValidationError,
+  type BatchOptions,
+  type OnceEvent,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { flushPromises } from '../support/virtual-clock.ts';
+import {
+  claimAsDead,
+  collect,
+  createSalaries,
+  gracePeriod,
+  salaryOf,
+  setupBatch,
+  totalTimeout,
+} from './batches.ts';
+
+const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
+const none = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
+
+/** A promise that the test resolves. */
+function createGate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, open: () => resolve() };
+}
+
+describe('results', () => {
+  test('a batch makes each payment and counts it before its result is returned', async () => {
+    const { payments, run, paid, operations } = setupBatch();
+    const salaries = createSalaries(3);
+    const batch = payments.transfers.createAllOnce(salaries, { concurrency: 1 });
+    const { counts } = batch;
+    expect(counts).toEqual(none);
+    const seen: number[] = [];
+    await run(
+      (async () => {
+        for await (const { input, result, transferId, transfer, error } of batch) {
+          seen.push(batch.counts.paid);
+          expect(input).toBe(salaries[seen.length - 1]);
+          expect([result, error]).toEqual(['created', undefined]);
+          expect(transfer).toMatchObject({ id: transferId, status: 'pending' });
+        }
+      })(),
+    );
+    expect(seen).toEqual([1, 2, 3]);
+    expect(counts).toEqual({ ...none, paid: 3 });
+    expect(paid()).toEqual(salaries.map(({ description }) => description));
+    expect(operations()).toEqual(Array(3).fill('transfers.create'));
+  });
+
+  test('results come in the order in which payments are decided', async () => {
+    const gate = createGate();
+    let creations = 0;
+    const { payments } = setupBatch({
+      onRequest: () => ((creations += 1) === 1 ? gate.promise : undefined),
+    });
+    const batch = payments.transfers.createAllOnce(createSalaries(3));
+    setTimeout(gate.open, 20);
+    const results = await collect(batch);
+    expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
+  });
+
+  test('payments that the journal has are recorded, and only the first one is read', async () => {
+    const { payAll, operations } = setupBatch();
+    await payAll(createSalaries(5));
+    const sent = operations().length;
+    const results = await payAll(createSalaries(6));
+    const kinds = results.map(({ result }) => result).toSorted();
+    expect(kinds).toEqual(['created', ...Array<string>(5).fill('recorded')]);
+    const recorded = results.filter(({ result }) => result === 'recorded');
+    expect(recorded.every(({ transferId }) => transferId?.startsWith('txfr_'))).toBe(true);
+    expect(recorded.filter(({ transfer }) => transfer !== undefined)).toHaveLength(1);
+    expect(operations().slice(sent).toSorted()).toEqual(['transfers.create', 'transfers.get']);
+  });
+
+  test.each([
+    ['has no such transfer', 0],
+    ['has another transfer with that id', 5],
+  ])('a journal of another platform is noticed when this platform %s', async (_, history) => {
+    const { journal, payAll, clock } = setupBatch();
+    await payAll(createSalaries(3));
+    const elsewhere = setupBatch({
+      history,
+      // A young payment may be missing on a replica.
+      wrapJournal: () => ({ ...journal, now: async () => clock.now() + gracePeriod }),
+    });
+    const results = await elsewhere.payAll(createSalaries(3));
+    expect(results.map(({ result }) => result)).toEqual(Array(3).fill('in_doubt'));
+    for (const { error } of results) {
+      expect(error?.message).toContain('Check that the journal belongs to this platform');
+    }
+    expect(elsewhere.paid()).toEqual([]);
+  });
+
+  test('a recorded payment is read by the next one when the read of the first fails', async () => {
+    const { payAll, sandbox, count } = setupBatch({}, { maxRetries: 0 });
+    await payAll(createSalaries(3));
+    const fault = { kind: 'status', status: 404 } as const;
+    sandbox.faults.add({ operation: 'transfers.get', fault });
+    const results = await payAll(createSalaries(3));
+    // Young payments may be missing on a replica, so the first one is read again.
+    expect(results.map(({ result }) => result)).toEqual(Array(3).fill('recorded'));
+    expect(count('transfers.get')).toBe(2);
+  });
+
+  test('a payment that only the list shows is found', async () => {
+    const { payAll, lose, count } = setupBatch({ forgets: true, history: 150 });
+    const [first] = await payAll(createSalaries(2));
+    await lose(salaryOf(1).description);
+    const [again] = await payAll([salaryOf(1)]);
+    expect(again).toMatchObject({ result: 'found', transferId: first?.transferId });
+    expect(again?.transfer?.id).toBe(first?.transferId);
+    expect(count('transfers.create')).toBe(2);
+  });
+
+  test('a failed payment has the error of createOnce, with the line of the batch', async () => {
+    const { payments, payAll, sandbox, run } = setupBatch();
+    sandbox.faults.add({ operation: 'transfers.create', times: 2, fault: rejection });
+    const single = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
+    const [result] = await (async function payrollOfTheTest() {
+      const batch = payments.transfers.createAllOnce([salaryOf(2)]);
+      return run(collect(batch));
+    })();
+    expect(result).toMatchObject({ result: 'failed' });
+    expect(result?.error).toBeInstanceOf(UnprocessableEntityError);
+    expect(result?.error?.toJSON()).toMatchObject({
+      message: single.message.replace('req_000001', 'req_000002'),
+      operation: single.operation,
+      outcome: 'rejected',
+    });
+    expect(result?.error?.stack).toMatch(/payrollOfTheTest.*create-all-once\.test\.ts/);
+    expect(await payAll([salaryOf(2)])).toMatchObject([{ result: 'created' }]);
+  });
+
+  test('a payment that stays in doubt has the error of createOnce', async () => {
+    const world = setupBatch();
+    await claimAsDead(world, salaryOf(1));
+    const single = await failureOf(world.payments.transfers.createOnce(salaryOf(1)));
+    const batch = world.payments.transfers.createAllOnce(createSalaries(2), { retryTimeout: 1 });
+    const results = await world.run(collect(batch));
+    expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'in_doubt']);
+    const error = results.find(({ result }) => result === 'in_doubt')?.error;
+    expect(error).toBeInstanceOf(PaymentInDoubtError);
+    expect(error?.message).toBe(single.message);
+    expect(batch.counts).toEqual({ ...none, paid: 1, inDoubt: 1 });
+  });
+
+  test('a batch can be iterated again, and counts from zero', async () => {
+    const { payments, run, count } = setupBatch();
+    const batch = payments.transfers.createAllOnce(createSalaries(4));
+    await run(collect(batch));
+    const again = await run(collect(batch));
+    expect(again.map(({ result }) => result)).toEqual(Array(4).fill('recorded'));
+    expect(batch.counts).toEqual({ ...none, paid: 4 });
+    expect(count('transfers.create')).toBe(4);
+  });
+
+  test.each([false, true])('two batches at once pay once when forgets is %s', async (forgets) => {
+    const { payments, run, paid } = setupBatch({ forgets });
+    const salaries = createSalaries(40);
+    const batches = [salaries, salaries.toReversed()].map((inputs) =>
+      collect(payments.transfers.createAllOnce(inputs)),
+    );
+    const results = await run(Promise.all(batches));
+    expect(results.flat().every(({ error }) => error === undefined)).toBe(true);
+    expect(paid().toSorted()).toEqual(salaries.map(({ description }) => description));
+  });
+});
+
+describe('inputs', () => {
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['a number', 7],
+    ['a string', 'salary'],
+    ['an amount of zero', { ...salaryOf(9), amount: '0' }],
+    ['an amount that is a number', { ...salaryOf(9), amount: 12.5 }],
+    ['no reference', { ...salaryOf(9), description: undefined }],
+    ['an unknown field', { ...salaryOf(9), ammount: '1' }],
+    ['an undocumented id', { ...salaryOf(9), sourceAccountId: 'txfr_000001' }],
+  ])('%s fails with a ValidationError, and the others are paid', async (_, invalid) => {
+    for (const forgets of [false, true]) {
+      const { payAll, paid, sandbox } = setupBatch({ forgets });
+      const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
+      const results = await payAll(inputs);
+      const failed = results.filter(({ result }) => result === 'failed');
+      expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
+      expect(failed[0]?.error).toBeInstanceOf(ValidationError);
+      expect(failed[0]?.input).toBe(invalid);
+      expect(paid()).toHaveLength(2);
+      expect(sandbox.log.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
+    }
+  });
+
+  test('the second input with a reference fails, also before the first has ended', async () => {
+    const gate = createGate();
+    const { payments, run, paid, operations } = setupBatch({ onRequest: () => gate.promise });
+    const batch = payments.transfers.createAllOnce([
+      salaryOf(1),
+      { ...salaryOf(1), amount: '99.00' },
+      salaryOf(1),
+    ]);
+    const results = batch[Symbol.asyncIterator]();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { value: result, done } = await results.next();
+      if (done === true) throw new Error('The batch ended without the result.');
+      expect(result).toMatchObject({ result: 'failed', error: { outcome: 'not_sent' } });
+      expect(result.error).toBeInstanceOf(ValidationError);
+      expect(result.error).toMatchObject({ issues: [{ path: 'description' }] });
+    }
+    gate.open();
+    expect((await run(results.next())).value).toMatchObject({ result: 'created' });
+    expect((await run(results.next())).done).toBe(true);
+    expect(paid()).toHaveLength(1);
+    expect(operations()).toEqual(['transfers.create']);
+    expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2 });
+  });
+
+  test('a payment is made as its input was when it was read', async () => {
+    const { payAll, sandbox } = setupBatch();
+    const salary = { ...salaryOf(0) };
+    function* reuse(): Generator<OnceInput> {
+      for (let number = 1; number <= 3; number += 1) {
+        yield Object.assign(salary, salaryOf(number), { amount: `${number}.00` });
+      }
+      Object.assign(salary, { amount: '999.00', description: 'salary 999999' });
+    }
+    const results = await payAll(reuse());
+    expect(results.every(({ input }) => input === salary)).toBe(true);
+    expect(
+      sandbox.transfers.list().map(({ description, amount }) => [description, amount]),
+    ).toEqual([1, 2, 3].map((number) => [salaryOf(number).description, `${number}.00`]));
+  });
+
+  test('an empty batch sends nothing', async () => {
+    const { payAll, operations } = setupBatch({ forgets: true });
+    expect(await payAll([])).toEqual([]);
+    expect(operations()).toEqual([]);
+  });
+
+  test('control totals that are right pay', async () => {
+    const { payAll } = setupBatch();
+    const inputs = ['0.1', '0.2', '1000000000000000000000'].map((amount, at) => ({
+      ...salaryOf(at),
+      amount,
+    }));
+    const expected = { count: 3, total: '1000000000000000000000.30' };
+    expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
+  });
+
+  test.each<[string, BatchOptions['expect'], string, string]>([
+    ['the count', { count: 2 }, 'options.expect.count', 'got 3 inputs; expected 2'],
+    [
+      'the total by the last digit',
+      { total: '37.500000000000000001' },
+      'options.expect.total',
+      'got inputs of 37.5 in total; expected 37.500000000000000001',
+    ],
+    ['a total of none', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
+  ])('nothing is sent when %s differs', async (_, expected, path, message) => {
+    const { payAll, operations } = setupBatch();
+    const error = await failureOf(payAll(createSalaries(3), { expect: expected }), ValidationError);
+    expect(error.issues).toMatchObject([
+      { path, message: expect.stringContaining(message) as string },
+    ]);
+    expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createAllOnce' });
+    expect(operations()).toEqual([]);
+  });
+
+  test.each<[string, unknown, unknown, string]>([
+    ['a string', 'salaries', {}, 'inputs'],
+    ['a number', 5, {}, 'inputs'],
+    ['null', null, {}, 'inputs'],
+    ['one input', salaryOf(1), {}, 'inputs'],
+    ['a concurrency of 0', [], { concurrency: 0 }, 'options.concurrency'],
+    ['a concurrency of a half', [], { concurrency: 1.5 }, 'options.concurrency'],
+    ['a retryTimeout that is a string', [], { retryTimeout: '1m' }, 'options.retryTimeout'],
+    ['an unknown option', [], { retries: 1 }, 'options.retries'],
+    ['a total that is a number', [], { expect: { total: 12.5 } }, 'options.expect.total'],
+    ['a total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
+    ['a negative count', [], { expect: { count: -1 } }, 'options.expect.count'],
+    ['an unknown total', [], { expect: { sum: '1' } }, 'options.expect.sum'],
+    ['control totals of a generator', createSalaries(1).values(), { expect: {} }, 'options.expect'],
+    ['a since that is none', [], { since: 'yesterday' }, 'options.since'],
+  ])('a batch rejects %s before anything is sent', async (_, inputs, options, path) => {
+    const { payAll, operations } = setupBatch();
+    const error = await failureOf(payAll(inputs as never, options as never), ValidationError);
+    expect(error.issues.map((issue) => issue.path)).toEqual([path]);
+    expect(error.operation).toBe('transfers.createAllOnce');
+    expect(error.stack).toContain('batches.ts');
+    expect(operations()).toEqual([]);
+  });
+
+  test('a batch without a journal is rejected with a list of the available ones', async () => {
+    const { sandbox } = setupBatch();
+    const { transfers } = new PaymentsClient(sandbox.clientOptions);
+    const error = await failureOf(collect(transfers.createAllOnce([])), ConfigurationError);
+    expect(error.message).toContain('sqliteJournal');
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    [undefined, 16],
+    [1, 1],
+    [3, 3],
+    [50, 50],
+  ])('with a concurrency of %o, %i requests run at a time', async (concurrency, most) => {
+    let running = 0;
+    let maxRunning = 0;
+    const { payAll } = setupBatch({
+      onRequest: async () => {
+        running += 1;
+        maxRunning = Math.max(maxRunning, running);
+        await flushPromises(2);
+        running -= 1;
+      },
+    });
+    await payAll(createSalaries(120), { concurrency });
+    expect(maxRunning).toBe(most);
+  });
+
+  test('a slow consumer slows the batch down, and its inputs are not read ahead', async () => {
+    const { payments, count, run, clock } = setupBatch();
+    let read = 0;
+    function* counted(): Generator<OnceInput> {
+      for (const salary of createSalaries(1_000)) {
+        read += 1;
+        yield salary;
+      }
+    }
+    const batch = payments.transfers.createAllOnce(counted(), { concurrency: 4 });
+    const results = batch[Symbol.asyncIterator]();
+    await run(results.next());
+    for (let taken = 1; taken < 10; taken += 1) {
+      await flushPromises();
+      // Those that were taken, those that wait, and those that are read ahead.
+      expect(count('transfers.create')).toBeLessThanOrEqual(taken + 4);
+      expect(read).toBeLessThanOrEqual(taken + 8);
+      await results.next();
+    }
+    await run(Promise.resolve(results.return?.()));
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a batch that waits for its consumer sets no timers, although a payment is due', async () => {
+    const world = setupBatch();
+    for (const salary of createSalaries(5)) await claimAsDead(world, salary);
+    const { payments, clock, run } = world;
+    const batch = payments.transfers.createAllOnce(createSalaries(30), { concurrency: 4 });
+    const results = batch[Symbol.asyncIterator]();
+    await run(results.next());
+    await flushPromises();
+    clock.jump(3_600_000);
+    const timers = clock.lengths.length;
+    await flushPromises(200);
+    expect(clock.lengths.length - timers).toBeLessThan(20);
+    await run(Promise.resolve(results.return?.()));
+  });
+
+  test('an async source that is slower than the payments is paid as it goes', async () => {
+    for (const forgets of [false, true]) {
+      const { payments, run, clock } = setupBatch({ forgets });
+      async function* slowly(): AsyncGenerator<OnceInput> {
+        for (const salary of createSalaries(5)) {
+          await new Promise<void>((resolve) => clock.setTimeout(() => resolve(), 1_000));
+          yield salary;
+        }
+      }
+      const times: number[] = [];
+      const pay = async () => {
+        for await (const { result } of payments.transfers.createAllOnce(slowly())) {
+          expect(result).toBe('created');
+          times.push(clock.passed);
+        }
+      };
+      await run(pay());
+      expect(times).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    }
+  });
+});
+
+describe('ends', () => {
+  /** A signal that counts its listeners. */
+  function countListeners() {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const counts = { added: 0, removed: 0 };
+    const { addEventListener, removeEventListener } = signal;
+    const live = new Set<unknown>();
+    vi.spyOn(signal, 'addEventListener').mockImplementation((...call: unknown[]) => {
+      live.add(call[1]);
+      counts.added += 1;
+      Reflect.apply(addEventListener, signal, call);
+    });
+    vi.spyOn(signal, 'removeEventListener').mockImplementation((...call: unknown[]) => {
+      live.delete(call[1]);
+      Reflect.apply(removeEventListener, signal, call);
+    });
+    return { controller, signal, counts, live };
+  }
+
+  test('a batch leaves no listener on its signal and no timer', async () => {
+    const { payAll, clock, sandbox } = setupBatch({ forgets: true });
+    const { signal, counts, live } = countListeners();
+    const fault = { kind: 'reset', when: 'after_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', times: 3, fault });
+    await payAll(createSalaries(20), { signal });
+    expect(counts.added).toBeGreaterThan(20);
+    expect(live.size).toBe(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a batch whose signal is aborted before it starts sends nothing', async () => {
+    const { payAll, operations, clock } = setupBatch({ forgets: true });
+    const { controller, signal, live } = countListeners();
+    controller.abort('closing');
+    const error = await failureOf(payAll(createSalaries(3), { signal }), AbortError);
+    expect(error).toMatchObject({ outcome: 'unknown', cause: 'closing' });
+    expect(error.operation).toBe('transfers.createAllOnce');
+    expect(error.message).toContain('run the batch again with the same inputs');
+    expect(error.stack).toContain('batches.ts');
+    expect(operations()).toEqual([]);
+    expect([live.size, clock.pending]).toEqual([0, 0]);
+  });
+
+  test('an abort while payments run returns the results that were there, then an AbortError', async () => {
+    const gate = createGate();
+    let creations = 0;
+    const { payments, run, clock, paid, payAll } = setupBatch({
+      onRequest: () => ((creations += 1) > 4 ? gate.promise : undefined),
+    });
+    const { controller, signal, live } = countListeners();
+    const batch = payments.transfers.createAllOnce(createSalaries(30), { signal, concurrency: 8 });
+    const seen: string[] = [];
+    const pay = async () => {
+      for await (const { result } of batch) {
+        seen.push(result);
+        if (seen.length === 1) {
+          await flushPromises();
+          controller.abort();
+        }
+      }
+    };
+    await failureOf(run(pay()), AbortError);
+    expect(seen).toEqual(Array(4).fill('created'));
+    expect([live.size, clock.pending]).toEqual([0, 0]);
+    gate.open();
+    const again = await payAll(createSalaries(30));
+    expect(again.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+    expect(new Set(paid()).size).toBe(30);
+    expect(paid()).toHaveLength(30);
+  });
+
+  test.each(['a lane', 'a payment in doubt', 'a scan'])(
+    'an abort ends the wait of %s at once',
+    async (name) => {
+      const never = createGate();
+      const world = setupBatch({
+        forgets: name === 'a scan',
+        onRequest: ({ method }) => (name === 'a scan' && method === 'GET' ? never.promise : 0),
+      });
+      if (name === 'a lane') {
+        const fault = { kind: 'status', status: 429, retryAfter: 600 } as const;
+        world.sandbox.faults.add({ operation: 'transfers.create', times: 9, fault });
+      } else if (name === 'a payment in doubt') {
+        await claimAsDead(world, salaryOf(1));
+      }
+      const { controller, signal, live } = countListeners();
+      const batch = world.payments.transfers.createAllOnce([salaryOf(1)], { signal });
+      const results = collect(batch);
+      const failure = failureOf(results, AbortError);
+      for (let turn = 0; turn < 5; turn += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        await flushPromises();
+      }
+      expect(batch.counts.waiting).toBe(name === 'a scan' ? 0 : 1);
+      controller.abort();
+      expect((await failure).outcome).toBe('unknown');
+      expect(world.clock.passed).toBe(0);
+      await flushPromises();
+      expect([live.size, world.clock.pending]).toEqual([0, 0]);
+    },
+  );
+
+  test('break starts nothing new, lets what has begun end, and closes the inputs', async () => {
+    const gate = createGate();
+    let isClosed = false;
+    function* closing(): Generator<OnceInput> {
+      try {
+        yield* createSalaries(100);
+      } finally {
+        isClosed = true;
+      }
+    }
+    let creations = 0;
+    const events: OnceEvent[] = [];
+    const { payments, count, paid, clock } = setupBatch(
+      { onRequest: () => ((creations += 1) > 1 ? gate.promise : undefined) },
+      { hooks: { onOnce: (event) => events.push(event) } },
+    );
+    const batch = payments.transfers.createAllOnce(closing(), { concurrency: 4 });
+    const pay = async () => {
+      for await (const { result } of batch) {
+        expect(result).toBe('created');
+        setTimeout(gate.open, 20);
+        break;
+      }
+    };
+    await pay();
+    expect(isClosed).toBe(true);
+    const begun = creations;
+    expect(begun).toBeLessThanOrEqual(5);
+    // What had begun was let through, and its payments are recorded and reported.
+    expect(count('transfers.create')).toBe(begun);
+    expect(paid()).toHaveLength(begun);
+    expect(events).toHaveLength(begun);
+    expect(batch.counts.paid).toBe(begun);
+    await flushPromises();
+    expect([creations, clock.pending]).toEqual([begun, 0]);
+  });
+
+  test('break ends at once although the source never returns its next input', async () => {
+    const never = createGate();
+    const { payments, clock } = setupBatch();
+    let closes = 0;
+    const source: AsyncIterable<OnceInput> = {
+      [Symbol.asyncIterator]() {
+        let isFirst = true;
+        return {
+          async next() {
+            if (!isFirst) await never.promise;
+            isFirst = false;
+            return { done: false, value: salaryOf(1) };
+          },
+          async return() {
+            closes += 1;
+            await never.promise;
+            return { done: true, value: undefined };
+          },
+        };
+      },
+    };
+    for await (const { result } of payments.transfers.createAllOnce(source)) {
+      expect(result).toBe('created');
+      break;
+    }
+    expect(closes).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('an abort ends a batch whose source never returns its next input', async () => {
+    const { payments } = setupBatch();
+    const controller = new AbortController();
+    async function* stuck(): AsyncGenerator<OnceInput> {
+      yield salaryOf(1);
+      await createGate().promise;
+    }
+    const batch = payments.transfers.createAllOnce(stuck(), { signal: controller.signal });
+    const seen: unknown[] = [];
+    const pay = async () => {
+      for await (const { result } of batch) {
+        seen.push(result);
+        controller.abort();
+      }
+    };
+    await failureOf(pay(), AbortError);
+    expect(seen).toEqual(['created']);
+  });
+
+  const broken = new Error('the CSV file ends in the middle of line 3');
+  const sources: readonly (readonly [
+    string,
+    () => Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  ])[] = [
+    [
+      'a generator',
+      function* () {
+        yield* createSalaries(2);
+        throw broken;
+      },
+    ],
+    [
+      'an async generator',
+      async function* () {
+        yield* createSalaries(2);
+        throw broken;
+      },
+    ],
+  ];
+  test.each(sources)('%s that throws ends the batch after the results', async (_, source) => {
+    const { payments, run, clock } = setupBatch();
+    const { signal, live } = countListeners();
+    const seen: string[] = [];
+    const pay = async () => {
+      const options = { signal, concurrency: 2 };
+      for await (const { result } of payments.transfers.createAllOnce(source(), options)) {
+        seen.push(result);
+      }
+    };
+    await expect(run(pay())).rejects.toBe(broken);
+    // A payment starts when it is read, unless the source has thrown before.
+    expect(seen.every((result) => result === 'created')).toBe(true);
+    expect([live.size, clock.pending]).toEqual([0, 0]);
+  });
+
+  test('an iterable without an iterator rejects, and leaves no listener on the signal', async () => {
+    const { payAll } = setupBatch();
+    const { signal, live } = countListeners();
+    const source = {
+      [Symbol.iterator]: () => {
+        throw broken;
+      },
+    };
+    await expect(payAll(source, { signal })).rejects.toBe(broken);
+    expect(live.size).toBe(0);
+  });
+
+  test.each(['transfers.create', 'transfers.list', 'transfers.get'] as const)(
+    'a 401 of %s ends the batch with it, after the results of what runs',
+    async (operation) => {
+      const { payments, payAll, sandbox, run, count, clock } = setupBatch({
+        forgets: operation === 'transfers.list',
+      });
+      if (operation === 'transfers.get') await payAll(createSalaries(1));
+      const fault = { kind: 'status', status: 401 } as const;
+      sandbox.faults.add({ operation, fault, times: 100 });
+      const batch = payments.transfers.createAllOnce(createSalaries(100), { concurrency: 4 });
+      const error = await failureOf(run(collect(batch)));
+      const { cause } = error;
+      expect(error instanceof AuthenticationError || cause instanceof AuthenticationError).toBe(
+        true,
+      );
+      expect(error.stack).toContain('create-all-once.test.ts');
+      expect(count(operation)).toBeLessThanOrEqual(4);
+      expect(batch.counts.failed).toBe(0);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test('a payment that is rejected after a 401 has ended the batch keeps its result', async () => {
+    const gate = createGate();
+    let creations = 0;
+    const { payments, sandbox } = setupBatch({
+      onRequest: () => ((creations += 1) === 1 ? undefined : gate.promise),
+    });
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 401 } });
+    sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+    const seen: string[] = [];
+    const pay = async () => {
+      for await (const { result } of payments.transfers.createAllOnce(createSalaries(2))) {
+        seen.push(result);
+      }
+    };
+    setTimeout(gate.open, 20);
+    await failureOf(pay(), AuthenticationError);
+    expect(seen).toEqual(['failed']);
+  });
+});
+
+describe('hooks.onOnce', () => {
+  const setupHook = (options: Parameters<typeof setupBatch>[0] = {}) => {
+    const events: OnceEvent[] = [];
+    const hooks = { onOnce: (event: OnceEvent) => events.push(event) };
+    return { events, ...setupBatch(options, { hooks }) };
+  };
+
+  test('each createOnce is reported with its result', async () => {
+    const { events, payments, sandbox, run, lose } = setupHook({ forgets: true });
+    const pay = (number: number) => run(payments.transfers.createOnce(salaryOf(number)));
+    await pay(1);
+    await pay(1);
+    await lose(salaryOf(1).description);
+    await pay(1);
+    sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+    const rejected = await failureOf(pay(2));
+    const fault = { kind: 'reset', when: 'before_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const unknown = await failureOf(pay(3));
+    const reference = salaryOf(1).description;
+    const made = { reference, transferId: 'txfr_000001', error: undefined };
+    expect(events).toEqual([
+      { ...made, result: 'created' },
+      { ...made, result: 'recorded' },
+      { ...made, result: 'found' },
+      {
+        reference: salaryOf(2).description,
+        result: 'failed',
+        transferId: undefined,
+        error: rejected,
+      },
+      {
+        reference: salaryOf(3).description,
+        result: 'in_doubt',
+        transferId: undefined,
+        error: unknown,
+      },
+    ]);
+  });
+
+  test('an invalid call of createOnce is reported as failed', async () => {
+    const { events, payments } = setupHook();
+    await failureOf(payments.transfers.createOnce(null as never), ValidationError);
+    expect(events).toMatchObject([{ reference: undefined, result: 'failed' }]);
+  });
+
+  test('each payment of a batch is reported once, when it is decided', async () => {
+    const { events, payments, sandbox, run } = setupHook();
+    sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+    const fault = { kind: 'reset', when: 'before_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const inputs = [...createSalaries(5), salaryOf(1), null as never];
+    const reported: number[] = [];
+    const pay = async () => {
+      for await (const _ of payments.transfers.createAllOnce(inputs)) reported.push(events.length);
+    };
+    await run(pay());
+    expect(reported.every((count, at) => count > at)).toBe(true);
+    expect(events.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
+      'salary 000001 failed',
+      'salary 000001 failed',
+      'salary 000002 created',
+      'salary 000003 created',
+      'salary 000004 created',
+      'salary 000005 created',
+      'undefined failed',
+    ]);
+  });
+
+  test.each(['throws', 'rejects'])('a hook that %s breaks no payment', async (name) => {
+    const onOnce = () => {
+      if (name === 'throws') throw new Error('the metrics are down');
+      return Promise.reject(new Error('the metrics are down'));
+    };
+    const { payAll, payments, paid } = setupBatch({}, { hooks: { onOnce } });
+    await payments.transfers.createOnce(salaryOf(1));
+    const results = await payAll([...createSalaries(3), null as never]);
+    expect(results).toHaveLength(4);
+    expect(paid()).toHaveLength(3);
+  });
+
+  test('the hook is called as well when PAYMENTS_LOG is set', async () => {
+    vi.stubEnv('PAYMENTS_LOG', 'warn');
+    const { events, payments, payAll } = setupHook();
+    await payments.transfers.createOnce(salaryOf(1));
+    await payAll(createSalaries(2));
+    expect(events.map(({ result }) => result)).toEqual(['created', 'recorded', 'created']);
+  });
+});
+
+test('an option of the batch replaces that of the client', async () => {
+  const { payAll, journal, clock, sandbox } = setupBatch();
+  const own = memoryJournal({ now: () => clock.now() });
+  const options = { journal: own, gracePeriod: 1_000, totalTimeout: 2_000 };
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  const [result] = await payAll([salaryOf(1)], options);
+  expect(result?.result).toBe('created');
+  expect(await own.read(salaryOf(1).description)).toMatchObject({ state: 'paid' });
+  expect(await journal.read(salaryOf(1).description)).toBeUndefined();
+  expect(clock.passed).toBeLessThan(totalTimeout);
+});
