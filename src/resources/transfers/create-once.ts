@@ -21,7 +21,7 @@ import {
 import { creationCall } from './creation-call.ts';
 import type { OnceContext } from './once-context.ts';
 import { Payment, type SendPayment } from './payment.ts';
-import { isReference, referenceProblem } from './reference.ts';
+import { isReference, referenceProblem } from '../../internal/reference.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {

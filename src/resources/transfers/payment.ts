@@ -25,7 +25,7 @@ import { GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
 import { hostName } from '../../internal/runtime.ts';
 import type { OnceContext } from './once-context.ts';
 import { maxCandidates } from './reconcile.ts';
-import { isReference } from './reference.ts';
+import { isReference } from '../../internal/reference.ts';
 
 /*
  * A payment made once. The journal is written before the first byte, and the platform's own list is the
