@@ -50,7 +50,7 @@ const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'call
   ['resources', '.'],
 );
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'state.ts', 'sandbox.ts'].concat(
-  ['control', 'page'],
+  ['control', 'openapi', 'page'],
   // Each entry point by itself: a page needs no server.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],
 );
@@ -102,8 +102,8 @@ test('the journals and the client use only types of each other', () => {
   expect(across.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
 });
 
-/** The server, its page and the command need Node; everything else needs web standards only. */
-const needsNode = /^sandbox\/(server\.ts|bin\.ts|command\/|page\/page\.ts)/;
+/** The server, its page, the command and the generator of openapi.json need Node; everything else needs web standards only. */
+const needsNode = /^sandbox\/(server\.ts|bin\.ts|command\/|page\/page\.ts|openapi\/docstrings\.ts)/;
 
 test('the sandbox and the client do not use each other', () => {
   const shared = /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$)/;
