@@ -1,15 +1,14 @@
 import { operationPaths } from './operations.ts';
 
-/** The insertions, deletions and replacements that make one string of another. */
+/** The edits that make one string of another; what is missing in the first counts half. */
 function countEdits(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, at) => at);
+  let previous = Array.from({ length: other.length + 1 }, (_, at) => at / 2);
   for (const [row, character] of [...one].entries()) {
     const current = [row + 1];
     for (let column = 0; column < other.length; column += 1) {
-      const replacement = (previous[column] ?? 0) + Number(other[column] !== character);
-      current.push(
-        Math.min(replacement, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1),
-      );
+      const replaced = (previous[column] ?? 0) + Number(other[column] !== character);
+      const inserted = (current[column] ?? 0) + 1 / 2;
+      current.push(Math.min(replaced, inserted, (previous[column + 1] ?? 0) + 1));
     }
     previous = current;
   }
@@ -22,7 +21,7 @@ export function findNearestRoute(method: string, path: string): string {
   const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
   const rankRoute = (route: string): number => {
     const [routeMethod, routePath = ''] = route.split(' ');
-    return countEdits(requestedPath, routePath) + Number(routeMethod !== method) / 2;
+    return countEdits(requestedPath, routePath) + Number(routeMethod !== method);
   };
   return Object.values(operationPaths).reduce((nearest, route) =>
     rankRoute(route) < rankRoute(nearest) ? route : nearest,

@@ -4,7 +4,7 @@ import type { JsonObject } from './document.ts';
 /** The rows of docs/gaps.md about something that the API reference does not show. */
 export type Gaps = number | readonly number[];
 
-/** How the document describes an operation. */
+/** How the description of the API shows an operation. */
 export interface OperationDocs {
   readonly summary: string;
   /** The schema of a success; undefined without a body. */

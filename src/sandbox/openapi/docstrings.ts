@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type * as ts from 'typescript';
 
 /** What the source states about a field, and its schema does not. */
-export interface FieldDocs {
+interface FieldDocs {
   readonly description: string;
   /** The interface that declares the field. */
   readonly owner: string;

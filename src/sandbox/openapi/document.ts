@@ -4,11 +4,11 @@ import { successReply, type Reply } from '../api/responses.ts';
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** An object of the document. */
+/** An object of the description. */
 export type JsonObject = { readonly [key: string]: Json };
 
 /** One base URL of operations. */
-export interface OpenApiServer {
+interface OpenApiServer {
   readonly url: string;
   readonly [key: string]: Json;
 }
@@ -21,7 +21,7 @@ export interface OpenApiDocument {
   readonly [key: string]: unknown;
 }
 
-/** The document with the URLs of one server. */
+/** The description with the URLs of one server. */
 const withServerUrls = (
   document: OpenApiDocument,
   { baseUrl, rootUrl }: { readonly baseUrl: string; readonly rootUrl: string },
@@ -36,7 +36,7 @@ const withServerUrls = (
   ),
 });
 
-/** The document as the server at a host sends it. */
+/** The description as the server at a host sends it. */
 export function createOpenApiReply(
   document: OpenApiDocument,
   host: string | undefined,

@@ -69,10 +69,10 @@ function describeFields(
       const inner = field.type === undefined ? property : describe(property, field.type, docs);
       const enumeration: JsonObject = values.length === 0 ? {} : { enum: values };
       const open: JsonObject = { anyOf: [{ type: 'string', ...enumeration }, inner], 'x-gap': 33 };
-      const known = values.length > 0 && isOpen ? open : { ...inner, ...enumeration };
+      const enumerated = values.length > 0 && isOpen ? open : { ...inner, ...enumeration };
       const pattern = prefix?.endsWith('_') === true ? { pattern: `^${prefix}` } : {};
       const annotation = annotations[`${owner}.${name}`] ?? {};
-      return [name, merge(known, pattern, { description }, annotation)];
+      return [name, merge(enumerated, pattern, { description }, annotation)];
     }),
   );
 }
@@ -102,7 +102,7 @@ function describe(
 /** Python knows neither an empty class nor properties of characters. */
 const toPortable = (_key: string, value: unknown): unknown => (value === '[^]' ? undefined : value);
 
-/** The named schemas of the document. */
+/** The named schemas of the description. */
 export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of named) registry.add(schema, { id });
