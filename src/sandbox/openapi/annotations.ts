@@ -154,7 +154,7 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   'Account.metadata': nullable,
   'Account.updatedAt': dateTime,
   'TransferCreateInput.amount': decimal,
-  'TransferCreateInput.currency': { minLength: 1, default: 'USDC', 'x-gap': 10 },
+  'TransferCreateInput.currency': { minLength: 1, 'x-gap': 10 },
   'TransferCreateInput.description': {
     description: 'Your own unique reference, by which you find the Transfer in the list.',
     'x-gap': 60,
@@ -211,7 +211,7 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
     'x-gap': 21,
   },
   'TransactionListInput.sort': { 'x-gap': 19 },
-  'TransactionListInput.skip': { minimum: 0, default: 0 },
+  'TransactionListInput.skip': { minimum: 0 },
   'TransactionListInput.take': { minimum: 1, 'x-gap': 20 },
   'Transaction.transactionStatus': { 'x-gap': 32 },
   'ErrorBody.code': { 'x-gap': 46 },
