@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
+import { openApi } from './src/sandbox/openapi/openapi.ts';
 import { page } from './src/sandbox/page/page.ts';
 
 const client = { index: 'src/index.ts' };
@@ -75,6 +76,35 @@ const clientApart: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** Loads the description of the API from its file, so that the package has it once. */
+const withOpenApi = (contents: string): NonNullable<Options['esbuildPlugins']> => [
+  ...withPage,
+  {
+    name: 'openapi',
+    setup: (build) => {
+      build.onLoad({ filter: /[/\\]sandbox[/\\]openapi[/\\]openapi\.ts$/ }, () => ({ contents }));
+      build.onResolve({ filter: /\/openapi\.json$/ }, ({ path }) => ({ path, external: true }));
+    },
+  },
+];
+const importOpenApi = withOpenApi(`
+  import { createRequire } from 'node:module';
+  export const openApi = async () =>
+    createRequire(import.meta.url)('payments-platform-sdk/openapi.json');
+`);
+const requireOpenApi = withOpenApi(`
+  import document from 'payments-platform-sdk/openapi.json';
+  export const openApi = () => Promise.resolve(document);
+`);
+
+async function writeFiles(): Promise<void> {
+  await Promise.all([writeNotices(), writeOpenApi()]);
+}
+
+async function writeOpenApi(): Promise<void> {
+  await writeFile('dist/openapi.json', `${JSON.stringify(await openApi())}\n`);
+}
+
 /** The types of one group of entry points. Separate, so that the client's types do not load zod's. */
 const types = (entry: Record<string, string>): Options => ({
   entry,
@@ -140,7 +170,7 @@ async function writeBillOfMaterials(): Promise<void> {
  * is bundled twice; the two share no class and no state.
  */
 export default defineConfig([
-  { ...code, format: 'esm', entry: client, onSuccess: writeNotices },
+  { ...code, format: 'esm', entry: client, onSuccess: writeFiles },
   { ...code, format: 'cjs', entry: client },
   {
     ...code,
@@ -152,13 +182,13 @@ export default defineConfig([
       'journals/bin': 'src/journals/bin.ts',
       'sandbox/bin': 'src/sandbox/bin.ts',
     },
-    esbuildPlugins: [...withPage, clientApart],
+    esbuildPlugins: [...importOpenApi, clientApart],
   },
   {
     ...code,
     format: 'cjs',
     entry: { ...schemas, ...journals, ...sandbox },
-    esbuildPlugins: withPage,
+    esbuildPlugins: requireOpenApi,
   },
   // Types take five times as long as the code, and examples run without them.
   ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : groups.map(types)),

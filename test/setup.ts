@@ -1,4 +1,5 @@
 import { afterEach, vi } from 'vitest';
+import { checkDescribedResponses } from './support/described.ts';
 
 // Files of one worker share its globals, and Vitest removes stubs only before the next test: the
 // next file would be imported with the stubs of the last test.
@@ -6,3 +7,5 @@ afterEach(() => {
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
 });
+
+checkDescribedResponses();

@@ -16,6 +16,7 @@ export type {
 } from './platform/accounts.ts';
 export type { SandboxReply } from './api/responses.ts';
 export type { SandboxClock } from './platform/clock.ts';
+export { VirtualClock } from './platform/virtual-clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
 export type { SandboxCredentials } from './api/credentials.ts';
 export type { SandboxEntities, SandboxEntityUpdate } from './platform/entities.ts';

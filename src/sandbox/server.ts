@@ -19,6 +19,8 @@ import {
 import { controlPath, handleControl, readLogAfter } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
 import type { SandboxLogEntry } from './log.ts';
+import { createOpenApiReply } from './openapi/document.ts';
+import { openApi } from './openapi/openapi.ts';
 import { page } from './page/page.ts';
 import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -125,6 +127,7 @@ async function serve(
   });
   try {
     const url = new URL(getUrl(request));
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
     const maxMebibytes = getMaxMebibytes(request.method, url.pathname);
     const body = await readRequestBody(request, maxMebibytes * mebibyte);
     const rejection = checkHost(request.headers.host, callers);
@@ -134,8 +137,11 @@ async function serve(
       send(response, createTooLargeReply(maxMebibytes));
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(sandbox, request, response, { url, body });
-    } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
+    } else if (url.pathname === '/' && isRead) {
       send(response, await createPageReply(await page()));
+    } else if (url.pathname === '/openapi.json' && isRead) {
+      const corsHeaders = createCorsHeaders(request.headers.origin, callers);
+      send(response, createOpenApiReply(await openApi(), request.headers.host, corsHeaders));
     } else {
       await serveApi(sandbox, request, response, {
         url,

@@ -67,7 +67,8 @@ import {
   type InstructionBuildInput,
   type InstructionListInput,
 } from './instruction.ts';
-import { asPublicSchema } from './primitives.ts';
+import { onceInputSchema } from './once-input.ts';
+import { asDescribedSchema, asPaymentSchema } from './public-schema.ts';
 import type { Schema } from './schema.ts';
 import {
   settingsSchema,
@@ -87,6 +88,7 @@ import {
   transferIdSchema,
   transferListQuerySchema,
   transferSchema,
+  type OnceInput,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
@@ -123,6 +125,7 @@ export type {
   Instruction,
   InstructionBuildInput,
   InstructionListInput,
+  OnceInput,
   Settings,
   SettingsUpdateInput,
   Transaction,
@@ -137,88 +140,92 @@ export type {
 // Marked as pure, so that a bundler drops the unused ones.
 /** Input for creating an Account; unknown fields are rejected. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
-  /* @__PURE__ */ asPublicSchema(accountCreateInputSchema);
+  /* @__PURE__ */ asDescribedSchema(accountCreateInputSchema);
 /** Response to the creation of an Account; unknown fields stay. */
 export const AccountCreatedSchema: Schema<AccountCreated> =
-  /* @__PURE__ */ asPublicSchema(accountCreatedSchema);
+  /* @__PURE__ */ asDescribedSchema(accountCreatedSchema);
 /** The id of an Account: its prefix, and nothing that could change a path. */
-export const AccountIdSchema: Schema<AccountId> = /* @__PURE__ */ asPublicSchema(accountIdSchema);
+export const AccountIdSchema: Schema<AccountId> =
+  /* @__PURE__ */ asDescribedSchema(accountIdSchema);
 /** The query of a list of Accounts; unknown parameters are rejected. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
-  /* @__PURE__ */ asPublicSchema(accountListQuerySchema);
+  /* @__PURE__ */ asDescribedSchema(accountListQuerySchema);
 /** An Account as the platform sends it; unknown fields stay. */
-export const AccountSchema: Schema<Account> = /* @__PURE__ */ asPublicSchema(accountSchema);
+export const AccountSchema: Schema<Account> = /* @__PURE__ */ asDescribedSchema(accountSchema);
 /** The fields of an Account to change; unknown fields are rejected. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
-  /* @__PURE__ */ asPublicSchema(accountUpdateInputSchema);
+  /* @__PURE__ */ asDescribedSchema(accountUpdateInputSchema);
 /** The id of a Counterparty: its prefix, and nothing that could change a path. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> =
-  /* @__PURE__ */ asPublicSchema(counterpartyIdSchema);
+  /* @__PURE__ */ asDescribedSchema(counterpartyIdSchema);
 /** The query of a list of Counterparties; unknown parameters are rejected. */
 export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
-  /* @__PURE__ */ asPublicSchema(counterpartyListQuerySchema);
+  /* @__PURE__ */ asDescribedSchema(counterpartyListQuerySchema);
 /** A Counterparty as the platform sends it; unknown fields stay. */
 export const CounterpartySchema: Schema<Counterparty> =
-  /* @__PURE__ */ asPublicSchema(counterpartySchema);
+  /* @__PURE__ */ asDescribedSchema(counterpartySchema);
 /** Input for creating an Entity; unknown fields are rejected. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
-  /* @__PURE__ */ asPublicSchema(entityCreateInputSchema);
+  /* @__PURE__ */ asDescribedSchema(entityCreateInputSchema);
 /** Response to the creation of an Entity; unknown fields stay. */
 export const EntityCreatedSchema: Schema<EntityCreated> =
-  /* @__PURE__ */ asPublicSchema(entityCreatedSchema);
+  /* @__PURE__ */ asDescribedSchema(entityCreatedSchema);
 /** The id of an Entity: its prefix, and nothing that could change a path. */
-export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asPublicSchema(entityIdSchema);
+export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asDescribedSchema(entityIdSchema);
 /** The query of a list of Entities; unknown parameters are rejected. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
-  /* @__PURE__ */ asPublicSchema(entityListQuerySchema);
+  /* @__PURE__ */ asDescribedSchema(entityListQuerySchema);
 /** An Entity as the platform sends it; unknown fields stay. */
-export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asPublicSchema(entitySchema);
+export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asDescribedSchema(entitySchema);
 /** The body of an error response; unknown fields stay. */
-export const ErrorBodySchema: Schema<ErrorBody> = /* @__PURE__ */ asPublicSchema(errorBodySchema);
+export const ErrorBodySchema: Schema<ErrorBody> =
+  /* @__PURE__ */ asDescribedSchema(errorBodySchema);
 /** The id of an IBAN: its prefix, and nothing that could change a path. */
-export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asPublicSchema(ibanIdSchema);
+export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asDescribedSchema(ibanIdSchema);
 /** The query of a list of IBANs; unknown parameters are rejected. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
-  /* @__PURE__ */ asPublicSchema(ibanListQuerySchema);
+  /* @__PURE__ */ asDescribedSchema(ibanListQuerySchema);
 /** An IBAN as the platform sends it; unknown fields stay. */
-export const IbanSchema: Schema<Iban> = /* @__PURE__ */ asPublicSchema(ibanSchema);
+export const IbanSchema: Schema<Iban> = /* @__PURE__ */ asDescribedSchema(ibanSchema);
 /** A built instruction payload as the platform sends it; unknown fields stay. */
 export const BuiltInstructionSchema: Schema<BuiltInstruction> =
-  /* @__PURE__ */ asPublicSchema(builtInstructionSchema);
+  /* @__PURE__ */ asDescribedSchema(builtInstructionSchema);
 /** How often an Instruction has run; unknown fields stay. */
 export const ExecutionStateSchema: Schema<ExecutionState> =
-  /* @__PURE__ */ asPublicSchema(executionStateSchema);
+  /* @__PURE__ */ asDescribedSchema(executionStateSchema);
 /** Input for building an instruction payload; unknown action kinds pass through. */
 export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
-  /* @__PURE__ */ asPublicSchema(instructionBuildInputSchema);
+  /* @__PURE__ */ asDescribedSchema(instructionBuildInputSchema);
 /** Which Instructions to list; unknown fields are rejected. */
 export const InstructionListInputSchema: Schema<InstructionListInput> =
-  /* @__PURE__ */ asPublicSchema(instructionListInputSchema);
+  /* @__PURE__ */ asDescribedSchema(instructionListInputSchema);
 /** An Instruction as the platform sends it; unknown fields stay. */
 export const InstructionSchema: Schema<Instruction> =
-  /* @__PURE__ */ asPublicSchema(instructionSchema);
+  /* @__PURE__ */ asDescribedSchema(instructionSchema);
 /** The Settings as the platform sends them; unknown fields stay. */
-export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ asPublicSchema(settingsSchema);
+export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ asDescribedSchema(settingsSchema);
 /** The Settings to change; unknown fields are rejected. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
-  /* @__PURE__ */ asPublicSchema(settingsUpdateInputSchema);
+  /* @__PURE__ */ asDescribedSchema(settingsUpdateInputSchema);
 /** Which transactions to list; unknown fields are rejected. */
 export const TransactionListInputSchema: Schema<TransactionListInput> =
-  /* @__PURE__ */ asPublicSchema(transactionListInputSchema);
+  /* @__PURE__ */ asDescribedSchema(transactionListInputSchema);
 /** A transaction record as the platform sends it; unknown fields stay. */
 export const TransactionSchema: Schema<Transaction> =
-  /* @__PURE__ */ asPublicSchema(transactionSchema);
+  /* @__PURE__ */ asDescribedSchema(transactionSchema);
 /** Input for sending money: an exact amount and one destination; unknown fields are rejected. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
-  /* @__PURE__ */ asPublicSchema(transferCreateInputSchema);
+  /* @__PURE__ */ asPaymentSchema(transferCreateInputSchema);
+/** Input for a payment that is made once: that of a Transfer, with its reference as `description`. */
+export const OnceInputSchema: Schema<OnceInput> = /* @__PURE__ */ asPaymentSchema(onceInputSchema);
 /** Response to the creation of a Transfer; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
-  /* @__PURE__ */ asPublicSchema(transferCreatedSchema);
+  /* @__PURE__ */ asDescribedSchema(transferCreatedSchema);
 /** The id of a Transfer: its prefix, and nothing that could change a path. */
 export const TransferIdSchema: Schema<TransferId> =
-  /* @__PURE__ */ asPublicSchema(transferIdSchema);
+  /* @__PURE__ */ asDescribedSchema(transferIdSchema);
 /** The query of a list of Transfers; unknown parameters are rejected. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
-  /* @__PURE__ */ asPublicSchema(transferListQuerySchema);
+  /* @__PURE__ */ asDescribedSchema(transferListQuerySchema);
 /** A Transfer as the platform sends it; unknown fields stay. */
-export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ asPublicSchema(transferSchema);
+export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ asDescribedSchema(transferSchema);

@@ -50,7 +50,7 @@ const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'call
   ['resources', '.'],
 );
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'state.ts', 'sandbox.ts'].concat(
-  ['control', 'page'],
+  ['control', 'openapi', 'page'],
   // Each entry point by itself: a page needs no server.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],
 );
@@ -107,8 +107,9 @@ test('the journals and the client use only types of each other', () => {
   expect(across.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
 });
 
-/** The server, its page and the commands need Node; everything else needs web standards only. */
-const needsNode = /^((journals|sandbox)\/(bin\.ts|command\/)|sandbox\/(server\.ts|page\/page\.ts))/;
+/** The server, its page, the commands and the generator of openapi.json need Node; everything else needs web standards only. */
+const needsNode =
+  /^((journals|sandbox)\/(bin\.ts|command\/)|sandbox\/(server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
 test('the sandbox and the client do not use each other', () => {
   const shared = /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$)/;
@@ -127,6 +128,7 @@ test('one file imports ky, zod is zod/mini, and node: modules are types', () => 
   const isAllowed = ({ from, to, isTypeOnly }: Import): boolean => {
     if (to === 'zod/mini') return true;
     if (to.startsWith('node:')) return isTypeOnly || needsNode.test(from);
+    if (to === 'typescript') return isTypeOnly && from === 'sandbox/openapi/docstrings.ts';
     if (to === 'ky') return from === 'calls/attempt.ts';
     return /^msw(\/|$)/.test(to) && from === 'sandbox/msw.ts';
   };

@@ -89,6 +89,56 @@ test('the schema and the guard of an id agree', () => {
   }
 });
 
+test('the JSON Schema of an input has the prefixes of ids and exactly one destination', () => {
+  for (const schema of [schemas.TransferCreateInputSchema, schemas.OnceInputSchema]) {
+    const { properties, oneOf } = z.toJSONSchema(schema);
+    expect(properties).toMatchObject({
+      sourceAccountId: { pattern: expect.stringMatching(/^\^acc_/) },
+      counterpartyId: { pattern: expect.stringMatching(/^\^cpty_/) },
+    });
+    expect(oneOf).toEqual([
+      { required: ['destinationAccountId'] },
+      { required: ['counterpartyId'] },
+    ]);
+  }
+  const ids = z.object({ account: schemas.AccountIdSchema });
+  expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
+});
+
+test('the JSON Schema of an id agrees with its guard', () => {
+  const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
+  const suffixes = [
+    '1',
+    'a'.repeat(252),
+    'é',
+    '',
+    'a'.repeat(253),
+    '/..',
+    'a b',
+    'a?',
+    'a#',
+    '%2e',
+  ];
+  for (const id of suffixes.map((suffix) => `acc_${suffix}`)) {
+    expect([id, new RegExp(pattern, 'u').test(id)]).toEqual([id, isAccountId(id)]);
+  }
+});
+
+test('the schema of a payment made once requires a reference', () => {
+  const payment = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' };
+  const check = (input: object) =>
+    schemas.OnceInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join('.'));
+  expect(check({ ...payment, description: 'INV-7' })).toBeUndefined();
+  expect(check(payment)).toEqual(['description']);
+  for (const description of ['', ' INV', '…', '--', 'x'.repeat(141)]) {
+    expect(check({ ...payment, description })).toEqual(['description']);
+  }
+  const { counterpartyId, ...incomplete } = payment;
+  expect(check({ ...incomplete, description: 'INV-7' })).toEqual(['destinationAccountId']);
+  const both = { ...payment, destinationAccountId: 'acc_2', description: 'INV-7' };
+  expect([counterpartyId, check(both)]).toEqual(['cpty_1', ['destinationAccountId']]);
+});
+
 test('a membership guard accepts only the documented values', () => {
   expect(isKnownChain('base')).toBe(true);
   expect(isKnownChain('solana')).toBe(false);

@@ -81,6 +81,7 @@ expect(Mini.safeParse({ t: first, l: [first] }).success, 'mini');
 expect(!Mini.safeParse({ t: { id }, l: [] }).success, 'mini refuses');
 const json = JSON.stringify(z.toJSONSchema(Outer, { io: 'input' }));
 expect(json.includes('"sourceAccountId":{"type":"string"}'), json);
+expect(json.includes('"pattern":"^txfr_'), json);
 z.config({ customError: () => { throw new Error('of the application'); } });
 const created = await payments.transfers.create({
   sourceAccountId: first.sourceAccountId, destinationAccountId: 'acc_000002', amount: '0.01',

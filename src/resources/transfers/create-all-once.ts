@@ -35,7 +35,7 @@ import {
 import { GuardedJournal } from './guarded-journal.ts';
 import type { ClientContext, OnceContext, PaymentSearch } from './once-context.ts';
 import { parseSince } from './reconcile.ts';
-import { isReference } from './reference.ts';
+import { isReference } from '../../internal/reference.ts';
 import { SharedScans } from './shared-scans.ts';
 
 /** Options of `transfers.createAllOnce`. */

@@ -30,7 +30,7 @@ import { creationCall } from './creation-call.ts';
 import type { ClientContext, OnceContext, PaymentSearch } from './once-context.ts';
 import { Payment, type MadePayment, type SendPayment } from './payment.ts';
 import { defaultClockSkew, parseSince, sinceCheck } from './reconcile.ts';
-import { isReference, referenceProblem } from './reference.ts';
+import { isReference, referenceProblem } from '../../internal/reference.ts';
 import { epoch, type Search } from './search-list.ts';
 
 /** Options of `transfers.createOnce`. */

@@ -18,7 +18,7 @@ import type {
 } from '../../journals/journal.ts';
 import { isTransferId } from '../../schemas/transfer.ts';
 import type { JournalContext } from './once-context.ts';
-import { isReference } from './reference.ts';
+import { isReference } from '../../internal/reference.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;

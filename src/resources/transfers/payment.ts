@@ -26,7 +26,7 @@ import { hostName } from '../../internal/runtime.ts';
 import type { OnceContext } from './once-context.ts';
 import { defaultClockSkew } from './reconcile.ts';
 import { maxCandidates } from './search-list.ts';
-import { isReference } from './reference.ts';
+import { isReference } from '../../internal/reference.ts';
 
 /*
  * A payment made once. The journal is written before the first byte, and the platform's own list is the

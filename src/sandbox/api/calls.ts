@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import type { PageQuery, Schema } from '../../schemas/primitives.ts';
 import { parseJson } from '../../internal/json.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -37,36 +38,50 @@ export interface Call {
 const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
 /** Performs a call and returns the JSON value of its response. */
-export type Run = (call: Call) => unknown;
+type Run = (call: Call) => unknown;
+
+/** What an operation does with a call, and the schema of what it takes beside an id. */
+export interface Behaviour {
+  readonly run: Run;
+  readonly body?: z.core.$ZodType;
+  readonly query?: z.core.$ZodType;
+}
 
 /** A call that takes a JSON body. */
-export const withBody =
-  <T>(schema: Schema<T>, run: (platform: Platform, input: T, id: string) => unknown) =>
-  (call: Call): unknown => {
+export const withBody = <T>(
+  schema: Schema<T>,
+  run: (platform: Platform, input: T, id: string) => unknown,
+): Behaviour => ({
+  body: schema,
+  run(call) {
     requireNoQuery(call);
     if (call.body === undefined) throw createBodyRequiredError(call.operation);
     if ('problem' in call.body) throw call.body.problem;
     const report = inputReport(`The body of ${call.operation} is`);
     return run(call.platform, parseInput(schema, call.body.value, report), call.id);
-  };
+  },
+});
 
 /** A call that takes the id in its path and nothing else. */
-export const withId =
-  (run: (platform: Platform, id: string) => unknown) =>
-  (call: Call): unknown => {
+export const withId = (run: (platform: Platform, id: string) => unknown): Behaviour => ({
+  run(call) {
     requireNoQuery(call);
     return run(call.platform, call.id);
-  };
+  },
+});
 
 /** A list of the versioned API. */
-export const withPage =
-  <Query extends PageQuery, Row extends { readonly id: `${string}_${string}` }>(
-    schema: Schema<Query>,
-    tableOf: (platform: Platform) => Pick<Table<string, Row>, 'after'>,
-    view: (row: Row) => unknown,
-    keep: (row: Row, query: Query) => boolean = () => true,
-  ) =>
-  (call: Call): unknown => {
+export const withPage = <
+  Query extends PageQuery,
+  Row extends { readonly id: `${string}_${string}` },
+>(
+  schema: Schema<Query>,
+  tableOf: (platform: Platform) => Pick<Table<string, Row>, 'after'>,
+  view: (row: Row) => unknown,
+  keep: (row: Row, query: Query) => boolean = () => true,
+): Behaviour => ({
+  query: schema,
+  run(call) {
     const query = parseInput(schema, readQuery(call.params), queryReport);
     const { cursor: _cursor, limit: _limit, ...filters } = query;
     return createPage(tableOf(call.platform), view, {
@@ -77,7 +92,8 @@ export const withPage =
       keep: (row) => keep(row, query),
       fault: call.pageFault,
     });
-  };
+  },
+});
 
 /**
  * Query parameters as an object; a `limit` in digits becomes a number.

@@ -32,13 +32,13 @@ import { updateSettings } from '../platform/settings.ts';
 import { listTransactions } from '../platform/transactions.ts';
 import { createTransfer, toTransferCreated, toTransfer } from '../platform/transfers.ts';
 import { errorReply, type Reply } from './responses.ts';
-import { withBody, withId, withPage, type Run } from './calls.ts';
+import { withBody, withId, withPage, type Behaviour } from './calls.ts';
+import { findNearestRoute } from './nearest-route.ts';
 import { operationPaths, type SandboxOperation } from './operations.ts';
 
 /** What an operation does with a call, and the status of its success; 204 comes without a body. */
-interface Implementation {
+interface Implementation extends Behaviour {
   readonly status: number;
-  readonly run: Run;
 }
 
 /** An operation with the place where it is reached. */
@@ -86,49 +86,49 @@ const matchesIban = (row: Iban, query: IbanListQuery) =>
 const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
   'entities.create': {
     status: 201,
-    run: withBody(entityCreateInputSchema(), (platform, input) =>
+    ...withBody(entityCreateInputSchema(), (platform, input) =>
       toEntityCreated(createEntity(platform, input)),
     ),
   },
   'entities.list': {
     status: 200,
-    run: withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
+    ...withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
   },
   'entities.get': {
     status: 200,
-    run: withId(({ entities }, id) => toEntity(entities.get(id))),
+    ...withId(({ entities }, id) => toEntity(entities.get(id))),
   },
 
   'accounts.create': {
     status: 201,
-    run: withBody(accountCreateInputSchema(), (platform, input) =>
+    ...withBody(accountCreateInputSchema(), (platform, input) =>
       toAccountCreated(createAccount(platform, input)),
     ),
   },
   'accounts.list': {
     status: 200,
-    run: withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
+    ...withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
   },
   'accounts.get': {
     status: 200,
-    run: withId(({ accounts }, id) => toAccount(accounts.get(id))),
+    ...withId(({ accounts }, id) => toAccount(accounts.get(id))),
   },
   'accounts.update': {
     status: 200,
-    run: withBody(accountUpdateInputSchema(), (platform, patch, id) =>
+    ...withBody(accountUpdateInputSchema(), (platform, patch, id) =>
       toAccount(updateAccount(platform, id, patch)),
     ),
   },
 
   'transfers.create': {
     status: 201,
-    run: withBody(transferCreateInputSchema(), (platform, input) =>
+    ...withBody(transferCreateInputSchema(), (platform, input) =>
       toTransferCreated(createTransfer(platform, input)),
     ),
   },
   'transfers.list': {
     status: 200,
-    run: withPage(
+    ...withPage(
       transferListQuerySchema(),
       ({ transfers }) => transfers,
       toTransfer,
@@ -137,12 +137,12 @@ const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
   },
   'transfers.get': {
     status: 200,
-    run: withId(({ transfers }, id) => toTransfer(transfers.get(id))),
+    ...withId(({ transfers }, id) => toTransfer(transfers.get(id))),
   },
 
   'counterparties.list': {
     status: 200,
-    run: withPage(
+    ...withPage(
       counterpartyListQuerySchema(),
       ({ counterparties }) => counterparties,
       toCounterparty,
@@ -151,44 +151,44 @@ const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
   },
   'counterparties.get': {
     status: 200,
-    run: withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
+    ...withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
   },
   'counterparties.delete': {
     status: 204,
-    run: withId(deleteCounterparty),
+    ...withId(deleteCounterparty),
   },
 
   'ibans.list': {
     status: 200,
-    run: withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
+    ...withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
   },
   'ibans.get': {
     status: 200,
-    run: withId(({ ibans }, id) => toIban(ibans.get(id))),
+    ...withId(({ ibans }, id) => toIban(ibans.get(id))),
   },
   'ibans.delete': {
     status: 204,
-    run: withId(deleteIban),
+    ...withId(deleteIban),
   },
 
   'settings.update': {
     status: 200,
-    run: withBody(settingsUpdateInputSchema(), updateSettings),
+    ...withBody(settingsUpdateInputSchema(), updateSettings),
   },
 
   'instructions.build': {
     status: 200,
-    run: withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
+    ...withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
   },
   'instructions.list': {
     status: 200,
-    run: withBody(instructionListInputSchema(), (platform, { address }) =>
+    ...withBody(instructionListInputSchema(), (platform, { address }) =>
       listInstructions(platform, address),
     ),
   },
   'transactions.list': {
     status: 200,
-    run: withBody(transactionListInputSchema(), listTransactions),
+    ...withBody(transactionListInputSchema(), listTransactions),
   },
 };
 
@@ -226,7 +226,7 @@ export function createNoRouteReply(
   if (candidates.length === 0) {
     return errorReply(
       new SandboxError(
-        `No operation has the path ${path.slice(0, 200)}. Versioned paths start with /v0; /instruction/build, /instructions/all and /transactions have no version segment.`,
+        `No operation has the path ${path.slice(0, 200)}. The nearest one is ${findNearestRoute(method, path)}. The server of the sandbox describes all of them at /openapi.json.`,
         { code: 'not_found', status: 404 },
       ),
     );

@@ -1,5 +1,5 @@
 /** Banks transliterate or cut everything else, and a store may not hold it. */
-const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
+export const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
 /** Whether a value can be the reference of a payment made once. */
 export const isReference = (value: unknown): value is string =>

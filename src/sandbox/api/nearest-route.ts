@@ -1,0 +1,29 @@
+import { operationPaths } from './operations.ts';
+
+/** The edits that make one string of another; what is missing in the first counts half. */
+function countEdits(one: string, other: string): number {
+  let previous = Array.from({ length: other.length + 1 }, (_, at) => at / 2);
+  for (const [row, character] of [...one].entries()) {
+    const current = [row + 1];
+    for (let column = 0; column < other.length; column += 1) {
+      const replaced = (previous[column] ?? 0) + Number(other[column] !== character);
+      const inserted = (current[column] ?? 0) + 1 / 2;
+      current.push(Math.min(replaced, inserted, (previous[column + 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}
+
+/** The documented method and path that are most similar to a request. */
+export function findNearestRoute(method: string, path: string): string {
+  // A longer path is similar to none, and the time grows with its length.
+  const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
+  const rankRoute = (route: string): number => {
+    const [routeMethod, routePath = ''] = route.split(' ');
+    return countEdits(requestedPath, routePath) + Number(routeMethod !== method);
+  };
+  return Object.values(operationPaths).reduce((nearest, route) =>
+    rankRoute(route) < rankRoute(nearest) ? route : nearest,
+  );
+}

@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type * as ts from 'typescript';
+
+/** What the source states about a field, and its schema does not. */
+interface FieldDocs {
+  readonly description: string;
+  /** The interface that declares the field. */
+  readonly owner: string;
+  /** The interface of its value, if it has one. */
+  readonly type: string | undefined;
+  /** The documented values of an enum, and whether the platform may send others. */
+  readonly values: readonly string[];
+  readonly isOpen: boolean;
+  /** The prefix of an id. */
+  readonly prefix: string | undefined;
+}
+
+/** The docstring of a type, and those of its fields by name. */
+export interface TypeDocs {
+  readonly description: string;
+  readonly fields: ReadonlyMap<string, FieldDocs>;
+}
+
+const folder = fileURLToPath(new URL('../../schemas/', import.meta.url));
+
+/** Reads the exported types of src/schemas: their docstrings are the only description of the fields. */
+export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
+  const { default: compiler } = await import('typescript');
+  const paths = readdirSync(folder).map((file) => `${folder}${file}`);
+  const program = compiler.createProgram(paths, {
+    strict: true,
+    // The types of zod are of no use here, and take a second to read.
+    noResolve: true,
+    lib: ['lib.es5.d.ts'],
+    types: [],
+    module: compiler.ModuleKind.NodeNext,
+    moduleResolution: compiler.ModuleResolutionKind.NodeNext,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  });
+  const checker = program.getTypeChecker();
+  const documentationOf = (symbol: ts.Symbol): string =>
+    compiler
+      .displayPartsToString(symbol.getDocumentationComment(checker))
+      .replace(/\{@link (\w+)\}/g, '$1')
+      .replace(/\s+/g, ' ');
+
+  function describeField(symbol: ts.Symbol, alias: string): FieldDocs | undefined {
+    const [declaration] = symbol.getDeclarations() ?? [];
+    if (declaration === undefined) return undefined;
+    const { parent } = declaration;
+    const type = checker.getNonNullableType(checker.getTypeOfSymbol(symbol));
+    const parts = type.isUnion() ? type.types : [type];
+    const literals = parts.filter((part) => part.isStringLiteral());
+    const isTemplate = (type.flags & compiler.TypeFlags.TemplateLiteral) !== 0;
+    return {
+      description: documentationOf(symbol),
+      owner: compiler.isInterfaceDeclaration(parent) ? parent.name.text : alias,
+      type: type.getSymbol()?.getName(),
+      values: literals.map(({ value }) => value),
+      isOpen: parts.length > literals.length,
+      prefix: isTemplate ? (type as ts.TemplateLiteralType).texts[0] : undefined,
+    };
+  }
+
+  function describeType(symbol: ts.Symbol): TypeDocs {
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
+    const fields = new Map<string, FieldDocs>();
+    // The members of a union have the same fields; only one of them describes a field that others exclude.
+    for (const part of type.isUnion() ? type.types : [type]) {
+      for (const property of checker.getPropertiesOfType(part)) {
+        const docs = describeField(property, symbol.getName());
+        const hasDocs = (fields.get(property.getName())?.description ?? '') !== '';
+        if (docs !== undefined && !hasDocs) fields.set(property.getName(), docs);
+      }
+    }
+    return { description: documentationOf(symbol), fields };
+  }
+
+  const docs = new Map<string, TypeDocs>();
+  for (const path of paths) {
+    for (const statement of program.getSourceFile(path)?.statements ?? []) {
+      if (
+        !compiler.isInterfaceDeclaration(statement) &&
+        !compiler.isTypeAliasDeclaration(statement)
+      )
+        continue;
+      const symbol = checker.getSymbolAtLocation(statement.name);
+      if (symbol !== undefined) docs.set(symbol.getName(), describeType(symbol));
+    }
+  }
+  return docs;
+}

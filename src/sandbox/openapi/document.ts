@@ -1,0 +1,48 @@
+import { successReply, type Reply } from '../api/responses.ts';
+
+/** A value of JSON. */
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** An object of the description. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** One base URL of operations. */
+interface OpenApiServer {
+  readonly url: string;
+  readonly [key: string]: Json;
+}
+
+/** The description of the API, as OpenAPI 3.1. Paths of the root API have a server of their own. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly servers: readonly OpenApiServer[];
+  readonly paths: Readonly<Record<string, JsonObject>>;
+  readonly [key: string]: unknown;
+}
+
+/** The description with the URLs of one server. */
+const withServerUrls = (
+  document: OpenApiDocument,
+  { baseUrl, rootUrl }: { readonly baseUrl: string; readonly rootUrl: string },
+): OpenApiDocument => ({
+  ...document,
+  servers: [{ url: baseUrl }],
+  paths: Object.fromEntries(
+    Object.entries(document.paths).map(([path, item]) => [
+      path,
+      item['servers'] === undefined ? item : { ...item, servers: [{ url: rootUrl }] },
+    ]),
+  ),
+});
+
+/** The description as the server at a host sends it. */
+export function createOpenApiReply(
+  document: OpenApiDocument,
+  host: string | undefined,
+  headers: Record<string, string>,
+): Reply {
+  const rootUrl = `http://${host}`;
+  const reply = successReply(200, withServerUrls(document, { baseUrl: `${rootUrl}/v0`, rootUrl }));
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}

@@ -1,0 +1,121 @@
+import { operationPaths, type SandboxOperation } from '../api/operations.ts';
+import { Sandbox } from '../sandbox.ts';
+import type { Json, JsonObject } from './document.ts';
+
+/** One call of the sandbox: the body that was sent, and the one that came. */
+export interface Example {
+  readonly status: number;
+  readonly body: JsonObject | undefined;
+  readonly response: Json | undefined;
+}
+
+const owner = '0x00000000000000000000000000000000000000aa';
+const token = '0x00000000000000000000000000000000000000bb';
+const instruction = {
+  address: owner,
+  chainId: 8453,
+  salt: 1,
+  maxExecutions: 10,
+  actionArguments: {
+    refuelERC20: {
+      token,
+      target: '0x00000000000000000000000000000000000000cc',
+      threshold: 1_000_000,
+      endBalance: 5_000_000,
+      fee: { token, maxBaseFeePerGas: 100, maxPriorityFeePerGas: 2, executionFee: 50 },
+    },
+  },
+} as const;
+
+/** Calls every operation of a new sandbox once, and some once more for their errors. */
+export async function collectExamples(): Promise<{
+  readonly successes: ReadonlyMap<SandboxOperation, Example>;
+  readonly unauthorized: Example;
+  readonly notFound: Example;
+  readonly invalid: Example;
+}> {
+  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15, 12) });
+  const successes = new Map<SandboxOperation, Example>();
+
+  async function call(
+    operation: SandboxOperation,
+    { id = '', body, credential }: { id?: string; body?: JsonObject; credential?: string } = {},
+  ): Promise<Example> {
+    const [method = '', path = ''] = operationPaths[operation].split(' ');
+    const suitable = path.startsWith('/v0/') ? sandbox.apiKey : sandbox.jwt;
+    const reply = await sandbox.handle({
+      method,
+      url: `https://sandbox.invalid${path.replace('{id}', id)}`,
+      headers: new Headers({ authorization: `Bearer ${credential ?? suitable}` }),
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (!('status' in reply)) throw new Error(`${operation} has no response`);
+    const response =
+      reply.body === null || reply.body === '' ? undefined : (JSON.parse(reply.body) as Json);
+    return { status: reply.status, body, response };
+  }
+  async function succeed(
+    operation: SandboxOperation,
+    input: { id?: string; body?: JsonObject } = {},
+  ): Promise<void> {
+    const example = await call(operation, input);
+    if (example.status >= 300) {
+      throw new Error(`The example of ${operation} failed: ${JSON.stringify(example.response)}`);
+    }
+    successes.set(operation, example);
+  }
+
+  await succeed('entities.create', { body: { email: 'ada@example.com', fullName: 'Ada Marsh' } });
+  const entityId = 'ent_000001';
+  sandbox.entities.approve(entityId);
+  await succeed('entities.get', { id: entityId });
+  await succeed('entities.list');
+
+  await succeed('accounts.create', { body: { entityId, name: 'Payroll' } });
+  const sourceAccountId = 'acc_000001';
+  sandbox.accounts.fund(sourceAccountId, '1000.00');
+  await succeed('accounts.update', {
+    id: sourceAccountId,
+    body: { name: 'Operating', metadata: { costCentre: 'HR-1' } },
+  });
+  await succeed('accounts.get', { id: sourceAccountId });
+  await succeed('accounts.list');
+
+  const wallet = { type: 'wallet', walletAddress: token, chain: 'base' } as const;
+  sandbox.counterparties.create({ entityId, name: 'Treasury', ...wallet });
+  const counterpartyId = 'cpty_000001';
+  await succeed('counterparties.get', { id: counterpartyId });
+  await succeed('counterparties.list');
+
+  const payment = { sourceAccountId, counterpartyId, amount: '12.50', description: 'INV-1042' };
+  await succeed('transfers.create', { body: payment });
+  sandbox.transfers.advance('txfr_000001');
+  sandbox.transfers.advance('txfr_000001');
+  await succeed('transfers.get', { id: 'txfr_000001' });
+  await succeed('transfers.list');
+
+  sandbox.ibans.create({ accountId: sourceAccountId });
+  await succeed('ibans.get', { id: 'iban_000001' });
+  await succeed('ibans.list');
+
+  const settings = { autoEarnEnabled: true, autoEarnVault: 'sandbox_usdc', defaultChain: 'base' };
+  await succeed('settings.update', { body: settings });
+
+  await succeed('instructions.build', { body: instruction });
+  const { instructionId } = sandbox.instructions.create(instruction);
+  sandbox.instructions.execute(instructionId, { value: 4_000_000 });
+  await succeed('instructions.list', { body: { address: owner } });
+  await succeed('transactions.list', {
+    body: { address: owner, sort: 'Ascending', skip: 0, take: 20 },
+  });
+
+  const unauthorized = await call('counterparties.get', {
+    id: counterpartyId,
+    credential: 'sk_unknown',
+  });
+  const notFound = await call('counterparties.get', { id: 'cpty_000009' });
+  const invalid = await call('transfers.create', { body: { ...payment, amount: '-1' } });
+  await succeed('counterparties.delete', { id: counterpartyId });
+  await succeed('ibans.delete', { id: 'iban_000001' });
+  return { successes, unauthorized, notFound, invalid };
+}

@@ -1,0 +1,163 @@
+import { version } from '../../version.ts';
+import { operationPaths } from '../api/operations.ts';
+import { routes, type Route } from '../api/routes.ts';
+import { operationDocs, pathGaps } from './annotations.ts';
+import { readDocstrings, type TypeDocs } from './docstrings.ts';
+import type { Json, JsonObject, OpenApiDocument } from './document.ts';
+import { collectExamples, type Example } from './examples.ts';
+import { createParameters, createSchemas, findSchemaName, mergeGaps } from './schemas.ts';
+
+const description = `What the SDK payments-platform-sdk sends and accepts.
+
+Wherever the reference of the platform does not show something, \`x-gap\` names the rows of docs/gaps.md in that package: what is missing, and what is assumed instead.
+
+**Paging.** Lists of the versioned API return a page: send its \`nextCursor\` as \`cursor\`, with the same \`limit\`, until \`hasMore\` is false. \`GET /transactions\` takes \`skip\` and \`take\`, and ends with an empty list.
+
+**Sending money once.** No idempotency key is documented. After a failure without a response, search the list for the \`description\` before you send a Transfer again.`;
+
+const tags: Readonly<Record<string, string>> = {
+  entities: 'Individuals and businesses, and their verification.',
+  accounts: 'Accounts of Entities, with their balances.',
+  transfers: 'Money from an Account to another one or to a Counterparty.',
+  counterparties: 'External wallets and bank accounts.',
+  ibans: 'Bank identifiers that accept deposits.',
+  settings: 'The configuration of the Platform.',
+  instructions: 'On-chain automation.',
+  transactions: 'What Instructions did on chain.',
+};
+
+const toContent = (schema: string, example: Json | undefined): JsonObject => ({
+  'application/json': {
+    schema: { $ref: `#/components/schemas/${schema}` },
+    ...(example === undefined ? {} : { example }),
+  },
+});
+
+const refTo = (name: string): JsonObject => ({ $ref: `#/components/responses/${name}` });
+
+function describeResponses(route: Route, example: Example | undefined): JsonObject {
+  const { id, response, hasKnownStatus } = operationDocs[route.operation];
+  const success: JsonObject = {
+    description: response === undefined ? 'Done; any body is ignored.' : 'Success.',
+    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },
+    ...(response === undefined ? {} : { content: toContent(response, example?.response) }),
+    ...mergeGaps(hasKnownStatus === true ? undefined : 28),
+  };
+  const isDocumented = route.operation === 'counterparties.get';
+  return {
+    [String(route.status)]: success,
+    '401': refTo('Unauthorized'),
+    ...(id === undefined ? {} : { '404': refTo(isDocumented ? 'NotFound' : 'AssumedNotFound') }),
+    default: refTo('Failure'),
+  };
+}
+
+function describeOperation(
+  route: Route,
+  example: Example | undefined,
+  docs: ReadonlyMap<string, TypeDocs>,
+): JsonObject {
+  const { operation, body, query } = route;
+  const { summary, id, gaps, response = '' } = operationDocs[operation];
+  const idParameter = {
+    name: 'id',
+    in: 'path',
+    required: true,
+    schema: { $ref: `#/components/schemas/${id}` },
+  };
+  const queryType = response.replace(/Page$/, 'ListQuery');
+  const parameters = [
+    ...(id === undefined ? [] : [idParameter]),
+    ...(query === undefined ? [] : createParameters(query, queryType, docs)),
+  ];
+  const bodyName = body && findSchemaName(body);
+  if (body !== undefined && bodyName === undefined) throw new Error(`${operation}: unnamed body`);
+  return {
+    operationId: operation,
+    tags: [operation.split('.')[0] ?? ''],
+    summary,
+    security: [route.api === 'versioned' ? { apiKey: [] } : { jwt: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(bodyName === undefined
+      ? {}
+      : { requestBody: { required: true, content: toContent(bodyName, example?.body) } }),
+    responses: describeResponses(route, example),
+    ...mergeGaps(gaps),
+  };
+}
+
+const describeFailure = (text: string, { response }: Example, ...gaps: number[]): JsonObject => ({
+  description: text,
+  headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },
+  content: toContent('ErrorBody', response),
+  ...mergeGaps(gaps),
+});
+
+/** Generates the description of the API from the schemas, the routes and the sandbox. */
+export async function generateOpenApi(): Promise<OpenApiDocument> {
+  const [docs, examples] = await Promise.all([readDocstrings(), collectExamples()]);
+  const variables = {
+    host: { default: 'api.example.com', description: 'The host of your Platform.' },
+  };
+  const rootServer = { url: 'https://{host}', description: 'Without a version.', variables };
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    const path = operationPaths[route.operation].split(' ')[1]?.replace(/^\/v0/, '') ?? '';
+    paths[path] ??= {
+      ...(route.api === 'root' ? { servers: [rootServer] } : {}),
+      ...mergeGaps(pathGaps[path]),
+    };
+    const example = examples.successes.get(route.operation);
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: describeOperation(route, example, docs),
+    };
+  }
+  const { unauthorized, notFound, invalid } = examples;
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Payments Platform API as payments-platform-sdk assumes it',
+      version,
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+      'x-gap': 57,
+    },
+    servers: [
+      { url: 'https://{host}/v0', description: 'The versioned API.', variables, 'x-gap': 58 },
+    ],
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, which starts with `sk_`, for paths under `/v0`.',
+          'x-gap': [43, 45],
+        },
+        jwt: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'A JWT, for paths without a version.',
+          'x-gap': [43, 44, 45],
+        },
+      },
+      headers: {
+        RequestId: {
+          description: 'Identifies the request.',
+          schema: { type: 'string' },
+          'x-gap': 53,
+        },
+      },
+      responses: {
+        Unauthorized: describeFailure('No valid credential.', unauthorized),
+        NotFound: describeFailure('No such record.', notFound),
+        AssumedNotFound: describeFailure('No such record.', notFound, 47),
+        Failure: describeFailure('Any other failure.', invalid, 47, 49, 50, 52),
+      },
+      schemas: createSchemas(docs),
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import * as z from 'zod/mini';
+import * as publicSchemas from '../../schemas/index.ts';
+import { annotations, type Gaps } from './annotations.ts';
+import type { TypeDocs } from './docstrings.ts';
+import type { Json, JsonObject } from './document.ts';
+
+/** Lists of the versioned API by their items, and lists that come without a page. */
+const pages = ['Account', 'Counterparty', 'Entity', 'Iban', 'Transfer'] as const;
+const arrays = ['Instruction', 'Transaction'] as const;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** One row is a number, several are a list. */
+export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonObject {
+  const rows = [...new Set(gaps.flat().filter((row) => typeof row === 'number'))];
+  rows.sort((one, other) => one - other);
+  const [row] = rows;
+  if (row === undefined) return {};
+  return { 'x-gap': rows.length === 1 ? row : rows };
+}
+
+/** Combines what is known of one place; rows of gaps add up. */
+const merge = (...parts: readonly JsonObject[]): JsonObject => ({
+  ...(Object.assign({}, ...parts) as JsonObject),
+  ...mergeGaps(...parts.map((part) => part['x-gap'])),
+});
+
+/** The names of the types that requests and responses contain: what only the SDK knows is left out. */
+const isOfApi = (name: string): boolean => !/^page|ListQuerySchema$|^OnceInput/.test(name);
+
+const named = new Map<string, z.core.$ZodType>(
+  Object.entries(publicSchemas)
+    .filter((entry): entry is [string, Extract<(typeof entry)[1], object>] => isOfApi(entry[0]))
+    .map(([name, schema]) => [name.replace(/Schema$/, ''), schema as unknown as z.core.$ZodType]),
+);
+
+/** The name of a schema, if programs know it by one. */
+export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
+  [...named].find(([, each]) => each === schema)?.[0];
+
+const options = {
+  io: 'input',
+  unrepresentable: 'any',
+  /** Integers beyond 2^53 are a `bigint` in JavaScript, and integers in JSON. */
+  override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
+    const { _zod: internals } = zodSchema;
+    const { def } = internals;
+    const isInteger =
+      def.type === 'union' && def.options.some(({ _zod: inner }) => inner.def.type === 'bigint');
+    if (!isInteger) return;
+    Reflect.deleteProperty(jsonSchema, 'anyOf');
+    Object.assign(jsonSchema, { type: 'integer', 'x-gap': 34 });
+  },
+} as const;
+
+/** Adds what the docstrings and the annotations state about the fields of an object. */
+function describeFields(
+  properties: JsonObject,
+  type: string,
+  docs: ReadonlyMap<string, TypeDocs>,
+): JsonObject {
+  const fields = docs.get(type)?.fields;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]): [string, Json] => {
+      const field = fields?.get(name);
+      if (field === undefined || !isObject(property)) return [name, property];
+      const { description, owner, values, isOpen, prefix } = field;
+      const inner = field.type === undefined ? property : describe(property, field.type, docs);
+      const enumeration: JsonObject = values.length === 0 ? {} : { enum: values };
+      const open: JsonObject = { anyOf: [{ type: 'string', ...enumeration }, inner], 'x-gap': 33 };
+      const enumerated = values.length > 0 && isOpen ? open : { ...inner, ...enumeration };
+      const pattern = prefix?.endsWith('_') === true ? { pattern: `^${prefix}` } : {};
+      const annotation = annotations[`${owner}.${name}`] ?? {};
+      return [name, merge(enumerated, pattern, { description }, annotation)];
+    }),
+  );
+}
+
+/** Adds what is known of an object and of its fields. */
+function describe(
+  { $schema: _schema, $id: _id, ...schema }: JsonObject,
+  type: string,
+  docs: ReadonlyMap<string, TypeDocs>,
+): JsonObject {
+  const description = docs.get(type)?.description ?? '';
+  const { properties, additionalProperties } = schema;
+  const isOpen = isObject(additionalProperties) && Object.keys(additionalProperties).length === 0;
+  const open: JsonObject = {
+    additionalProperties: true,
+    ...mergeGaps(annotations[type]?.['x-gap'] ?? 31),
+  };
+  return merge(
+    schema,
+    isObject(properties) ? { properties: describeFields(properties, type, docs) } : {},
+    isOpen ? open : {},
+    description === '' ? {} : { description },
+    annotations[type] ?? {},
+  );
+}
+
+/** Python knows neither an empty class nor properties of characters. */
+const toPortable = (_key: string, value: unknown): unknown => (value === '[^]' ? undefined : value);
+
+/** The named schemas of the description. */
+export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<string, JsonObject> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of named) registry.add(schema, { id });
+  const uri = (id: string): string => `#/components/schemas/${id}`;
+  const converted: unknown = z.toJSONSchema(registry, { ...options, uri }).schemas;
+  const schemas = JSON.parse(JSON.stringify(converted, toPortable)) as Record<string, JsonObject>;
+  const described = Object.entries(schemas).map(([name, schema]) => [
+    name,
+    describe(schema, name, docs),
+  ]);
+  const nextCursor = { type: ['string', 'null'], description: 'Where the next page starts.' };
+  const listed = pages.map((name) => [
+    `${name}Page`,
+    {
+      type: 'object',
+      description: `One page of a list: ${name}.`,
+      properties: {
+        data: { type: 'array', items: { $ref: uri(name) }, 'x-gap': 59 },
+        hasMore: { type: 'boolean', description: 'Whether more items follow this page.' },
+        nextCursor,
+      },
+      required: ['data', 'hasMore', 'nextCursor'],
+      additionalProperties: true,
+      'x-gap': 31,
+    },
+  ]);
+  const plain = arrays.map((name) => [
+    `${name}List`,
+    { type: 'array', items: { $ref: uri(name) } },
+  ]);
+  return Object.fromEntries([...described, ...listed, ...plain]) as Record<string, JsonObject>;
+}
+
+/** The parameters of a query, from its schema. */
+export function createParameters(
+  schema: z.core.$ZodType,
+  type: string,
+  docs: ReadonlyMap<string, TypeDocs>,
+): JsonObject[] {
+  const converted = JSON.parse(
+    JSON.stringify(z.toJSONSchema(schema, options), toPortable),
+  ) as JsonObject;
+  const { properties } = describe(converted, type, docs);
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+    const { description, 'x-gap': gaps, ...rest } = property as JsonObject;
+    return { name, in: 'query', description: description ?? '', schema: rest, ...mergeGaps(gaps) };
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Lets pending promises and I/O run. Node and Bun have `setImmediate`, which no browser slows down as it
+ * does nested timers.
+ */
+async function flushPromises(): Promise<void> {
+  const timers: { setTimeout: typeof setTimeout; setImmediate?: typeof setImmediate } = globalThis;
+  const defer = timers.setImmediate ?? timers.setTimeout;
+  for (let turn = 0; turn < 20; turn += 1) {
+    await new Promise<void>((resolve) => {
+      defer(resolve);
+    });
+  }
+}
+
+/**
+ * A clock for tests: its time passes by `advance`. Give the same one to the client and to the sandbox.
+ *
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ * import { Sandbox, VirtualClock } from 'payments-platform-sdk/sandbox';
+ *
+ * const clock = new VirtualClock();
+ * const sandbox = new Sandbox({ clock, latency: 5_000 });
+ * const payments = new PaymentsClient({ ...sandbox.clientOptions, clock });
+ * const list = payments.accounts.list().then(({ data }) => data);
+ * await clock.advance(5_000);
+ * console.log((await list).length);
+ * ```
+ */
+export class VirtualClock {
+  readonly #timers = new Map<number, { readonly at: number; readonly run: () => void }>();
+  readonly #start: number;
+  #lastHandle = 0;
+  /**
+   * Milliseconds since the start.
+   * @internal
+   */
+  protected passed = 0;
+
+  /** @param start milliseconds since 1970. Default: the first moment of 2026, UTC. */
+  constructor(start: number = Date.UTC(2026, 0, 1)) {
+    this.#start = start;
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.#start + this.passed;
+  }
+
+  /** Calls back once `advance` has passed so many milliseconds; a timer of 0 ms needs no `advance`. */
+  setTimeout(callback: () => void, ms: number): number {
+    this.#lastHandle += 1;
+    const handle = this.#lastHandle;
+    this.#timers.set(handle, { at: this.passed + ms, run: callback });
+    if (ms === 0) void flushPromises().then(() => this.#fire(handle));
+    return handle;
+  }
+
+  /** Cancels a timer; takes what `setTimeout` returned. */
+  clearTimeout(handle: unknown): void {
+    this.#timers.delete(handle as number);
+  }
+
+  /** Timers that have neither fired nor been cleared. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Passes so many milliseconds. Fires the due timers in order, each after all pending promises. */
+  async advance(ms: number): Promise<void> {
+    const until = this.passed + ms;
+    do await flushPromises();
+    while (this.fireNext(until));
+    this.passed = Math.max(this.passed, until);
+  }
+
+  /**
+   * Fires the next timer if it is due by then.
+   * @internal
+   */
+  protected fireNext(until: number): boolean {
+    const [due] = [...this.#timers].toSorted(([, one], [, other]) => one.at - other.at);
+    if (due === undefined || due[1].at > until) return false;
+    this.passed = Math.max(this.passed, due[1].at);
+    this.#fire(due[0]);
+    return true;
+  }
+
+  #fire(handle: number): void {
+    const timer = this.#timers.get(handle);
+    if (this.#timers.delete(handle)) timer?.run();
+  }
+}

@@ -1,0 +1,50 @@
+import * as z from 'zod/mini';
+import type { IdPrefix } from '../internal/id-format.ts';
+import { lazy } from '../internal/lazy.ts';
+import { accountIdSchema } from './account.ts';
+import { counterpartyIdSchema } from './counterparty.ts';
+import { entityIdSchema } from './entity.ts';
+import { ibanIdSchema } from './iban.ts';
+import { asPublicSchema, type Schema } from './primitives.ts';
+import type { Schema as PublicSchema } from './schema.ts';
+import { transferIdSchema } from './transfer.ts';
+
+/*
+ * Refinements are functions, which `z.toJSONSchema` cannot read. What JSON Schema can say of them is added
+ * here, and not where they are, because the client needs none of it.
+ */
+const idSchemas: Readonly<Record<IdPrefix, () => Schema<string>>> = {
+  acc_: accountIdSchema,
+  cpty_: counterpartyIdSchema,
+  ent_: entityIdSchema,
+  iban_: ibanIdSchema,
+  txfr_: transferIdSchema,
+};
+
+/** Early versions of zod 4 read the bag of the schema without its checks, later ones that of the schema. */
+const describeIds = lazy(() => {
+  for (const [prefix, schema] of Object.entries(idSchemas)) {
+    const pattern = new RegExp(`^${prefix}[^\\s/\\\\?#%]{1,${256 - prefix.length}}$`);
+    const { _zod: internals } = schema();
+    const { _zod: uncheckedInternals } = internals.parent ?? schema();
+    for (const { bag } of [internals, uncheckedInternals]) bag['patterns'] = new Set([pattern]);
+  }
+  return true;
+});
+
+/** A schema for programs. Its JSON Schema keeps the prefixes of ids. */
+/* @__NO_SIDE_EFFECTS__ */
+export function asDescribedSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
+  describeIds();
+  return asPublicSchema(schema);
+}
+
+/** A schema for programs of a payment's input. Its JSON Schema requires exactly one destination. */
+/* @__NO_SIDE_EFFECTS__ */
+export function asPaymentSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
+  // Copies of zod in a process share this registry, see docs/decisions/where-the-time-goes.md.
+  z.globalRegistry.add(schema(), {
+    oneOf: [{ required: ['destinationAccountId'] }, { required: ['counterpartyId'] }],
+  });
+  return asDescribedSchema(schema);
+}
