@@ -64,12 +64,12 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Resu
   return ended;
 }
 
-/** Runs the command on a pseudo-terminal, and types an answer to its question. */
-async function runOnTerminal(answer: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+/** Runs the command on a pseudo-terminal, and types a line after its question. */
+async function runOnTerminal(line: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const command = [process.execPath, bin, ...args].map((each) => `'${each}'`).join(' ');
   const { child, output, ended } = start('script', ['-qefc', command, '/dev/null'], env);
   await expect.poll(() => output.out).toContain('[y/N]');
-  child.stdin.write(answer);
+  child.stdin.write(line);
   return ended;
 }
 
@@ -196,11 +196,11 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     test('show prints an entry, and has status 1 without one', async () => {
       const { flags, journal } = open();
       const { reference, entry } = await claimAt(journal, 12 * 1_440);
-      const shown = await run(['show', reference, ...flags]);
-      expect(shown).toMatchObject({ status: 0, err: '' });
-      expect(shown.out).toMatch(new RegExp(`^reference +${reference}\nstate +sending\n`));
-      expect(shown.out).toMatch(/^claimedAt +\d{4}-\d\d-\d\dT\S+Z \(12 days ago\)$/m);
-      expect(shown.out).toMatch(/^input\.amount +12\.50$/m);
+      const result = await run(['show', reference, ...flags]);
+      expect(result).toMatchObject({ status: 0, err: '' });
+      expect(result.out).toMatch(new RegExp(`^reference +${reference}\nstate +sending\n`));
+      expect(result.out).toMatch(/^claimedAt +\d{4}-\d\d-\d\dT\S+Z \(12 days ago\)$/m);
+      expect(result.out).toMatch(/^input\.amount +12\.50$/m);
       const json = await run(['show', reference, '--json', ...flags]);
       const { claimedAt, input } = entry as JournalEntry & { claimedAt: number };
       expect(JSON.parse(json.out)).toMatchObject({
@@ -302,14 +302,14 @@ describe('resolve', () => {
     const claim = await claimAt(store.journal, minutes, { platform: baseUrl });
     const resolve = (verdict: string, ...flags: string[]) =>
       run(['resolve', claim.reference, verdict, ...store.flags, ...flags], platform.env);
-    const resolveOnTerminal = (answer: string) =>
-      runOnTerminal(answer, ['resolve', claim.reference, 'not_paid', ...store.flags], platform.env);
+    const resolveOnTerminal = (line: string) =>
+      runOnTerminal(line, ['resolve', claim.reference, 'not_paid', ...store.flags], platform.env);
     return { ...platform, ...store, ...claim, resolve, resolveOnTerminal };
   };
 
-  test.each(['y\n', 'yes\n', ' Y \n'])('records after %j on a terminal', async (answer) => {
+  test.each(['y\n', 'yes\n', ' Y \n'])('records after %j on a terminal', async (line) => {
     const { journal, reference, resolveOnTerminal } = await setup();
-    const { status, out } = await resolveOnTerminal(answer);
+    const { status, out } = await resolveOnTerminal(line);
     expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
     expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
     expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
@@ -319,9 +319,9 @@ describe('resolve', () => {
 
   test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
     'records nothing after %j on a terminal',
-    async (answer) => {
+    async (line) => {
       const { journal, reference, entry, resolveOnTerminal, sandbox } = await setup();
-      const { status, out } = await resolveOnTerminal(answer);
+      const { status, out } = await resolveOnTerminal(line);
       expect(out).toContain('Nothing was recorded.');
       expect(status).toBe(1);
       expect(await journal.read(reference)).toEqual(entry);
@@ -329,7 +329,7 @@ describe('resolve', () => {
     },
   );
 
-  test('asks nobody with --yes, and searches first', async () => {
+  test('does not ask with --yes, and searches first', async () => {
     const { journal, reference, resolve, sandbox } = await setup();
     expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });

@@ -7,7 +7,7 @@ import { redisJournal } from '../redis.ts';
 import { sqliteJournal } from '../sqlite.ts';
 import { UsageError, type StoreAddress } from './flags.ts';
 
-/** A journal whose store is connected. */
+/** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
   close(): void | Promise<void>;
