@@ -3,6 +3,7 @@ import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
 import { readState, StateFile } from './command/state-file.ts';
 import { formatBanner, writeLog } from './command/terminal.ts';
+import { loadWebhookShape } from './command/webhook-module.ts';
 import { seedDemo } from './control/demo.ts';
 import { createFailureRules } from './faults/faults.ts';
 import { getMessage } from './platform/sandbox-error.ts';
@@ -11,7 +12,9 @@ import { listen } from './server.ts';
 
 async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
-  const sandbox = new Sandbox({ autoAdvance, latency });
+  const webhook = flags.webhook === undefined ? undefined : await loadWebhookShape(flags.webhook);
+  const { webhookHosts } = flags;
+  const sandbox = new Sandbox({ autoAdvance, latency, webhook, webhookHosts });
   const seedState = () => {
     if (seed === 'demo') seedDemo(sandbox);
     else if (seed !== undefined) readState(sandbox, seed);

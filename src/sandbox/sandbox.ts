@@ -16,14 +16,22 @@ import {
   type SandboxCredentials,
 } from './api/credentials.ts';
 import { createNoRouteReply, findRoutes, createWrongBaseReply, type Route } from './api/routes.ts';
-import { applyFault, FaultQueue, getPageFault, type SandboxFaults } from './faults/faults.ts';
+import {
+  applyFault,
+  defaultDelayMs,
+  FaultQueue,
+  getPageFault,
+  type SandboxFaults,
+} from './faults/faults.ts';
 import { isLong, Log, type SandboxLogEntry } from './log.ts';
 import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
+import type { SandboxChange } from './platform/changes.ts';
 import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
+import { parseHostName } from './platform/hosts.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
 import { enableAutoAdvance } from './platform/auto-advance.ts';
@@ -38,6 +46,7 @@ import {
 } from './platform/state.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
+import { Webhooks, type SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 /** How a {@link Sandbox} is set up. */
 export interface SandboxOptions {
@@ -56,6 +65,16 @@ export interface SandboxOptions {
   autoAdvance?: number | undefined;
   /** Milliseconds before every response. @default 0 */
   latency?: number | undefined;
+  /**
+   * What is sent to the `webhookUrl` for a change; undefined for nothing. Default: a body that says that
+   * it is made up, because the API reference shows none.
+   */
+  webhook?: SandboxWebhookShape | undefined;
+  /**
+   * Hosts that may be called besides `localhost` and loopback addresses, such as `['payments-service']`. A
+   * `webhookUrl` with any other host is kept and not called.
+   */
+  webhookHosts?: readonly string[] | undefined;
 }
 
 /**
@@ -77,6 +96,8 @@ const optionNames = Object.keys({
   jwt: true,
   autoAdvance: true,
   latency: true,
+  webhook: true,
+  webhookHosts: true,
 } satisfies Record<keyof SandboxOptions, true>);
 
 /** A request to {@link Sandbox.handle}. */
@@ -152,11 +173,12 @@ export class Sandbox {
   readonly #faults = new FaultQueue();
   readonly #log: Log;
   readonly #latency: number;
+  readonly #webhooks: Webhooks;
 
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
-    const { clock, pageSize = 50, autoAdvance, latency = 0 } = options;
+    const { clock, pageSize = 50, autoAdvance, latency = 0, webhook } = options;
     checkWholeNumber('pageSize', pageSize, 1, 100);
     if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
     checkWholeNumber('latency', latency, 0, maxTimerMs);
@@ -167,6 +189,14 @@ export class Sandbox {
     enableAutoAdvance(platform);
     this.#platform = platform;
     this.#log = new Log(() => platform.ids.next('log'));
+    this.#webhooks = new Webhooks(
+      { platform, faults: this.#faults, log: this.#log, secrets: [apiKey, jwt] },
+      webhook,
+      options.webhookHosts?.map(checkHostName),
+    );
+    platform.changes.onChange((makeChange) => {
+      this.#webhooks.add(makeChange);
+    });
     this.#latency = latency;
     this.entities = new SandboxEntities(platform);
     this.accounts = new SandboxAccounts(platform);
@@ -198,6 +228,33 @@ export class Sandbox {
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
+  }
+
+  /**
+   * Calls back for each change of a record, when it is complete. Returns a function that removes the
+   * listener. A reset and an import report no changes.
+   *
+   * @example
+   * ```ts
+   * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = seedDemo(new Sandbox());
+   * sandbox.onChange(({ type, after }) => console.log(type, after));
+   * sandbox.transfers.advance('txfr_000001');
+   * ```
+   */
+  onChange(listener: (change: SandboxChange) => void): () => void {
+    return this.#platform.changes.onChange((makeChange) => {
+      listener(makeChange());
+    });
+  }
+
+  /**
+   * The latest 10,000 changes, oldest first.
+   * @internal
+   */
+  listChanges(): SandboxChange[] {
+    return this.#platform.changes.list();
   }
 
   /**
@@ -233,6 +290,8 @@ export class Sandbox {
   reset(): void {
     this.#faults.clear();
     this.#log.clear();
+    this.#platform.changes.clear();
+    this.#webhooks.clear();
     restoreState(this.#platform, createEmptyState());
     this.#platform.notifyChange();
   }
@@ -253,6 +312,7 @@ export class Sandbox {
     const chanceRules = this.#faults.list().filter(({ percent }) => percent !== undefined);
     this.#faults.clear();
     for (const faultRule of [...chanceRules, ...faults]) this.#faults.add(faultRule);
+    this.#webhooks.clear();
     restoreState(this.#platform, rest);
     this.#platform.notifyChange();
   }
@@ -353,20 +413,22 @@ export class Sandbox {
           });
     };
     let status: number | undefined;
+    let responseBody: string | null = null;
     try {
       const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.notifyChange();
       }
-      const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
+      const wait = this.#latency + (fault?.kind === 'delay' ? (fault.ms ?? defaultDelayMs) : 0);
       if (wait > 0) await platform.clock.wait(wait, request.signal);
       if (!('status' in response)) return response;
-      ({ status } = response);
+      ({ status, body: responseBody } = response);
       const date = platform.clock.now().toUTCString();
       return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
-      completeEntry(platform.clock.now().getTime() - started.getTime(), status);
+      const ms = platform.clock.now().getTime() - started.getTime();
+      completeEntry({ ms, status, response: responseBody ?? undefined });
     }
   }
 
@@ -394,6 +456,14 @@ function checkWholeNumber(name: string, value: unknown, least: number, most: num
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
     return;
   throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
+}
+
+function checkHostName(text: string): string {
+  const name = parseHostName(text);
+  if (name !== undefined) return name;
+  throw new TypeError(
+    `The webhookHosts of a sandbox must be names of hosts, such as "payments-service", not ${JSON.stringify(text)}.`,
+  );
 }
 
 /** A misspelt option would change a test unnoticed. */

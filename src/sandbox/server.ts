@@ -10,16 +10,15 @@ import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
 import type { SandboxCredentials } from './api/credentials.ts';
 import {
   createCorsHeaders,
-  parseHostName,
   createPreflightReply,
   checkHost,
   checkOrigin,
   type Callers,
 } from './control/callers.ts';
-import { controlPath, handleControl, readLogAfter } from './control/endpoints.ts';
+import { controlPath, feeds, handleControl, readFeed, type Feed } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
-import type { SandboxLogEntry } from './log.ts';
 import { page } from './page/page.ts';
+import { parseHostName } from './platform/hosts.ts';
 import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -158,15 +157,17 @@ function serveControl(
 ): void {
   const { method = '', headers } = request;
   const rejection = checkOrigin(headers.origin, headers.host);
+  const feed = feeds[url.pathname.slice(controlPath.length)];
   if (rejection !== undefined) {
     send(response, rejection);
   } else if (
     method === 'GET' &&
-    url.pathname === `${controlPath}log` &&
+    feed !== undefined &&
     headers.accept?.includes('text/event-stream') === true
   ) {
     const last = request.headers['last-event-id'];
-    streamLog(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
+    const after = typeof last === 'string' ? last : url.searchParams.get('after');
+    streamFeed(feed, sandbox, response, after);
   } else {
     const reply = handleControl(sandbox, { method, url, body });
     send(response, { ...reply, headers: { ...reply.headers, ...uncachedHeaders } });
@@ -202,35 +203,41 @@ async function serveApi(
 /** A reader with more unread bytes is disconnected; it can continue after its last id. */
 const maxUnread = 8 * mebibyte;
 
-/** Streams the log as events: the entries after an id, then each completed entry and each reset. */
-function streamLog(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
-  let entries: SandboxLogEntry[];
+/** Streams a feed as events: the items after an id, then each later item and each reset. */
+function streamFeed(
+  feed: Feed,
+  sandbox: Sandbox,
+  response: ServerResponse,
+  after: string | null,
+): void {
+  let items: ReturnType<typeof readFeed>;
   try {
-    entries = readLogAfter(sandbox, after);
+    items = readFeed(feed, sandbox, after);
   } catch (problem) {
     if (!(problem instanceof SandboxError)) throw problem;
     send(response, errorReply(problem));
     return;
   }
   response.writeHead(200, { ...uncachedHeaders, 'content-type': 'text/event-stream' });
-  const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
+  const formatEvent = (item: (typeof items)[number]) =>
+    `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
-  response.write(entries.map(eventOf).join(''));
-  // The first entries may be larger than that.
+  response.write(items.map(formatEvent).join(''));
+  // The first items may be larger than that.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);
     if (response.writableLength > maxUnreadBytes) response.destroy();
   };
-  const stopLog = sandbox.onLog((entry) => {
-    write(eventOf(entry));
+  const stopFeed = feed.listen(sandbox, (item) => {
+    write(formatEvent(item));
   });
   const stopReset = sandbox.onReset(() => {
     write('event: reset\ndata: {}\n\n');
   });
   const beat = setInterval(write, 15_000, ':\n\n');
   response.once('close', () => {
-    stopLog();
+    stopFeed();
     stopReset();
     clearInterval(beat);
   });

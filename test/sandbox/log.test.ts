@@ -1,6 +1,6 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { call } from './calls.ts';
+import { call, having } from './calls.ts';
 
 test('keeps the requests in their order', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
@@ -22,6 +22,7 @@ test('keeps the requests in their order', async () => {
       operation: 'entities.create',
       fault: undefined,
       status: 201,
+      response: having({ id: 'ent_000001' }),
     },
     {
       id: 2,
@@ -35,6 +36,7 @@ test('keeps the requests in their order', async () => {
       operation: 'entities.list',
       fault: undefined,
       status: 200,
+      response: having({ data: [having({ id: 'ent_000001' })] }),
     },
     {
       id: 3,
@@ -48,6 +50,7 @@ test('keeps the requests in their order', async () => {
       operation: undefined,
       fault: undefined,
       status: 405,
+      response: having({ code: 'method_not_allowed' }),
     },
     {
       id: 4,
@@ -61,6 +64,7 @@ test('keeps the requests in their order', async () => {
       operation: 'transactions.list',
       fault: undefined,
       status: 422,
+      response: having({ code: 'validation_failed' }),
     },
   ]);
 });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { maxTimerMs } from '../../internal/timers.ts';
+import { parseHostName } from '../platform/hosts.ts';
 
 export const usage = `Usage: payments-sandbox [options]
 
@@ -14,6 +15,8 @@ Options:
   --state <file.json>      keep everything in this file, and restore it; it wins over --seed
   --auto <ms>|off          time between the automatic steps (default: 1000)
   --latency <ms>           time before every response (default: 0)
+  --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export
+  --webhook-host <name>    a host that notifications may reach, besides localhost; repeatable
   --failures <percent>     share of the requests that fail
   --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
   --quiet                  print no line for each request
@@ -31,6 +34,8 @@ export interface Flags {
   state: string | undefined;
   autoAdvance: number | undefined;
   latency: number;
+  webhook: string | undefined;
+  webhookHosts: string[];
   failures: number;
   failuresSeed: number;
   quiet: boolean;
@@ -50,6 +55,8 @@ export function readFlags(args: string[]): Flags {
       state: { type: 'string' },
       auto: { type: 'string', default: '1000' },
       latency: { type: 'string', default: '0' },
+      webhook: { type: 'string' },
+      'webhook-host': { type: 'string', multiple: true, default: [] },
       failures: { type: 'string', default: '0' },
       'failures-seed': { type: 'string', default: '1' },
       quiet: { type: 'boolean', default: false },
@@ -57,11 +64,12 @@ export function readFlags(args: string[]): Flags {
       help: { type: 'boolean', default: false },
     },
   });
-  const { seed, state, quiet, version, help } = values;
+  const { seed, state, webhook, quiet, version, help } = values;
   if (seed !== undefined && seed !== 'demo' && !seed.endsWith('.json')) {
     throw new Error(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
   }
   if (state === '') throw new Error('--state takes the name of a file, not "".');
+  if (webhook === '') throw new Error('--webhook takes the name of a module, not "".');
   return {
     port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
@@ -73,6 +81,8 @@ export function readFlags(args: string[]): Flags {
         ? undefined
         : parseWholeNumber('--auto', values.auto, 1, maxTimerMs, ', or "off"'),
     latency: parseWholeNumber('--latency', values.latency, 0, maxTimerMs),
+    webhook,
+    webhookHosts: values['webhook-host'].map(parseHost),
     failures: parsePercent(values.failures),
     failuresSeed: parseWholeNumber('--failures-seed', values['failures-seed'], 0, maxTimerMs),
     quiet,
@@ -91,6 +101,12 @@ function parseWholeNumber(
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
   throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
+}
+
+function parseHost(text: string): string {
+  const name = parseHostName(text);
+  if (name !== undefined) return name;
+  throw new Error(`--webhook-host takes the name of a host, not "${text}".`);
 }
 
 function parsePercent(text: string): number {

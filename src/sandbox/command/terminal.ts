@@ -1,3 +1,5 @@
+import { isPlainObject } from '../../internal/guards.ts';
+import { oneLine } from '../../internal/text.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
@@ -28,11 +30,19 @@ function chooseColour(status: number | undefined): number {
   return status >= 400 ? yellow : green;
 }
 
+/** Why a request was rejected or a delivery failed. */
+function findReason({ status = 0, response, note }: SandboxLogEntry): string | undefined {
+  if (note !== undefined || status < 400 || !isPlainObject(response)) return note;
+  const { error } = response;
+  return typeof error === 'string' ? error : undefined;
+}
+
 function formatLine(
   entry: SandboxLogEntry,
   paint: (colour: number, text: string) => string,
 ): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
+  const reason = findReason(entry);
   return [
     paint(dim, time.slice(11, 23)),
     method.padEnd(6),
@@ -42,6 +52,8 @@ function formatLine(
     operation ?? '(no operation)',
     paint(dim, requestId),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
+    // A reason may repeat what the caller sent.
+    ...(reason === undefined ? [] : [oneLine(reason)]),
   ].join('  ');
 }
 

@@ -3,7 +3,6 @@ import type { Schema } from '../../schemas/primitives.ts';
 import { errorReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
 import { decodeSegment, createWrongMethodReply } from '../api/routes.ts';
-import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import { maxClockAdvanceMs } from '../platform/state.ts';
@@ -90,19 +89,42 @@ function reset(control: Control): void {
   if (seed === 'demo') seedDemo(sandbox);
 }
 
+interface FeedItem {
+  readonly id: number | undefined;
+}
+
+/** A list that is read by its ids, and followed as a stream of events. */
+export interface Feed {
+  list(sandbox: Sandbox): readonly FeedItem[];
+  listen(sandbox: Sandbox, listener: (item: FeedItem) => void): () => void;
+}
+
+/** The feeds by the names of their endpoints. */
+export const feeds: Readonly<Record<string, Feed>> = {
+  log: {
+    list: (sandbox) => sandbox.log,
+    listen: (sandbox, listener) => sandbox.onLog(listener),
+  },
+  changes: {
+    list: (sandbox) => sandbox.listChanges(),
+    listen: (sandbox, listener) => sandbox.onChange(listener),
+  },
+};
+
 /**
- * The completed entries of the log after the one that the query names by its id.
+ * The items of a feed after the one that the query names by its id, without requests that are not completed.
  * @throws SandboxError when the query is not an id.
  */
-export function readLogAfter(sandbox: Sandbox, after: string | null): SandboxLogEntry[] {
+export function readFeed(feed: Feed, sandbox: Sandbox, after: string | null): FeedItem[] {
   if (after !== null && !/^\d{1,15}$/.test(after)) {
-    throw new SandboxError('after: expected the id of an entry, a whole number.', {
+    throw new SandboxError('after: expected an id, a whole number.', {
       code: 'invalid_query',
       status: 400,
     });
   }
   const last = Number(after ?? 0);
-  return sandbox.log
+  return feed
+    .list(sandbox)
     .filter(({ id = 0 }) => id > last)
     .toSorted((first, other) => Number(first.id) - Number(other.id));
 }
@@ -130,8 +152,10 @@ const endpoints: readonly Endpoint[] = [
   endpoint('DELETE faults', 204, ({ sandbox }) => {
     sandbox.faults.clear();
   }),
-  endpoint('GET log', 200, ({ sandbox, url }) =>
-    readLogAfter(sandbox, url.searchParams.get('after')),
+  ...Object.entries(feeds).map(([name, feed]) =>
+    endpoint(`GET ${name}`, 200, ({ sandbox, url }) =>
+      readFeed(feed, sandbox, url.searchParams.get('after')),
+    ),
   ),
   endpoint('GET state', 200, ({ sandbox }) => sandbox.exportState()),
   endpoint('PUT state', 204, (control) => {
@@ -166,6 +190,6 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
 
 const createNotFoundError = (path: string) =>
   new SandboxError(
-    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; state; reset; clock.`,
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock.`,
     { code: 'not_found', status: 404 },
   );
