@@ -79,7 +79,7 @@ export function buildWebhookService(
 
   service.setErrorHandler(async (error, request, reply) => {
     if (!isPaymentsError(error)) throw error;
-    // An id of nobody's transfer is not read again. After any other status the platform may notify again.
+    // An id that no transfer has is not read again. After any other status the platform may notify again.
     request.log.error({ payment: error });
     return reply.code(error instanceof NotFoundError ? 204 : 503).send();
   });

@@ -173,6 +173,9 @@ export class Sandbox {
   readonly #faults = new FaultQueue();
   readonly #log: Log;
   readonly #latency: number;
+  readonly #options: SandboxOptions;
+  /** What a reset to the start restores, and what new worlds have. */
+  #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
 
   /** @throws TypeError when an option does not exist or is out of range. */
@@ -183,6 +186,7 @@ export class Sandbox {
     if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
     checkWholeNumber('latency', latency, 0, maxTimerMs);
     const { apiKey, jwt } = resolveCredentials(options);
+    this.#options = { ...options };
     this.apiKey = apiKey;
     this.jwt = jwt;
     const platform = new Platform(clock, pageSize, autoAdvance);
@@ -294,6 +298,35 @@ export class Sandbox {
     this.#webhooks.clear();
     restoreState(this.#platform, createEmptyState());
     this.#platform.notifyChange();
+  }
+
+  /**
+   * Keeps a state as the start, unless there is one. Default: the present state.
+   * @internal
+   */
+  setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
+    this.#start ??= state;
+  }
+
+  /**
+   * Removes everything and restores the start: the same records with the same ids.
+   * @internal
+   */
+  restoreStart(): void {
+    this.reset();
+    if (this.#start !== undefined) this.importState(this.#start);
+  }
+
+  /**
+   * A sandbox with the same options and the same start, and with the credentials of its name.
+   * @internal
+   */
+  createWorld(name: string): Sandbox {
+    const credentials = { apiKey: `sk_sandbox_${name}`, jwt: `jwt_sandbox_${name}` };
+    const world = new Sandbox({ ...this.#options, ...credentials });
+    world.setStart(this.#start);
+    world.restoreStart();
+    return world;
   }
 
   /** The state of the sandbox without its log, as values that JSON can carry. */

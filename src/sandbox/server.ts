@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
 import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
-import type { SandboxCredentials } from './api/credentials.ts';
+import { parseAuthorization, type SandboxCredentials } from './api/credentials.ts';
 import {
   createCorsHeaders,
   createPreflightReply,
@@ -15,6 +15,7 @@ import {
   checkOrigin,
   type Callers,
 } from './control/callers.ts';
+import { Worlds, type OnWorld } from './control/worlds.ts';
 import { controlPath, feeds, handleControl, readFeed, type Feed } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
 import { page } from './page/page.ts';
@@ -25,7 +26,7 @@ import type { Sandbox } from './sandbox.ts';
 const mebibyte = 1024 * 1024;
 /** The maximum size of a body; only a whole state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
-  method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
+  method === 'PUT' && /^\/_sandbox\/(worlds\/[^/]+\/)?state$/.test(path) ? 64 : 1;
 
 /** The address of a server. */
 export interface ListenOptions {
@@ -38,6 +39,27 @@ export interface ListenOptions {
    * instance. Any other name is rejected, because a foreign page could use it.
    */
   allowHosts?: readonly string[] | undefined;
+  /**
+   * Whether the key `sk_sandbox_<name>` and the JWT `jwt_sandbox_<name>` select a world of their own, which
+   * starts with what the sandbox holds now. @default false
+   */
+  worlds?: boolean | undefined;
+  /**
+   * Observes the worlds.
+   * @internal
+   */
+  onWorld?: OnWorld | undefined;
+  /**
+   * Worlds that are made at once.
+   * @internal
+   */
+  worldNames?: readonly string[] | undefined;
+}
+
+/** What each request of a server needs. */
+interface Context {
+  readonly worlds: Worlds;
+  readonly callers: Callers;
 }
 
 /** A sandbox that listens on a port. */
@@ -86,8 +108,11 @@ export async function listen(
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
+  sandbox.setStart();
+  const worlds = new Worlds(sandbox, options.worlds === true, options.onWorld);
+  for (const name of options.worldNames ?? []) worlds.get(name);
   const server = createServer((request, response) => {
-    void serve(sandbox, callers, request, response);
+    void serve({ worlds, callers }, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -113,8 +138,7 @@ export async function listen(
 }
 
 async function serve(
-  sandbox: Sandbox,
-  callers: Callers,
+  { worlds, callers }: Context,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -132,11 +156,12 @@ async function serve(
     } else if (body === undefined) {
       send(response, createTooLargeReply(maxMebibytes));
     } else if (url.pathname.startsWith(controlPath)) {
-      serveControl(sandbox, request, response, { url, body });
+      serveControl(worlds, request, response, { url, body });
     } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
       send(response, await createPageReply(await page()));
     } else {
-      await serveApi(sandbox, request, response, {
+      const token = parseAuthorization(request.headers.authorization ?? null);
+      await serveApi(worlds.select(token), request, response, {
         url,
         body,
         signal: disconnection.signal,
@@ -150,17 +175,21 @@ async function serve(
 }
 
 function serveControl(
-  sandbox: Sandbox,
+  worlds: Worlds,
   request: IncomingMessage,
   response: ServerResponse,
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const rejection = checkOrigin(headers.origin, headers.host);
-  const feed = feeds[url.pathname.slice(controlPath.length)];
-  if (rejection !== undefined) {
-    send(response, rejection);
-  } else if (
+  const target = checkOrigin(headers.origin, headers.host) ?? worlds.route(method, url.pathname);
+  if ('status' in target) {
+    send(response, { ...target, headers: { ...target.headers, ...uncachedHeaders } });
+    return;
+  }
+  const { sandbox, path } = target;
+  url.pathname = path;
+  const feed = feeds[path.slice(controlPath.length)];
+  if (
     method === 'GET' &&
     feed !== undefined &&
     headers.accept?.includes('text/event-stream') === true

@@ -220,6 +220,7 @@ test('--help prints the usage and ends with status 0', async () => {
       --allow-host <name>      another name of this host, such as a container's; repeatable
       --seed demo|<file.json>  start with small demo data, or with a state from a file
       --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+      --worlds                 a world of its own for each key sk_sandbox_<name>
       --auto <ms>|off          time between the automatic steps (default: 1000)
       --latency <ms>           time before every response (default: 0)
       --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export

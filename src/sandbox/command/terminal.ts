@@ -16,12 +16,12 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Writes a line for every request that comes to its end. */
-export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
+/** Writes a line for every request that comes to its end, with the name of its world if it has one. */
+export function writeLog(sandbox: Sandbox, terminal: Terminal, world?: string): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
   sandbox.onLog((entry) => {
-    terminal.write(`${formatLine(entry, paint)}\n`);
+    terminal.write(`${formatLine(entry, world, paint)}\n`);
   });
 }
 
@@ -39,6 +39,7 @@ function findReason({ status = 0, response, note }: SandboxLogEntry): string | u
 
 function formatLine(
   entry: SandboxLogEntry,
+  world: string | undefined,
   paint: (colour: number, text: string) => string,
 ): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
@@ -51,6 +52,7 @@ function formatLine(
     `${ms} ms`,
     operation ?? '(no operation)',
     paint(dim, requestId),
+    ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
     // A reason may repeat what the caller sent.
     ...(reason === undefined ? [] : [oneLine(reason)]),

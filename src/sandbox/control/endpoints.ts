@@ -8,6 +8,7 @@ import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import { maxClockAdvanceMs } from '../platform/state.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
 import type { Sandbox } from '../sandbox.ts';
+import { version } from '../../version.ts';
 import { seedDemo } from './demo.ts';
 
 /** The path of the endpoints that control a sandbox. */
@@ -70,7 +71,11 @@ const clockBodySchema = () =>
     advanceMs: z.int(msRule).check(z.gte(0, msRule), z.lte(maxClockAdvanceMs, msRule)),
   });
 const resetBodySchema = () =>
-  z.strictObject({ seed: z.optional(z.literal('demo', 'expected "demo", the one seed there is')) });
+  z.strictObject({
+    seed: z.optional(
+      z.enum(['demo', 'start'], 'expected "demo", or "start" for what it started with'),
+    ),
+  });
 
 /** Adds a rule that arrived as JSON, and returns it as the list shows it. */
 function addFault({ sandbox }: Control, faultRule: unknown): unknown {
@@ -85,6 +90,10 @@ function addFault({ sandbox }: Control, faultRule: unknown): unknown {
 function reset(control: Control): void {
   const { sandbox } = control;
   const seed = control.body === '' ? undefined : parseBody(resetBodySchema, control).seed;
+  if (seed === 'start') {
+    sandbox.restoreStart();
+    return;
+  }
   sandbox.reset();
   if (seed === 'demo') seedDemo(sandbox);
 }
@@ -157,6 +166,7 @@ const endpoints: readonly Endpoint[] = [
       readFeed(feed, sandbox, url.searchParams.get('after')),
     ),
   ),
+  endpoint('GET health', 200, () => ({ ok: true, version })),
   endpoint('GET state', 200, ({ sandbox }) => sandbox.exportState()),
   endpoint('PUT state', 204, (control) => {
     control.sandbox.importState(readJsonBody(control));
@@ -190,6 +200,6 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
 
 const createNotFoundError = (path: string) =>
   new SandboxError(
-    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock.`,
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health; worlds.`,
     { code: 'not_found', status: 404 },
   );
