@@ -15,7 +15,12 @@ export type {
   SandboxAccounts,
 } from './platform/accounts.ts';
 export type { SandboxReply } from './api/responses.ts';
-export type { SandboxChange, SandboxChangeType } from './platform/changes.ts';
+export type {
+  SandboxChange,
+  SandboxChangeOf,
+  SandboxChangeRecords,
+  SandboxChangeType,
+} from './platform/changes.ts';
 export type { SandboxClock } from './platform/clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
 export type { SandboxCredentials } from './api/credentials.ts';

@@ -167,6 +167,37 @@ test('one advance of the clock covers several tries', async () => {
   expect(completed()[5]?.note).toContain('gave up');
 });
 
+test('a handler that was down for a minute gets what the sandbox has not given up', async () => {
+  const { clock, point, rename, completes, completed } = setup();
+  let isDown = true;
+  const { bodies, url } = await receive((_request, response) => {
+    if (isDown) response.destroy();
+    else response.writeHead(204).end();
+  });
+  point(url);
+  rename('early');
+  await completes(1);
+  for (const [at, seconds] of [1, 2, 4, 8, 16].entries()) {
+    await clock.advance(seconds * 1000);
+    await completes(at + 2);
+  }
+  rename('late');
+  await completes(7);
+  for (const [at, seconds] of [1, 2, 4, 8].entries()) {
+    await clock.advance(seconds * 1000);
+    await completes(at + 8);
+  }
+  await clock.advance(60_000 - clock.passed);
+  isDown = false;
+  bodies.length = 0;
+  await clock.advance(60_000);
+  await completes(12);
+  expect(bodies).toEqual(['late']);
+  expect(completed().filter(({ note }) => note?.includes('gave up'))).toMatchObject([
+    { body: 'early', status: undefined },
+  ]);
+});
+
 test('a handler without a complete response in 5 seconds is tried again', async () => {
   const { clock, point, rename, completes, completed, sandbox } = setup();
   let isHanging = true;

@@ -9,38 +9,55 @@ import type { Transfer } from '../../schemas/transfer.ts';
 import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
 
-interface RecordTypes {
+/** The records that changes are reported of, by the noun in the type of a change. */
+export interface SandboxChangeRecords {
+  /** Accounts, and their balances. */
   account: Account;
+  /** Counterparties. */
   counterparty: Counterparty;
+  /** Entities, and their verification. */
   entity: Entity;
+  /** IBANs. */
   iban: Iban;
+  /** Instructions. */
   instruction: Instruction;
+  /** The Settings. */
   settings: Settings;
+  /** Transactions of Instructions. */
   transaction: Transaction;
+  /** Transfers. */
   transfer: Transfer;
 }
-type Noun = keyof RecordTypes;
 
 /** What happened to a record; `account.balance` is a change of money alone. */
 export type SandboxChangeType =
-  `${Noun}.${'created' | 'status' | 'updated' | 'deleted'}` | 'account.balance';
+  | `${keyof SandboxChangeRecords}.${'created' | 'status' | 'updated' | 'deleted'}`
+  | 'account.balance';
 
-/** @inline */
-interface ChangeOf<Name extends Noun> {
+/** A change of a record of one noun. */
+export interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
   /** Counts up; never assigned twice. */
   readonly id: number;
   /** ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
   /** The noun and what happened, such as `transfer.status`. */
-  readonly type: Extract<SandboxChangeType, `${Name}.${string}`>;
+  readonly type: Extract<SandboxChangeType, `${Noun}.${string}`>;
   /** The record before; null when it was created. */
-  readonly before: RecordTypes[Name] | null;
+  readonly before: SandboxChangeRecords[Noun] | null;
   /** The record after; null when it was deleted. */
-  readonly after: RecordTypes[Name] | null;
+  readonly after: SandboxChangeRecords[Noun] | null;
 }
 
 /** A change of a record. Its `type` narrows the records: `transfer.status` has two Transfers. */
-export type SandboxChange = { [Name in Noun]: ChangeOf<Name> }[Noun];
+export type SandboxChange =
+  | SandboxChangeOf<'account'>
+  | SandboxChangeOf<'counterparty'>
+  | SandboxChangeOf<'entity'>
+  | SandboxChangeOf<'iban'>
+  | SandboxChangeOf<'instruction'>
+  | SandboxChangeOf<'settings'>
+  | SandboxChangeOf<'transaction'>
+  | SandboxChangeOf<'transfer'>;
 
 /** Beyond this many changes the oldest are dropped, so that memory is bounded. */
 const maxChanges = 10_000;
