@@ -94,7 +94,7 @@ async function vitest(folder) {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const ok = code === 0 && /Tests\s+2 passed/.test(stdout);
+  const ok = code === 0 && /Tests\s+3 passed/.test(stdout);
   return { name: 'the tests of examples/services pass', ok, detail: stdout + stderr };
 }
 

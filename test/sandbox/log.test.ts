@@ -174,3 +174,21 @@ test('cuts a long body after its credentials were redacted', async () => {
   await call(sandbox, 'POST', '/entities', { email: 'x'.repeat(60_000) });
   expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
 });
+
+test('cuts a response at 10 kB, and keeps a shorter one as its JSON value', async () => {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
+  const create = (name: string) => call(sandbox, 'POST', '/accounts', { entityId, name });
+  await create('x'.repeat(9_000));
+  await create('x'.repeat(10_000));
+  sandbox.faults.add({ operation: '*', fault: { kind: 'html' } });
+  await expect(create('other')).rejects.toThrow('<!doctype');
+  const [short, long, page] = sandbox.log.map(({ response }) => response);
+  expect(short).toMatchObject({ name: 'x'.repeat(9_000) });
+  expect(long).toMatch(/^\{"id":"acc_000002",.*"name":"x+… \(\d+ characters\)$/);
+  expect(String(long).length).toBeLessThan(10_030);
+  expect(page).toContain('<html>');
+  expect(JSON.parse(JSON.stringify(sandbox.log[0]))).toMatchObject({
+    response: { type: 'wallet' },
+  });
+});

@@ -254,6 +254,32 @@ test('tries again at the webhookUrl of that moment, and not when it is null', as
   expect(completed()).toEqual([]);
 });
 
+test('does not try again at a URL that is not allowed', async () => {
+  const lookup = vi.spyOn(dns, 'lookup');
+  const { clock, point, rename, completes, completed } = setup();
+  point(`${closedPort.origin}/`);
+  rename('a');
+  await completes(1);
+  point('http://hooks.example/x');
+  await clock.advance(60_000);
+  expect(completed().slice(1)).toMatchObject([
+    { path: 'http://hooks.example/x', note: containing('Not called: hooks.example') },
+  ]);
+  expect(lookup).not.toHaveBeenCalled();
+});
+
+test('a reset during a try is the end of the delivery', async () => {
+  const { sandbox, clock, point, rename } = setup();
+  const { bodies, url } = await receive(() => {});
+  point(url);
+  rename('a');
+  await expect.poll(() => bodies).toEqual(['a']);
+  sandbox.reset();
+  point(url);
+  await clock.advance(600_000);
+  expect(bodies).toEqual(['a']);
+});
+
 test.each([
   ['http://203.0.113.9/hooks', '203.0.113.9'],
   ['https://hooks.example/x', 'hooks.example'],
