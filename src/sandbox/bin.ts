@@ -1,41 +1,65 @@
 #!/usr/bin/env node
 import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
-import { readState, StateFile } from './command/state-file.ts';
+import { getWorldPath, listWorlds, readState, StateFile } from './command/state-file.ts';
 import { formatBanner, writeLog } from './command/terminal.ts';
+import { loadWebhookShape } from './command/webhook-module.ts';
 import { seedDemo } from './control/demo.ts';
 import { createFailureRules } from './faults/faults.ts';
 import { getMessage } from './platform/sandbox-error.ts';
 import { Sandbox } from './sandbox.ts';
-import { listen } from './server.ts';
+import { listen, type SandboxServer } from './server.ts';
 
 async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
-  const sandbox = new Sandbox({ autoAdvance, latency });
-  const seedState = () => {
-    if (seed === 'demo') seedDemo(sandbox);
-    else if (seed !== undefined) readState(sandbox, seed);
+  const webhook = flags.webhook === undefined ? undefined : await loadWebhookShape(flags.webhook);
+  const { webhookHosts } = flags;
+  const seedSandbox = new Sandbox();
+  if (seed === 'demo') seedDemo(seedSandbox);
+  else if (seed !== undefined) readState(seedSandbox, seed);
+  const start = seedSandbox.exportState();
+  const failureRules =
+    flags.failures > 0 ? createFailureRules(flags.failures, flags.failuresSeed) : [];
+  const sandbox = new Sandbox({ autoAdvance, latency, webhook, webhookHosts });
+  sandbox.setStart({ ...start, faults: [...start.faults, ...failureRules] });
+  sandbox.restoreStart();
+  const files = new Set<StateFile>();
+  const keepState = (kept: Sandbox, path: string) => {
+    const file = new StateFile(kept, path);
+    files.add(file);
+    return file;
   };
-  if (state === undefined) seedState();
-  const file = state === undefined ? undefined : new StateFile(sandbox, state, seedState);
-  if (flags.failures > 0) {
-    for (const failureRule of createFailureRules(flags.failures, flags.failuresSeed)) {
-      sandbox.faults.add(failureRule);
-    }
-  }
-  const server = await listen(sandbox, { port, host, allowHosts }).catch((cause: unknown) => {
-    file?.close();
+  const closeFiles = () => {
+    for (const file of files) file.close();
+  };
+  const onWorld = (name: string, world: Sandbox) => {
+    if (!flags.quiet) writeLog(world, process.stdout, name);
+    const file = state === undefined ? undefined : keepState(world, getWorldPath(state, name));
+    return () => {
+      file?.remove();
+      if (file !== undefined) files.delete(file);
+    };
+  };
+  let server: SandboxServer;
+  try {
+    if (state !== undefined) keepState(sandbox, state);
+    const worldNames = flags.worlds && state !== undefined ? listWorlds(state) : [];
+    const { worlds } = flags;
+    server = await listen(sandbox, { port, host, allowHosts, worlds, onWorld, worldNames });
+  } catch (cause) {
+    closeFiles();
     throw cause;
-  });
+  }
   // After its server is closed, nothing keeps the process alive, and it ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void server.close().then(() => file?.close()));
+    process.once(signal, () => void server.close().then(closeFiles));
   }
+  const worldNote = flags.worlds ? 'Each key sk_sandbox_<name> has a world of its own. ' : '';
   const storageNote =
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
   // The reader of the lines may end before the sandbox: `| head`.
   process.stdout.on('error', () => {});
-  process.stdout.write(formatBanner(sandbox, server, storageNote));
+  process.stdout.write(formatBanner(sandbox, server, worldNote + storageNote));
   if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 

@@ -15,6 +15,12 @@ export type {
   SandboxAccounts,
 } from './platform/accounts.ts';
 export type { SandboxReply } from './api/responses.ts';
+export type {
+  SandboxChange,
+  SandboxChangeOf,
+  SandboxChangeRecords,
+  SandboxChangeType,
+} from './platform/changes.ts';
 export type { SandboxClock } from './platform/clock.ts';
 export { VirtualClock } from './platform/virtual-clock.ts';
 export type { SandboxCounterparties, SandboxCounterpartyInput } from './platform/counterparties.ts';
@@ -33,10 +39,11 @@ export type {
 export type { SandboxLogEntry } from './log.ts';
 export type { SandboxState } from './state.ts';
 export type { SandboxRecords } from './platform/state.ts';
-export type { SandboxOperation } from './api/operations.ts';
+export type { SandboxLogOperation, SandboxOperation } from './api/operations.ts';
 export type { SandboxSettings } from './platform/settings.ts';
 export type { SandboxTransactions } from './platform/transactions.ts';
 export type { SandboxTransfers } from './platform/transfers.ts';
+export type { SandboxWebhook, SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 // The results of the methods need a name where the helpers of a test export them.
 export type { Account } from '../schemas/account.ts';

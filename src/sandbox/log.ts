@@ -1,8 +1,12 @@
 import { redactDeep, redactor } from '../errors/redact.ts';
-import type { SandboxOperation } from './api/operations.ts';
+import { parseJson } from '../internal/json.ts';
+import type { SandboxLogOperation } from './api/operations.ts';
 import type { SandboxFault } from './faults/rule.ts';
 
-/** One request as it arrived: no headers, and `[redacted]` instead of any credential. */
+/**
+ * One request as it arrived, or one delivery to the `webhookUrl` as it was sent: no headers, and
+ * `[redacted]` instead of any credential.
+ */
 export interface SandboxLogEntry {
   /** Number in the order in which requests are completed; undefined before that. */
   readonly id: number | undefined;
@@ -10,7 +14,7 @@ export interface SandboxLogEntry {
   readonly time: string;
   /** The HTTP method. */
   readonly method: string;
-  /** The path with its prefix, without the query. */
+  /** The path with its prefix, without the query; the whole URL of a delivery. */
   readonly path: string;
   /** The query parameters; the last value of a repeated one. */
   readonly query: Readonly<Record<string, string>>;
@@ -20,12 +24,19 @@ export interface SandboxLogEntry {
    */
   readonly body: unknown;
   /** Undefined when the path and method belong to no operation. */
-  readonly operation: SandboxOperation | undefined;
+  readonly operation: SandboxLogOperation | undefined;
   /** The status of the response; undefined before it is sent, and when a fault prevented it. */
   readonly status: number | undefined;
+  /**
+   * The body of the response: a JSON value, or a string when it is not JSON or was cut at 10 kB;
+   * undefined when there is none.
+   */
+  readonly response: unknown;
+  /** Why a delivery failed or was not sent, and what follows. */
+  readonly note: string | undefined;
   /** The time to the response, in milliseconds; undefined before the end. */
   readonly ms: number | undefined;
-  /** The `x-request-id` of the response. */
+  /** The `x-request-id` of the response; the same for all tries of a delivery. */
   readonly requestId: string;
   /** The kind of the fault that was applied. */
   readonly fault: SandboxFault['kind'] | undefined;
@@ -44,6 +55,33 @@ const truncateBody = (body: unknown): unknown =>
     ? `${body.slice(0, maxBodyLength)}… (${body.length} characters)`
     : body;
 
+/** As many characters of a response are kept. */
+const maxResponseLength = 10_000;
+
+/** A cut string would keep the whole of it in memory, so its characters are copied. */
+const copyStart = (text: string): string =>
+  new TextDecoder().decode(new TextEncoder().encode(text.slice(0, maxResponseLength)));
+
+const truncateResponse = (text: string): string =>
+  text.length > maxResponseLength ? `${copyStart(text)}… (${text.length} characters)` : text;
+
+function parseResponse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The end of a request. */
+export interface LogEnd {
+  ms: number;
+  status?: number | undefined;
+  /** The text of the body. */
+  response?: string | undefined;
+  note?: string | undefined;
+}
+
 type MutableEntry = { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] };
 
 /** The requests that arrived, without credentials. */
@@ -58,12 +96,13 @@ export class Log {
     this.#nextId = nextId;
   }
 
-  /** Adds an entry; the returned function completes it, with the status if there was a response. */
+  /** Adds an entry; the returned function completes it. */
   add(
-    request: Omit<SandboxLogEntry, 'id' | 'status' | 'ms'>,
+    request: Omit<SandboxLogEntry, 'id' | 'status' | 'response' | 'note' | 'ms'>,
     credentials: readonly (string | undefined)[],
-  ): (ms: number, status?: number) => void {
+  ): (end: LogEnd) => void {
     const redact = redactor(credentials.filter((credential) => credential !== undefined));
+    let responseText: string | undefined;
     const entry: MutableEntry = {
       id: undefined,
       ...request,
@@ -71,14 +110,21 @@ export class Log {
       query: redactDeep(request.query, redact),
       body: truncateBody(redactDeep(request.body, redact)),
       status: undefined,
+      // Few responses are read, and their text takes less memory than their value.
+      get response() {
+        return parseResponse(responseText);
+      },
+      note: undefined,
       ms: undefined,
     };
     this.entries.push(entry);
     if (this.entries.length > maxEntries) this.entries.shift();
-    return (ms, status) => {
+    return ({ ms, status, response, note }) => {
       entry.id = this.#nextId();
       entry.ms = ms;
       entry.status = status;
+      entry.note = note;
+      if (response !== undefined) responseText = truncateResponse(redact(response));
       for (const listener of this.#listeners) listener(entry);
     };
   }

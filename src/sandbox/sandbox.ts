@@ -16,14 +16,22 @@ import {
   type SandboxCredentials,
 } from './api/credentials.ts';
 import { createNoRouteReply, findRoutes, createWrongBaseReply, type Route } from './api/routes.ts';
-import { applyFault, FaultQueue, getPageFault, type SandboxFaults } from './faults/faults.ts';
+import {
+  applyFault,
+  defaultDelayMs,
+  FaultQueue,
+  getPageFault,
+  type SandboxFaults,
+} from './faults/faults.ts';
 import { isLong, Log, type SandboxLogEntry } from './log.ts';
 import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
+import type { SandboxChange } from './platform/changes.ts';
 import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
+import { parseHostName } from './platform/hosts.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
 import { enableAutoAdvance } from './platform/auto-advance.ts';
@@ -39,6 +47,7 @@ import {
 import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
+import { Webhooks, type SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 /** How a {@link Sandbox} is set up. */
 export interface SandboxOptions {
@@ -62,6 +71,16 @@ export interface SandboxOptions {
   autoAdvance?: number | undefined;
   /** Milliseconds before every response. @default 0 */
   latency?: number | undefined;
+  /**
+   * What is sent to the `webhookUrl` for a change; undefined for nothing. Default: a body that says that
+   * it is made up, because the API reference shows none.
+   */
+  webhook?: SandboxWebhookShape | undefined;
+  /**
+   * Hosts that may be called besides `localhost` and loopback addresses, such as `['payments-service']`. A
+   * `webhookUrl` with any other host is kept and not called.
+   */
+  webhookHosts?: readonly string[] | undefined;
 }
 
 /**
@@ -84,6 +103,8 @@ const optionNames = Object.keys({
   jwt: true,
   autoAdvance: true,
   latency: true,
+  webhook: true,
+  webhookHosts: true,
 } satisfies Record<keyof SandboxOptions, true>);
 
 /** A request to {@link Sandbox.handle}. */
@@ -159,11 +180,16 @@ export class Sandbox {
   readonly #faults = new FaultQueue();
   readonly #log: Log;
   readonly #latency: number;
+  readonly #options: SandboxOptions;
+  /** What a reset to the start restores, and what new worlds have. */
+  #start: SandboxState | undefined;
+  readonly #webhooks: Webhooks;
 
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
-    const { clock, pageSize = 50, listOrder = 'oldest_first', autoAdvance, latency = 0 } = options;
+    const { clock, pageSize = 50, listOrder = 'oldest_first', webhook } = options;
+    const { autoAdvance, latency = 0 } = options;
     checkWholeNumber('pageSize', pageSize, 1, 100);
     if (!listOrders.includes(listOrder)) {
       throw new TypeError(`The listOrder of a sandbox must be one of ${listOrders.join(', ')}.`);
@@ -171,12 +197,21 @@ export class Sandbox {
     if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
     checkWholeNumber('latency', latency, 0, maxTimerMs);
     const { apiKey, jwt } = resolveCredentials(options);
+    this.#options = { ...options };
     this.apiKey = apiKey;
     this.jwt = jwt;
     const platform = new Platform(clock, pageSize, listOrder, autoAdvance);
     enableAutoAdvance(platform);
     this.#platform = platform;
     this.#log = new Log(() => platform.ids.next('log'));
+    this.#webhooks = new Webhooks(
+      { platform, faults: this.#faults, log: this.#log, secrets: [apiKey, jwt] },
+      webhook,
+      options.webhookHosts?.map(checkHostName),
+    );
+    platform.changes.onChange((makeChange) => {
+      this.#webhooks.add(makeChange);
+    });
     this.#latency = latency;
     this.entities = new SandboxEntities(platform);
     this.accounts = new SandboxAccounts(platform);
@@ -208,6 +243,33 @@ export class Sandbox {
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
+  }
+
+  /**
+   * Calls back for each change of a record, when it is complete. Returns a function that removes the
+   * listener. A reset and an import report no changes.
+   *
+   * @example
+   * ```ts
+   * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+   *
+   * const sandbox = seedDemo(new Sandbox());
+   * sandbox.onChange(({ type, after }) => console.log(type, after));
+   * sandbox.transfers.advance('txfr_000001');
+   * ```
+   */
+  onChange(listener: (change: SandboxChange) => void): () => void {
+    return this.#platform.changes.onChange((makeChange) => {
+      listener(makeChange());
+    });
+  }
+
+  /**
+   * The latest 10,000 changes, oldest first.
+   * @internal
+   */
+  listChanges(): SandboxChange[] {
+    return this.#platform.changes.list();
   }
 
   /**
@@ -243,8 +305,39 @@ export class Sandbox {
   reset(): void {
     this.#faults.clear();
     this.#log.clear();
+    this.#platform.changes.clear();
+    this.#webhooks.clear();
     restoreState(this.#platform, createEmptyState());
     this.#platform.notifyChange();
+  }
+
+  /**
+   * Keeps a state as the start, unless there is one. Default: the present state.
+   * @internal
+   */
+  setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
+    this.#start ??= state;
+  }
+
+  /**
+   * Removes everything and restores the start: the same records with the same ids.
+   * @internal
+   */
+  restoreStart(): void {
+    this.reset();
+    if (this.#start !== undefined) this.importState(this.#start);
+  }
+
+  /**
+   * A sandbox with the same options and the same start, and with the credentials of its name.
+   * @internal
+   */
+  createWorld(name: string): Sandbox {
+    const credentials = { apiKey: `sk_sandbox_${name}`, jwt: `jwt_sandbox_${name}` };
+    const world = new Sandbox({ ...this.#options, ...credentials });
+    world.setStart(this.#start);
+    world.restoreStart();
+    return world;
   }
 
   /** The state of the sandbox without its log, as values that JSON can carry. */
@@ -263,6 +356,7 @@ export class Sandbox {
     const chanceRules = this.#faults.list().filter(({ percent }) => percent !== undefined);
     this.#faults.clear();
     for (const faultRule of [...chanceRules, ...faults]) this.#faults.add(faultRule);
+    this.#webhooks.clear();
     restoreState(this.#platform, rest);
     this.#platform.notifyChange();
   }
@@ -363,20 +457,22 @@ export class Sandbox {
           });
     };
     let status: number | undefined;
+    let responseBody: string | null = null;
     try {
       const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.notifyChange();
       }
-      const wait = this.#latency + (fault?.kind === 'delay' ? fault.ms : 0);
+      const wait = this.#latency + (fault?.kind === 'delay' ? (fault.ms ?? defaultDelayMs) : 0);
       if (wait > 0) await platform.clock.wait(wait, request.signal);
       if (!('status' in response)) return response;
-      ({ status } = response);
+      ({ status, body: responseBody } = response);
       const date = platform.clock.now().toUTCString();
       return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
-      completeEntry(platform.clock.now().getTime() - started.getTime(), status);
+      const ms = platform.clock.now().getTime() - started.getTime();
+      completeEntry({ ms, status, response: responseBody ?? undefined });
     }
   }
 
@@ -404,6 +500,14 @@ function checkWholeNumber(name: string, value: unknown, least: number, most: num
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
     return;
   throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
+}
+
+function checkHostName(text: string): string {
+  const name = parseHostName(text);
+  if (name !== undefined) return name;
+  throw new TypeError(
+    `The webhookHosts of a sandbox must be names of hosts, such as "payments-service", not ${JSON.stringify(text)}.`,
+  );
 }
 
 /** A misspelt option would change a test unnoticed. */

@@ -7,28 +7,28 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
 import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
-import type { SandboxCredentials } from './api/credentials.ts';
+import { parseAuthorization, type SandboxCredentials } from './api/credentials.ts';
 import {
   createCorsHeaders,
-  parseHostName,
   createPreflightReply,
   checkHost,
   checkOrigin,
   type Callers,
 } from './control/callers.ts';
-import { controlPath, handleControl, readLogAfter } from './control/endpoints.ts';
+import { Worlds, type OnWorld } from './control/worlds.ts';
+import { controlPath, feeds, handleControl, readFeed, type Feed } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
-import type { SandboxLogEntry } from './log.ts';
 import { createOpenApiReply } from './openapi/document.ts';
 import { openApi } from './openapi/openapi.ts';
 import { page } from './page/page.ts';
+import { parseHostName } from './platform/hosts.ts';
 import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
 /** The maximum size of a body; only a whole state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
-  method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
+  method === 'PUT' && /^\/_sandbox\/(worlds\/[^/]+\/)?state$/.test(path) ? 64 : 1;
 
 /** The address of a server. */
 export interface ListenOptions {
@@ -41,6 +41,27 @@ export interface ListenOptions {
    * instance. Any other name is rejected, because a foreign page could use it.
    */
   allowHosts?: readonly string[] | undefined;
+  /**
+   * Whether the key `sk_sandbox_<name>` and the JWT `jwt_sandbox_<name>` select a world of their own, which
+   * starts with what the sandbox holds now. @default false
+   */
+  worlds?: boolean | undefined;
+  /**
+   * Observes the worlds.
+   * @internal
+   */
+  onWorld?: OnWorld | undefined;
+  /**
+   * Worlds that are made at once.
+   * @internal
+   */
+  worldNames?: readonly string[] | undefined;
+}
+
+/** What each request of a server needs. */
+interface Context {
+  readonly worlds: Worlds;
+  readonly callers: Callers;
 }
 
 /** A sandbox that listens on a port. */
@@ -89,8 +110,11 @@ export async function listen(
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
+  sandbox.setStart();
+  const worlds = new Worlds(sandbox, options.worlds === true, options.onWorld);
+  for (const name of options.worldNames ?? []) worlds.get(name);
   const server = createServer((request, response) => {
-    void serve(sandbox, callers, request, response);
+    void serve({ worlds, callers }, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -116,8 +140,7 @@ export async function listen(
 }
 
 async function serve(
-  sandbox: Sandbox,
-  callers: Callers,
+  { worlds, callers }: Context,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -136,14 +159,15 @@ async function serve(
     } else if (body === undefined) {
       send(response, createTooLargeReply(maxMebibytes));
     } else if (url.pathname.startsWith(controlPath)) {
-      serveControl(sandbox, request, response, { url, body });
+      serveControl(worlds, request, response, { url, body });
     } else if (url.pathname === '/' && isRead) {
       send(response, await createPageReply(await page()));
     } else if (url.pathname === '/openapi.json' && isRead) {
       const corsHeaders = createCorsHeaders(request.headers.origin, callers);
       send(response, createOpenApiReply(await openApi(), request.headers.host, corsHeaders));
     } else {
-      await serveApi(sandbox, request, response, {
+      const token = parseAuthorization(request.headers.authorization ?? null);
+      await serveApi(worlds.select(token), request, response, {
         url,
         body,
         signal: disconnection.signal,
@@ -157,22 +181,28 @@ async function serve(
 }
 
 function serveControl(
-  sandbox: Sandbox,
+  worlds: Worlds,
   request: IncomingMessage,
   response: ServerResponse,
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const rejection = checkOrigin(headers.origin, headers.host);
-  if (rejection !== undefined) {
-    send(response, rejection);
-  } else if (
+  const target = checkOrigin(headers.origin, headers.host) ?? worlds.route(method, url.pathname);
+  if ('status' in target) {
+    send(response, { ...target, headers: { ...target.headers, ...uncachedHeaders } });
+    return;
+  }
+  const { sandbox, path } = target;
+  url.pathname = path;
+  const feed = feeds[path.slice(controlPath.length)];
+  if (
     method === 'GET' &&
-    url.pathname === `${controlPath}log` &&
+    feed !== undefined &&
     headers.accept?.includes('text/event-stream') === true
   ) {
     const last = request.headers['last-event-id'];
-    streamLog(sandbox, response, typeof last === 'string' ? last : url.searchParams.get('after'));
+    const after = typeof last === 'string' ? last : url.searchParams.get('after');
+    streamFeed(feed, sandbox, response, after);
   } else {
     const reply = handleControl(sandbox, { method, url, body });
     send(response, { ...reply, headers: { ...reply.headers, ...uncachedHeaders } });
@@ -208,35 +238,41 @@ async function serveApi(
 /** A reader with more unread bytes is disconnected; it can continue after its last id. */
 const maxUnread = 8 * mebibyte;
 
-/** Streams the log as events: the entries after an id, then each completed entry and each reset. */
-function streamLog(sandbox: Sandbox, response: ServerResponse, after: string | null): void {
-  let entries: SandboxLogEntry[];
+/** Streams a feed as events: the items after an id, then each later item and each reset. */
+function streamFeed(
+  feed: Feed,
+  sandbox: Sandbox,
+  response: ServerResponse,
+  after: string | null,
+): void {
+  let items: ReturnType<typeof readFeed>;
   try {
-    entries = readLogAfter(sandbox, after);
+    items = readFeed(feed, sandbox, after);
   } catch (problem) {
     if (!(problem instanceof SandboxError)) throw problem;
     send(response, errorReply(problem));
     return;
   }
   response.writeHead(200, { ...uncachedHeaders, 'content-type': 'text/event-stream' });
-  const eventOf = (entry: SandboxLogEntry) => `id: ${entry.id}\ndata: ${stringifyJson(entry)}\n\n`;
+  const formatEvent = (item: (typeof items)[number]) =>
+    `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
-  response.write(entries.map(eventOf).join(''));
-  // The first entries may be larger than that.
+  response.write(items.map(formatEvent).join(''));
+  // The first items may be larger than that.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);
     if (response.writableLength > maxUnreadBytes) response.destroy();
   };
-  const stopLog = sandbox.onLog((entry) => {
-    write(eventOf(entry));
+  const stopFeed = feed.listen(sandbox, (item) => {
+    write(formatEvent(item));
   });
   const stopReset = sandbox.onReset(() => {
     write('event: reset\ndata: {}\n\n');
   });
   const beat = setInterval(write, 15_000, ':\n\n');
   response.once('close', () => {
-    stopLog();
+    stopFeed();
     stopReset();
     clearInterval(beat);
   });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { asSchema, type Schema } from '../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../internal/json.ts';
+import { lazy } from '../internal/lazy.ts';
 import { getMessage } from './platform/sandbox-error.ts';
 import {
   stateReport,
@@ -17,14 +18,16 @@ export interface SandboxState extends SandboxRecords {
   faults: SandboxFaultRule[];
 }
 
-const stateSchema = (): Schema<SandboxState> =>
+/** Making it takes longer than using it, and each new world uses it. */
+const stateSchema = lazy((): Schema<SandboxState> =>
   z.strictObject(
     {
       ...platformStateShape(),
       faults: z.prefault(z.array(asSchema<SandboxFaultRule>(z.unknown()), 'expected a list'), []),
     },
     'expected an object',
-  );
+  ),
+);
 
 /**
  * A state that shares nothing with the caller's object.

@@ -2,6 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { version } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -126,6 +130,63 @@ test('--failures affects the same requests in every run, and --quiet prints no l
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
+test('a line has the reason of a rejection, and notifications have the shape of --webhook', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const module = join(folder, 'webhook.mjs');
+  writeFileSync(module, 'export default ({ type, after }) => ({ body: { type, of: after.id } });');
+  const bodies: string[] = [];
+  const handler = createServer((request, response) => {
+    void text(request).then((body) => bodies.push(body));
+    response.writeHead(204).end();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    handler.close();
+  });
+  await once(handler, 'listening');
+  const { port } = handler.address() as AddressInfo;
+  const sandbox = run('--port', '0', '--webhook', module, '--webhook-host', 'payments');
+  const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
+  const call = (method: string, path: string, body: unknown) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  await call('POST', '/accounts', { entityId: 'ent_9' });
+  await call('PATCH', '/platform/settings', { webhookUrl: `http://127.0.0.1:${port}/` });
+  await call('POST', '/entities', { email: 'a@b.example' });
+  await expect.poll(() => bodies).toContain('{"type":"entity.created","of":"ent_000001"}');
+  await call('PATCH', '/platform/settings', { webhookUrl: 'http://other/' });
+  const { out, err } = await sandbox.stop('SIGTERM');
+  expect(out).toMatch(
+    / POST {4}\/v0\/accounts {2}422 .* req_000001 {2}entityId: no Entity "ent_9" exists on this Platform\.$/m,
+  );
+  expect(out).toMatch(
+    / POST {4}http:\/\/other\/ {2}--- {2}0 ms {2}webhook {2}hook_\d+ {2}Not called: other is neither/,
+  );
+  expect(err).toBe('');
+});
+
+test.each([
+  ['a module that is not there', undefined, 'cannot be loaded'],
+  ['a module without a function', 'export default 5;', 'has no function as its default export'],
+])('ends with status 1 for %s', async (_name, source, message) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const module = join(folder, 'webhook.mjs');
+  if (source !== undefined) writeFileSync(module, source);
+  const { code, err } = await run('--port', '0', '--webhook', module).ended;
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining(`The webhook module ${module} ${message}`),
+  ]);
+});
+
 test('responds under the names of --allow-host and no other', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
@@ -159,8 +220,11 @@ test('--help prints the usage and ends with status 0', async () => {
       --allow-host <name>      another name of this host, such as a container's; repeatable
       --seed demo|<file.json>  start with small demo data, or with a state from a file
       --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+      --worlds                 a world of its own for each key sk_sandbox_<name>
       --auto <ms>|off          time between the automatic steps (default: 1000)
       --latency <ms>           time before every response (default: 0)
+      --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export
+      --webhook-host <name>    a host that notifications may reach, besides localhost; repeatable
       --failures <percent>     share of the requests that fail
       --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
       --quiet                  print no line for each request

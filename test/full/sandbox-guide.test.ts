@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
+import { loadWebhookShape } from '../../src/sandbox/command/webhook-module.ts';
 import { tarballIn } from '../support/tarball.ts';
 
 // The lines of docs/sandbox.md, in an empty folder, in the order in which they stand there, and with
@@ -13,9 +16,12 @@ import { tarballIn } from '../support/tarball.ts';
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-const [command = '', ...lines] = [
-  ...readFileSync(file('docs/sandbox.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
-].map(([, block = '']) => block);
+const guide = readFileSync(file('docs/sandbox.md'), 'utf8');
+const blocksOf = (language: string) =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  );
+const [command = '', ...lines] = blocksOf('sh');
 
 test('curl alone takes a payment from an entity to its end, and does all the rest', async () => {
   expect(command).toMatch(/^npx -p payments-platform-sdk payments-sandbox --seed demo\n$/);
@@ -80,4 +86,72 @@ test('curl alone takes a payment from an entity to its end, and does all the res
     version: 1,
     transfers: [{ status: 'completed' }, { status: 'failed' }, { status: 'completed' }],
   });
+});
+
+test('the lines of the Dockerfile install and start a sandbox that passes its health check', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-container-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const [dockerfile = ''] = blocksOf('dockerfile');
+  const [compose = ''] = blocksOf('yaml');
+  expect(dockerfile.trim().split('\n')).toHaveLength(5);
+  const install = String(/^RUN (.+)$/m.exec(dockerfile)?.[1]);
+  expect(install).toBe('npm install --global payments-platform-sdk');
+  const tarball = await tarballIn(folder);
+  const npm = spawn(
+    'sh',
+    ['-c', `${install.replace('payments-platform-sdk', tarball)} --offline`],
+    {
+      env: { ...process.env, npm_config_prefix: folder, npm_config_loglevel: 'error' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  expect(await once(npm, 'close')).toEqual([0, null]);
+  const [program = '', ...args] = JSON.parse(
+    String(/^CMD (.+)$/m.exec(dockerfile)?.[1]),
+  ) as string[];
+  const sandbox = spawn(join(folder, 'bin', program), [...args, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(sandbox, 'close');
+  let out = '';
+  sandbox.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
+  await expect.poll(() => out, { timeout: 30_000 }).toContain('Stop it');
+  const { port } = new URL(String(/^export PAYMENTS_ROOT_URL=(.+)$/m.exec(out)?.[1]));
+
+  const [shell = '', ...options] = [...compose.matchAll(/^ {8}- (.+)$/gm)]
+    .map(([, part = '']) => part)
+    .slice(1);
+  const checkHealth = async () => {
+    const inPort = options.map((option) => option.replace(':4010/', `:${port}/`));
+    return once(spawn(shell, inPort, { stdio: 'ignore' }), 'close');
+  };
+  expect(await checkHealth()).toEqual([0, null]);
+  const headers = { host: 'payments:4010', authorization: 'Bearer sk_sandbox_one' };
+  const request = httpRequest({ port, path: '/v0/entities', headers }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  response.resume();
+  sandbox.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(await checkHealth()).toEqual([1, null]);
+});
+
+test('the webhook module reports the changes of Transfers alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const path = join(folder, 'webhook.mjs');
+  writeFileSync(path, blocksOf('js')[0] ?? '');
+  const shape = await loadWebhookShape(path);
+  const sandbox = seedDemo(new Sandbox());
+  const bodies: unknown[] = [];
+  sandbox.onChange((change) => bodies.push(shape(change)?.body));
+  sandbox.transfers.advance('txfr_000002');
+  expect(bodies).toEqual([
+    { event: 'transfer.status', data: sandbox.transfers.get('txfr_000002') },
+    undefined,
+  ]);
 });

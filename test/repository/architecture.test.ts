@@ -49,7 +49,8 @@ const packageImports = imports.filter(({ to }) => !trees.has(to));
 const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'calls', 'lists'].concat(
   ['resources', '.'],
 );
-const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'state.ts', 'sandbox.ts'].concat(
+const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'webhooks', 'state.ts'].concat(
+  ['sandbox.ts'],
   ['control', 'openapi', 'page'],
   // Each entry point by itself: a page needs no server.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],

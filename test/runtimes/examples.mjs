@@ -38,6 +38,7 @@ export async function runExamples({ consumer }) {
   return [
     await checkTypes(folder),
     await fastify(folder),
+    await webhook(folder),
     await vitest(folder),
     await worker(folder),
     await tracing(folder),
@@ -79,13 +80,24 @@ async function fastify(folder) {
   return { name, ok: code === 0 && isComplete, detail: stdout + stderr };
 }
 
+async function webhook(folder) {
+  const { code, stdout, stderr } = await run(binaries.node24, ['webhook.ts'], { cwd: folder });
+  const ok =
+    code === 0 &&
+    /^receipt: txfr_000001 completed\nreceipt: txfr_000002 completed\nlost notifications: [1-9]/.test(
+      stdout,
+    );
+  const name = 'examples/services/webhook.ts sends each receipt once';
+  return { name, ok, detail: stdout + stderr };
+}
+
 async function vitest(folder) {
   const args = [join(modules, 'vitest/vitest.mjs'), 'run', '--root', folder];
   const { code, stdout, stderr } = await run(binaries.node24, args, {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const ok = code === 0 && /Tests\s+1 passed/.test(stdout);
+  const ok = code === 0 && /Tests\s+3 passed/.test(stdout);
   return { name: 'the tests of examples/services pass', ok, detail: stdout + stderr };
 }
 

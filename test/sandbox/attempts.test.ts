@@ -20,6 +20,8 @@ function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}
     ms: 1,
     requestId: `req_${id}`,
     fault: undefined,
+    response: undefined,
+    note: undefined,
     ...rest,
   };
 }

@@ -143,6 +143,7 @@ test('the log holds the requests of the API and none of control', async () => {
     operation: 'entities.create',
     requestId: 'req_000001',
     status: 201,
+    response: having({ id: 'ent_000001' }),
     ms: 0,
   };
   expect(all.body).toEqual([first, having({ id: 2, query: { limit: '1' }, status: 200 })]);

@@ -1,6 +1,6 @@
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { call } from './calls.ts';
+import { call, having } from './calls.ts';
 
 test('keeps the requests in their order', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
@@ -22,6 +22,7 @@ test('keeps the requests in their order', async () => {
       operation: 'entities.create',
       fault: undefined,
       status: 201,
+      response: having({ id: 'ent_000001' }),
     },
     {
       id: 2,
@@ -35,6 +36,7 @@ test('keeps the requests in their order', async () => {
       operation: 'entities.list',
       fault: undefined,
       status: 200,
+      response: having({ data: [having({ id: 'ent_000001' })] }),
     },
     {
       id: 3,
@@ -48,6 +50,7 @@ test('keeps the requests in their order', async () => {
       operation: undefined,
       fault: undefined,
       status: 405,
+      response: having({ code: 'method_not_allowed' }),
     },
     {
       id: 4,
@@ -61,6 +64,7 @@ test('keeps the requests in their order', async () => {
       operation: 'transactions.list',
       fault: undefined,
       status: 422,
+      response: having({ code: 'validation_failed' }),
     },
   ]);
 });
@@ -169,4 +173,22 @@ test('cuts a long body after its credentials were redacted', async () => {
   expect(body).not.toContain('sk_sandbox');
   await call(sandbox, 'POST', '/entities', { email: 'x'.repeat(60_000) });
   expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
+});
+
+test('cuts a response at 10 kB, and keeps a shorter one as its JSON value', async () => {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
+  const create = (name: string) => call(sandbox, 'POST', '/accounts', { entityId, name });
+  await create('x'.repeat(9_000));
+  await create('x'.repeat(10_000));
+  sandbox.faults.add({ operation: '*', fault: { kind: 'html' } });
+  await expect(create('other')).rejects.toThrow('<!doctype');
+  const [short, long, page] = sandbox.log.map(({ response }) => response);
+  expect(short).toMatchObject({ name: 'x'.repeat(9_000) });
+  expect(long).toMatch(/^\{"id":"acc_000002",.*"name":"x+… \(\d+ characters\)$/);
+  expect(String(long).length).toBeLessThan(10_030);
+  expect(page).toContain('<html>');
+  expect(JSON.parse(JSON.stringify(sandbox.log[0]))).toMatchObject({
+    response: { type: 'wallet' },
+  });
 });

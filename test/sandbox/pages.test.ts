@@ -55,7 +55,7 @@ test('rejects an unknown option by its name', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
-    'A sandbox has no option called pagesize; there are clock, pageSize, listOrder, apiKey, jwt, autoAdvance, latency.',
+    'A sandbox has no option called pagesize; there are clock, pageSize, listOrder, apiKey, jwt, autoAdvance, latency, webhook, webhookHosts.',
   );
   expect(made({ clock: undefined, seed: 'demo' })).toThrow('no option called seed');
 });

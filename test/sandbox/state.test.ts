@@ -83,6 +83,7 @@ test('reset removes everything but the counters of ids', async () => {
       ibans: 2,
       requests: 1,
       log: 1,
+      changes: 46,
     },
   });
   expect(sandbox.log).toEqual([]);

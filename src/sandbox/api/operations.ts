@@ -24,3 +24,6 @@ export const operationPaths = {
 
 /** The operations of the API, by the names that faults and the log use. */
 export type SandboxOperation = keyof typeof operationPaths;
+
+/** An operation of the API, or a delivery to the `webhookUrl` of the Settings. */
+export type SandboxLogOperation = SandboxOperation | 'webhook';

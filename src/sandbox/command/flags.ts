@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { maxTimerMs } from '../../internal/timers.ts';
+import { parseHostName } from '../platform/hosts.ts';
 
 export const usage = `Usage: payments-sandbox [options]
 
@@ -12,8 +13,11 @@ Options:
   --allow-host <name>      another name of this host, such as a container's; repeatable
   --seed demo|<file.json>  start with small demo data, or with a state from a file
   --state <file.json>      keep everything in this file, and restore it; it wins over --seed
+  --worlds                 a world of its own for each key sk_sandbox_<name>
   --auto <ms>|off          time between the automatic steps (default: 1000)
   --latency <ms>           time before every response (default: 0)
+  --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export
+  --webhook-host <name>    a host that notifications may reach, besides localhost; repeatable
   --failures <percent>     share of the requests that fail
   --failures-seed <n>      selects other requests, the same ones in every run (default: 1)
   --quiet                  print no line for each request
@@ -29,8 +33,11 @@ export interface Flags {
   /** Undefined: an empty Platform. */
   seed: string | undefined;
   state: string | undefined;
+  worlds: boolean;
   autoAdvance: number | undefined;
   latency: number;
+  webhook: string | undefined;
+  webhookHosts: string[];
   failures: number;
   failuresSeed: number;
   quiet: boolean;
@@ -48,8 +55,11 @@ export function readFlags(args: string[]): Flags {
       'allow-host': { type: 'string', multiple: true, default: [] },
       seed: { type: 'string' },
       state: { type: 'string' },
+      worlds: { type: 'boolean', default: false },
       auto: { type: 'string', default: '1000' },
       latency: { type: 'string', default: '0' },
+      webhook: { type: 'string' },
+      'webhook-host': { type: 'string', multiple: true, default: [] },
       failures: { type: 'string', default: '0' },
       'failures-seed': { type: 'string', default: '1' },
       quiet: { type: 'boolean', default: false },
@@ -57,22 +67,26 @@ export function readFlags(args: string[]): Flags {
       help: { type: 'boolean', default: false },
     },
   });
-  const { seed, state, quiet, version, help } = values;
+  const { seed, state, worlds, webhook, quiet, version, help } = values;
   if (seed !== undefined && seed !== 'demo' && !seed.endsWith('.json')) {
     throw new Error(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
   }
   if (state === '') throw new Error('--state takes the name of a file, not "".');
+  if (webhook === '') throw new Error('--webhook takes the name of a module, not "".');
   return {
     port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
     allowHosts: values['allow-host'],
     seed,
     state,
+    worlds,
     autoAdvance:
       values.auto === 'off'
         ? undefined
         : parseWholeNumber('--auto', values.auto, 1, maxTimerMs, ', or "off"'),
     latency: parseWholeNumber('--latency', values.latency, 0, maxTimerMs),
+    webhook,
+    webhookHosts: values['webhook-host'].map(parseHost),
     failures: parsePercent(values.failures),
     failuresSeed: parseWholeNumber('--failures-seed', values['failures-seed'], 0, maxTimerMs),
     quiet,
@@ -91,6 +105,12 @@ function parseWholeNumber(
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
   throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
+}
+
+function parseHost(text: string): string {
+  const name = parseHostName(text);
+  if (name !== undefined) return name;
+  throw new Error(`--webhook-host takes the name of a host, not "${text}".`);
 }
 
 function parsePercent(text: string): number {

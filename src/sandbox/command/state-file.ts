@@ -1,6 +1,8 @@
 import {
   existsSync,
   linkSync,
+  mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -8,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
@@ -35,6 +37,23 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
+/** The folder beside a state file that has a file for each world. */
+const getWorldFolder = (path: string): string => `${path}.worlds`;
+
+/** The file of a world, in a folder that exists then. */
+export function getWorldPath(path: string, name: string): string {
+  const folder = getWorldFolder(path);
+  mkdirSync(folder, { recursive: true });
+  return join(folder, `${name}.json`);
+}
+
+/** The names of the worlds that have a file. */
+export function listWorlds(path: string): string[] {
+  const folder = getWorldFolder(path);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((file) => /^([a-z0-9-]{1,40})\.json$/.exec(file)?.[1] ?? []);
+}
+
 /** Keeps the state of a sandbox in a file, which is complete at every moment. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
@@ -47,18 +66,18 @@ export class StateFile implements StateObserver {
   #isWriting = false;
   #timer: NodeJS.Timeout | undefined;
   #writeDelayMs = minWriteDelayMs;
+  #isClosed = false;
 
   /**
    * Restores the file; if there is none, keeps what the sandbox holds.
    * @throws Error when the file is broken, cannot be written, or belongs to another process.
    */
-  constructor(sandbox: Sandbox, path: string, seed: () => void) {
+  constructor(sandbox: Sandbox, path: string) {
     this.#sandbox = sandbox;
     this.#path = existsSync(path) ? realpathSync(path) : resolve(path);
     lock(this.#path);
     try {
       if (existsSync(this.#path)) readState(sandbox, this.#path);
-      else seed();
       this.#writeNow();
     } catch (cause) {
       unlock(this.#path);
@@ -69,7 +88,7 @@ export class StateFile implements StateObserver {
 
   onChange(): void {
     this.#isDirty = true;
-    if (this.#isWriting) return;
+    if (this.#isWriting || this.#isClosed) return;
     this.#timer ??= setTimeout(() => void this.#write(), this.#writeDelayMs).unref();
   }
 
@@ -83,6 +102,16 @@ export class StateFile implements StateObserver {
   close(): void {
     clearTimeout(this.#timer);
     this.#writeNow(0);
+    unlock(this.#path);
+  }
+
+  /** Removes the file with its lock. */
+  remove(): void {
+    this.#isClosed = true;
+    // A write in progress is discarded.
+    this.#latestWrite += 1;
+    clearTimeout(this.#timer);
+    rmSync(this.#path, { force: true });
     unlock(this.#path);
   }
 

@@ -1,3 +1,5 @@
+import { isPlainObject } from '../../internal/guards.ts';
+import { oneLine } from '../../internal/text.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
@@ -14,12 +16,12 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Writes a line for every request that comes to its end. */
-export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
+/** Writes a line for every request that comes to its end, with the name of its world if it has one. */
+export function writeLog(sandbox: Sandbox, terminal: Terminal, world?: string): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
   sandbox.onLog((entry) => {
-    terminal.write(`${formatLine(entry, paint)}\n`);
+    terminal.write(`${formatLine(entry, world, paint)}\n`);
   });
 }
 
@@ -28,11 +30,20 @@ function chooseColour(status: number | undefined): number {
   return status >= 400 ? yellow : green;
 }
 
+/** Why a request was rejected or a delivery failed. */
+function findReason({ status = 0, response, note }: SandboxLogEntry): string | undefined {
+  if (note !== undefined || status < 400 || !isPlainObject(response)) return note;
+  const { error } = response;
+  return typeof error === 'string' ? error : undefined;
+}
+
 function formatLine(
   entry: SandboxLogEntry,
+  world: string | undefined,
   paint: (colour: number, text: string) => string,
 ): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
+  const reason = findReason(entry);
   return [
     paint(dim, time.slice(11, 23)),
     method.padEnd(6),
@@ -41,7 +52,10 @@ function formatLine(
     `${ms} ms`,
     operation ?? '(no operation)',
     paint(dim, requestId),
+    ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
+    // A reason may repeat what the caller sent.
+    ...(reason === undefined ? [] : [oneLine(reason)]),
   ].join('  ');
 }
 

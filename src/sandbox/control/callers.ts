@@ -1,4 +1,5 @@
 import { errorReply, type Reply } from '../api/responses.ts';
+import { isLoopback, parseHostName } from '../platform/hosts.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
@@ -12,13 +13,6 @@ export interface Callers {
   /** Names in Host, beside those of the loopback interface; lower case, without a port. */
   readonly hosts: ReadonlySet<string>;
 }
-
-/** The name in a Host header, or in an origin without its scheme. */
-export const parseHostName = (host: string): string | undefined =>
-  /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
-
-const isLoopback = (name: string): boolean =>
-  name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 
 function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
   const name = parseHostName(host ?? '');

@@ -3,12 +3,12 @@ import type { Schema } from '../../schemas/primitives.ts';
 import { errorReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
 import { decodeSegment, createWrongMethodReply } from '../api/routes.ts';
-import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import { maxClockAdvanceMs } from '../platform/state.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
 import type { Sandbox } from '../sandbox.ts';
+import { version } from '../../version.ts';
 import { seedDemo } from './demo.ts';
 
 /** The path of the endpoints that control a sandbox. */
@@ -71,7 +71,11 @@ const clockBodySchema = () =>
     advanceMs: z.int(msRule).check(z.gte(0, msRule), z.lte(maxClockAdvanceMs, msRule)),
   });
 const resetBodySchema = () =>
-  z.strictObject({ seed: z.optional(z.literal('demo', 'expected "demo", the one seed there is')) });
+  z.strictObject({
+    seed: z.optional(
+      z.enum(['demo', 'start'], 'expected "demo", or "start" for what it started with'),
+    ),
+  });
 
 /** Adds a rule that arrived as JSON, and returns it as the list shows it. */
 function addFault({ sandbox }: Control, faultRule: unknown): unknown {
@@ -86,23 +90,50 @@ function addFault({ sandbox }: Control, faultRule: unknown): unknown {
 function reset(control: Control): void {
   const { sandbox } = control;
   const seed = control.body === '' ? undefined : parseBody(resetBodySchema, control).seed;
+  if (seed === 'start') {
+    sandbox.restoreStart();
+    return;
+  }
   sandbox.reset();
   if (seed === 'demo') seedDemo(sandbox);
 }
 
+interface FeedItem {
+  readonly id: number | undefined;
+}
+
+/** A list that is read by its ids, and followed as a stream of events. */
+export interface Feed {
+  list(sandbox: Sandbox): readonly FeedItem[];
+  listen(sandbox: Sandbox, listener: (item: FeedItem) => void): () => void;
+}
+
+/** The feeds by the names of their endpoints. */
+export const feeds: Readonly<Record<string, Feed>> = {
+  log: {
+    list: (sandbox) => sandbox.log,
+    listen: (sandbox, listener) => sandbox.onLog(listener),
+  },
+  changes: {
+    list: (sandbox) => sandbox.listChanges(),
+    listen: (sandbox, listener) => sandbox.onChange(listener),
+  },
+};
+
 /**
- * The completed entries of the log after the one that the query names by its id.
+ * The items of a feed after the one that the query names by its id, without requests that are not completed.
  * @throws SandboxError when the query is not an id.
  */
-export function readLogAfter(sandbox: Sandbox, after: string | null): SandboxLogEntry[] {
+export function readFeed(feed: Feed, sandbox: Sandbox, after: string | null): FeedItem[] {
   if (after !== null && !/^\d{1,15}$/.test(after)) {
-    throw new SandboxError('after: expected the id of an entry, a whole number.', {
+    throw new SandboxError('after: expected an id, a whole number.', {
       code: 'invalid_query',
       status: 400,
     });
   }
   const last = Number(after ?? 0);
-  return sandbox.log
+  return feed
+    .list(sandbox)
     .filter(({ id = 0 }) => id > last)
     .toSorted((first, other) => Number(first.id) - Number(other.id));
 }
@@ -130,9 +161,12 @@ const endpoints: readonly Endpoint[] = [
   endpoint('DELETE faults', 204, ({ sandbox }) => {
     sandbox.faults.clear();
   }),
-  endpoint('GET log', 200, ({ sandbox, url }) =>
-    readLogAfter(sandbox, url.searchParams.get('after')),
+  ...Object.entries(feeds).map(([name, feed]) =>
+    endpoint(`GET ${name}`, 200, ({ sandbox, url }) =>
+      readFeed(feed, sandbox, url.searchParams.get('after')),
+    ),
   ),
+  endpoint('GET health', 200, () => ({ ok: true, version })),
   endpoint('GET state', 200, ({ sandbox }) => sandbox.exportState()),
   endpoint('PUT state', 204, (control) => {
     control.sandbox.importState(readJsonBody(control));
@@ -166,6 +200,6 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
 
 const createNotFoundError = (path: string) =>
   new SandboxError(
-    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; state; reset; clock.`,
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health; worlds.`,
     { code: 'not_found', status: 404 },
   );

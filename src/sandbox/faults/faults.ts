@@ -77,11 +77,26 @@ export class FaultQueue implements SandboxFaults {
 
   /** The fault of this request, if any. Every rule counts the requests that match it. */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
+    return this.#take(
+      hasCursor,
+      ({ operation, fault }) =>
+        (operation === '*' || operation === route?.operation) && canApply(fault, route),
+    );
+  }
+
+  /** The fault of this delivery, if any. */
+  takeWebhook(): SandboxFault | undefined {
+    return this.#take(false, ({ operation }) => operation === 'webhook');
+  }
+
+  #take(
+    hasCursor: boolean,
+    matches: (faultRule: SandboxFaultRule) => boolean,
+  ): SandboxFault | undefined {
     let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
-      const { operation, fault } = pending.faultRule;
-      if (operation !== '*' && operation !== route?.operation) continue;
-      if (!canApply(fault, route)) continue;
+      const { fault } = pending.faultRule;
+      if (!matches(pending.faultRule)) continue;
       if (pending.skipsLeft > 0) {
         pending.skipsLeft -= 1;
       } else if (matchedFault === undefined && isSelectedByChance(pending)) {
@@ -123,12 +138,18 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
   }));
 }
 
+/** How long a `delay` without `ms` takes. */
+export const defaultDelayMs = 1_000;
+
 /** Whether the call takes effect, although the caller may get no response. */
 function takesEffect(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
     case 'repeated_cursor':
     case 'empty_page':
+    case 'drop':
+    case 'duplicate':
+    case 'reorder':
       return true;
     case 'truncated_body':
     case 'stalled_body':
@@ -164,6 +185,9 @@ export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxRe
     case 'delay':
     case 'repeated_cursor':
     case 'empty_page':
+    case 'drop':
+    case 'duplicate':
+    case 'reorder':
       return { kind: 'complete', ...reply };
   }
 }

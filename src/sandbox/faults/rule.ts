@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SandboxOperation } from '../api/operations.ts';
+import type { SandboxLogOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
 import { maxTimerMs } from '../../internal/timers.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
@@ -27,10 +27,13 @@ export type SandboxFault =
       when?: SandboxFaultMoment | undefined;
     }
   | {
-      /** The call takes effect on arrival; its response comes `ms` milliseconds later. */
+      /**
+       * The call takes effect on arrival; its response comes `ms` milliseconds later. A delivery to the
+       * `webhookUrl` leaves so much later.
+       */
       kind: 'delay';
-      /** How long, by the clock of the sandbox. */
-      ms: number;
+      /** How long, by the clock of the sandbox. Required, but for a webhook. @default 1000 */
+      ms?: number | undefined;
     }
   | {
       /** No response at all; the caller has to give up. */
@@ -74,12 +77,22 @@ export type SandboxFault =
   | {
       /** A page without items but with `hasMore`; its cursor leads to the items. */
       kind: 'empty_page';
+    }
+  | {
+      /**
+       * Of the operation `webhook` only: a delivery is lost, sent twice, or sent after the next one (after
+       * a second if there is none).
+       */
+      kind: 'drop' | 'duplicate' | 'reorder';
     };
 
 /** A fault and the requests it applies to. */
 export interface SandboxFaultRule {
-  /** Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. */
-  operation: SandboxOperation | '*';
+  /**
+   * Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. `'webhook'`
+   * is a delivery to the `webhookUrl`.
+   */
+  operation: SandboxLogOperation | '*';
   /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1, with `percent` all */
   times?: number | 'always' | undefined;
   /** How many matching requests to let through first. @default 0 */
@@ -92,7 +105,8 @@ export interface SandboxFaultRule {
   fault: SandboxFault;
 }
 
-const operations = routes.map(({ operation }) => operation);
+const operations = [...routes.map(({ operation }) => operation), 'webhook'] as const;
+const webhookKinds = ['drop', 'duplicate', 'reorder'] as const;
 const moments = ['before_commit', 'after_commit'] as const;
 const whenSchema = z.enum(moments, `expected one of ${moments.join(', ')}`);
 const optionalWhen = z.optional(whenSchema);
@@ -155,7 +169,7 @@ const faultSchemas = [
     ),
   z.strictObject({
     kind: z.literal('delay'),
-    ms: z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule)),
+    ms: z.optional(z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule))),
   }),
   z.strictObject({ kind: z.literal('hang'), when: optionalWhen }),
   z.strictObject({ kind: z.literal('reset'), when: whenSchema }),
@@ -175,25 +189,36 @@ const faultSchemas = [
   z.strictObject({ kind: z.literal('stalled_body'), when: optionalWhen }),
   z.strictObject({ kind: z.literal('repeated_cursor') }),
   z.strictObject({ kind: z.literal('empty_page') }),
+  z.strictObject({ kind: z.literal('drop') }),
+  z.strictObject({ kind: z.literal('duplicate') }),
+  z.strictObject({ kind: z.literal('reorder') }),
 ] as const;
 
-const FaultRuleSchema = z.strictObject({
-  operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
-  times: z.optional(
-    z.union(
-      [countOrInfinity(1), z.literal('always')],
-      'expected a whole number, 1 or more, or "always"',
+const FaultRuleSchema = z
+  .strictObject({
+    operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
+    times: z.optional(
+      z.union(
+        [countOrInfinity(1), z.literal('always')],
+        'expected a whole number, 1 or more, or "always"',
+      ),
     ),
-  ),
-  after: z.optional(countOrInfinity(0)),
-  percent: z.optional(z.number(percentRule).check(z.gt(0, percentRule), z.lte(100, percentRule))),
-  seed: z.optional(z.int('expected a whole number')),
-  fault: z.discriminatedUnion(
-    'kind',
-    faultSchemas,
-    `expected a fault with one of the kinds ${faultSchemas.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
-  ),
-});
+    after: z.optional(countOrInfinity(0)),
+    percent: z.optional(z.number(percentRule).check(z.gt(0, percentRule), z.lte(100, percentRule))),
+    seed: z.optional(z.int('expected a whole number')),
+    fault: z.discriminatedUnion(
+      'kind',
+      faultSchemas,
+      `expected a fault with one of the kinds ${faultSchemas.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
+    ),
+  })
+  .check(
+    z.refine(
+      ({ operation, fault }) =>
+        fault.kind !== 'delay' || fault.ms !== undefined || operation === 'webhook',
+      { path: ['fault', 'ms'], error: `this field is required; ${msRule}` },
+    ),
+  );
 
 /** @throws TypeError for a rule that is malformed or could never apply. */
 export function checkFaultRule(faultRule: SandboxFaultRule): void {
@@ -203,6 +228,12 @@ export function checkFaultRule(faultRule: SandboxFaultRule): void {
     throw new TypeError(getMessage(cause), { cause });
   }
   const { operation, fault } = faultRule;
+  const isWebhookKind = webhookKinds.some((kind) => kind === fault.kind);
+  if (operation === 'webhook' ? !isWebhookKind && fault.kind !== 'delay' : isWebhookKind) {
+    throw new TypeError(
+      `The rule of sandbox.faults.add could never apply: ${fault.kind} does not affect ${operation}. A webhook has ${webhookKinds.join(', ')} and delay, and no other operation has the first three.`,
+    );
+  }
   const route = routes.find((candidate) => candidate.operation === operation);
   if (route !== undefined && !canApply(fault, route)) {
     throw new TypeError(

@@ -8,7 +8,7 @@ import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } fr
 const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
 /** Those of Transfers first, because a fault matters most there. */
-const operations = Object.keys(operationPaths).toSorted(
+const operations = [...Object.keys(operationPaths), 'webhook'].toSorted(
   (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
 );
 
@@ -22,6 +22,9 @@ const kindLabels: Readonly<Record<SandboxFault['kind'], string>> = {
   stalled_body: 'half a body, then nothing',
   repeated_cursor: 'a cursor that repeats',
   empty_page: 'an empty page in between',
+  drop: 'a webhook that is lost',
+  duplicate: 'a webhook that is sent twice',
+  reorder: 'a webhook that is overtaken',
 };
 
 const hasMoment = (kind: string) => !['delay', 'repeated_cursor', 'empty_page'].includes(kind);

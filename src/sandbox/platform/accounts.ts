@@ -49,7 +49,7 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
   getEntity(platform, input.entityId);
   const createdAt = platform.clock.toIsoNow();
   const accountMetadata = cloneMetadata(input.metadata ?? {});
-  return platform.accounts.add((id) => ({
+  const row = platform.accounts.add((id): AccountRow => ({
     id,
     entityId: input.entityId,
     name: input.name ?? 'Account',
@@ -65,19 +65,43 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
     pending: 0n,
     locked: 0n,
   }));
+  platform.changes.add('account.created', toAccount, null, row);
+  return row;
 }
 
 /** What PATCH /accounts/{id} does: present fields change, and metadata is replaced as a whole. */
 export function updateAccount(
   platform: Platform,
   id: string,
-  { name, metadata: newMetadata }: AccountUpdateInput,
+  { name, metadata: newMetadata, status }: SandboxAccountUpdate,
 ): AccountRow {
   const row = platform.accounts.get(id);
+  const before = { ...row };
   row.metadata = newMetadata === undefined ? row.metadata : cloneMetadata(newMetadata);
   row.name = name ?? row.name;
+  row.status = status ?? row.status;
   row.updatedAt = platform.clock.toIsoNow();
+  const type = row.status === before.status ? 'account.updated' : 'account.status';
+  platform.changes.add(type, toAccount, before, row);
   return row;
+}
+
+/** Moves money, and reports the new balances of each Account. */
+export function updateBalances(
+  platform: Platform,
+  rows: readonly (AccountRow | undefined)[],
+  move: () => void,
+): void {
+  const accounts = rows.filter((row) => row !== undefined);
+  const before = accounts.map((row) => ({ ...row }));
+  move();
+  const updatedAt = platform.clock.toIsoNow();
+  platform.changes.collect(() => {
+    for (const [at, row] of accounts.entries()) {
+      row.updatedAt = updatedAt;
+      platform.changes.add('account.balance', toAccount, before[at] ?? null, row);
+    }
+  });
 }
 
 /** An Account as the create call returns it. */
@@ -144,8 +168,10 @@ export class SandboxAccounts {
    */
   fund(id: string, amount: string): Account {
     const row = this.#platform.accounts.get(id);
-    row.available += parsePositive(amount);
-    row.updatedAt = this.#platform.clock.toIsoNow();
+    const units = parsePositive(amount);
+    updateBalances(this.#platform, [row], () => {
+      row.available += units;
+    });
     return toAccount(row);
   }
 
@@ -163,9 +189,7 @@ export class SandboxAccounts {
    */
   update(id: string, patch: SandboxAccountUpdate): Account {
     const report = inputReport('The patch of sandbox.accounts.update is');
-    const { status, ...rest } = parseInput(SandboxAccountUpdateSchema, patch, report);
-    const row = updateAccount(this.#platform, id, rest);
-    row.status = status ?? row.status;
-    return toAccount(row);
+    const update = parseInput(SandboxAccountUpdateSchema, patch, report);
+    return toAccount(updateAccount(this.#platform, id, update));
   }
 }

@@ -70,7 +70,11 @@ function getCounterpartyType(input: SandboxCounterpartyInput): KnownCounterparty
 
 /** What DELETE /counterparties/{id} does: pending transfers to the Counterparty fail. */
 export function deleteCounterparty(platform: Platform, id: string): void {
-  failTransfersTo(platform, platform.counterparties.remove(id).id);
+  platform.changes.collect(() => {
+    const row = platform.counterparties.remove(id);
+    platform.changes.add('counterparty.deleted', toCounterparty, row, null);
+    failTransfersTo(platform, row.id);
+  });
 }
 
 export const toCounterparty = (row: Counterparty): Counterparty => ({ ...row });
@@ -107,7 +111,7 @@ export class SandboxCounterparties {
     getEntity(platform, fields.entityId);
     const type = getCounterpartyType(fields);
     const createdAt = platform.clock.toIsoNow();
-    const row = platform.counterparties.add((id) => {
+    const row = platform.counterparties.add((id): Counterparty => {
       const digits = BigInt(`0x${fingerprint(id, 16)}`)
         .toString()
         .padStart(18, '0');
@@ -130,6 +134,7 @@ export class SandboxCounterparties {
       const { entityId, name = 'Counterparty' } = fields;
       return { id, entityId, name, type, ...typeFields, createdAt };
     });
+    platform.changes.add('counterparty.created', toCounterparty, null, row);
     return toCounterparty(row);
   }
 

@@ -35,18 +35,20 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
 /** What POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.toIsoNow();
+  // In the order of the schema, so that an import and an export keep every byte.
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,
     type: input.businessName === undefined ? 'individual' : 'business',
-    status: 'active',
     kycStatus: 'not_started',
     tosStatus: 'not_started',
     kycLink: `https://verify.sandbox.invalid/kyc/${id}`,
     tosLink: `https://verify.sandbox.invalid/tos/${id}`,
     createdAt,
+    status: 'active',
   }));
   scheduleEntity(platform, row);
+  platform.changes.add('entity.created', toEntity, null, row);
   return row;
 }
 
@@ -64,10 +66,24 @@ export function scheduleEntity(platform: Platform, row: Entity): void {
 
 /** Takes the next step of verification: KYC and terms both, from `pending` to `approved`. */
 export function advanceEntity(platform: Platform, row: Entity): void {
-  if (canAdvance(row.kycStatus)) row.kycStatus = getNextStatus(row.kycStatus);
-  if (canAdvance(row.tosStatus)) row.tosStatus = getNextStatus(row.tosStatus);
-  scheduleEntity(platform, row);
+  setStatuses(platform, row, {
+    ...(canAdvance(row.kycStatus) && { kycStatus: getNextStatus(row.kycStatus) }),
+    ...(canAdvance(row.tosStatus) && { tosStatus: getNextStatus(row.tosStatus) }),
+  });
 }
+
+function setStatuses(platform: Platform, row: Entity, update: SandboxEntityUpdate): void {
+  const before = toEntity(row);
+  const { status = row.status, kycStatus = row.kycStatus, tosStatus = row.tosStatus } = update;
+  Object.assign(row, { status, kycStatus, tosStatus });
+  scheduleEntity(platform, row);
+  if (stringifyStatuses(row) !== stringifyStatuses(before)) {
+    platform.changes.add('entity.status', toEntity, before, row);
+  }
+}
+
+const stringifyStatuses = ({ status, kycStatus, tosStatus }: Entity): string =>
+  [status, kycStatus, tosStatus].join(' ');
 
 /** An Entity as the create call returns it. */
 export const toEntityCreated = (entity: Entity): EntityCreated => ({
@@ -152,11 +168,7 @@ export class SandboxEntities {
   update(id: string, patch: SandboxEntityUpdate): Entity {
     const row = this.#platform.entities.get(id);
     const report = inputReport('The patch of sandbox.entities.update is');
-    const { status, kycStatus, tosStatus } = parseInput(SandboxEntityUpdateSchema, patch, report);
-    row.status = status ?? row.status;
-    row.kycStatus = kycStatus ?? row.kycStatus;
-    row.tosStatus = tosStatus ?? row.tosStatus;
-    scheduleEntity(this.#platform, row);
+    setStatuses(this.#platform, row, parseInput(SandboxEntityUpdateSchema, patch, report));
     return toEntity(row);
   }
 }

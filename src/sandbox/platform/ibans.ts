@@ -3,7 +3,7 @@ import { accountIdSchema, type Account, type AccountId } from '../../schemas/acc
 import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
-import { toAccount } from './accounts.ts';
+import { toAccount, updateBalances } from './accounts.ts';
 import { getEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
 import type { Platform } from './platform.ts';
@@ -36,7 +36,9 @@ const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
 
 /** What DELETE /ibans/{id} does: the IBAN becomes inactive and can no longer be found. */
 export function deleteIban(platform: Platform, id: string): void {
-  platform.closedIbans.set(id, { ...platform.ibans.remove(id), status: 'inactive' });
+  const row = platform.ibans.remove(id);
+  platform.closedIbans.set(id, { ...row, status: 'inactive' });
+  platform.changes.add('iban.deleted', toIban, row, null);
 }
 
 export const toIban = (row: Iban): Iban => ({ ...row });
@@ -83,7 +85,7 @@ export class SandboxIbans {
       );
     }
     const createdAt = platform.clock.toIsoNow();
-    const row = platform.ibans.add((id) => ({
+    const row = platform.ibans.add((id): Iban => ({
       id,
       entityId: entity.id,
       accountId: account.id,
@@ -94,6 +96,7 @@ export class SandboxIbans {
       status: 'active',
       createdAt,
     }));
+    platform.changes.add('iban.created', toIban, null, row);
     return toIban(row);
   }
 
@@ -126,8 +129,10 @@ export class SandboxIbans {
       throw conflict('iban_inactive', `The IBAN "${id}" was deleted, so deposits are rejected.`);
     }
     const account = platform.accounts.get(platform.ibans.get(id).accountId);
-    account.available += parsePositive(amount);
-    account.updatedAt = platform.clock.toIsoNow();
+    const units = parsePositive(amount);
+    updateBalances(platform, [account], () => {
+      account.available += units;
+    });
     return toAccount(account);
   }
 }

@@ -7,6 +7,7 @@ const initialCounts = {
   ibans: 0,
   requests: 0,
   log: 0,
+  changes: 0,
 };
 export type IdName = keyof typeof initialCounts;
 /** The last number of each counter. */

@@ -208,7 +208,10 @@ export class SandboxInstructions {
       },
     };
     platform.instructions.set(instructionId, row);
-    recordTransaction(platform, row, { activation: true });
+    platform.changes.collect(() => {
+      platform.changes.add('instruction.created', toInstruction, null, row);
+      recordTransaction(platform, row, { activation: true });
+    });
     return toInstruction(row);
   }
 
@@ -238,18 +241,20 @@ export class SandboxInstructions {
         `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is its maximum.`,
       );
     }
-    const transaction = recordTransaction(this.#platform, row, { status });
-    row.instruction = {
-      ...instruction,
-      executionState: {
-        ...instruction.executionState,
-        executionCounter: Number(counter),
-        lastExecuted: transaction.finishedAtUnix,
-      },
-      lastInstructedValue: String(BigInt(value)),
-      totalInstructedValue: String(BigInt(instruction.totalInstructedValue) + BigInt(value)),
-    };
-    return transaction;
+    return this.#platform.changes.collect(() => {
+      const transaction = recordTransaction(this.#platform, row, { status });
+      this.#update('instruction.updated', row, {
+        ...instruction,
+        executionState: {
+          ...instruction.executionState,
+          executionCounter: Number(counter),
+          lastExecuted: transaction.finishedAtUnix,
+        },
+        lastInstructedValue: String(BigInt(value)),
+        totalInstructedValue: String(BigInt(instruction.totalInstructedValue) + BigInt(value)),
+      });
+      return transaction;
+    });
   }
 
   /**
@@ -258,13 +263,25 @@ export class SandboxInstructions {
    */
   deactivate(instructionId: string): Instruction {
     const row = this.#getActiveRow(instructionId);
-    recordTransaction(this.#platform, row, { deactivation: true });
     const { executionState } = row.instruction;
-    row.instruction = {
-      ...row.instruction,
-      executionState: { ...executionState, executionStatus: 'Deactivated' },
-    };
+    this.#platform.changes.collect(() => {
+      recordTransaction(this.#platform, row, { deactivation: true });
+      this.#update('instruction.status', row, {
+        ...row.instruction,
+        executionState: { ...executionState, executionStatus: 'Deactivated' },
+      });
+    });
     return toInstruction(row);
+  }
+
+  #update(
+    type: 'instruction.updated' | 'instruction.status',
+    row: InstructionRow,
+    instruction: Instruction,
+  ): void {
+    const before = { ...row };
+    row.instruction = instruction;
+    this.#platform.changes.add(type, toInstruction, before, row);
   }
 
   #getRow(instructionId: string): InstructionRow {

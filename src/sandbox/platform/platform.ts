@@ -7,6 +7,7 @@ import type { Hex, Integer, Metadata } from '../../schemas/primitives.ts';
 import type { Chain, Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
 import type { KnownTransferStatus, Transfer } from '../../schemas/transfer.ts';
+import { Changes } from './changes.ts';
 import { Clock, type SandboxClock } from './clock.ts';
 import { Ids } from './ids.ts';
 import { Schedule } from './schedule.ts';
@@ -58,6 +59,7 @@ export class Platform {
   readonly pageSize: number;
   readonly listOrder: ListOrder;
   readonly ids = new Ids();
+  readonly changes: Changes;
   /** The automatic steps; see auto-advance.ts. */
   readonly schedule: Schedule;
   readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
@@ -87,6 +89,7 @@ export class Platform {
   ) {
     this.listOrder = listOrder;
     this.clock = new Clock(clock);
+    this.changes = new Changes(this.clock, this.ids);
     this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;
     this.settings = createInitialSettings(this.clock.toIsoNow());

@@ -1,15 +1,21 @@
 import type { Clock } from './clock.ts';
 
+/** A step, and the time when it is due. */
+interface Step {
+  readonly at: number;
+  readonly run: () => void;
+}
+
 /**
- * The automatic steps of Transfers and Entities, each an interval after the last one. A timer takes the
- * steps that are due, and so does every reader by `runDueSteps`: an advanced clock or a late timer then
- * changes nothing that a caller sees.
+ * The automatic steps of Transfers and Entities, each an interval after the last one, and the later
+ * deliveries of webhooks. A timer takes the steps that are due, and so does every reader by
+ * `runDueSteps`: an advanced clock or a late timer then changes nothing that a caller sees.
  */
 export class Schedule {
   readonly #clock: Clock;
   /** Undefined when there are no automatic steps. */
   readonly #intervalMs: number | undefined;
-  readonly #dueTimes = new Map<string, number>();
+  readonly #steps = new Map<string, Step>();
   /** Nothing is due before this. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
@@ -27,24 +33,31 @@ export class Schedule {
   start(id: string): void {
     if (this.#intervalMs === undefined) return;
     const at = (this.#stepTime ?? this.#clock.now().getTime()) + this.#intervalMs;
-    this.#dueTimes.set(id, at);
+    this.startAt(id, at, () => {
+      this.step(id);
+    });
+  }
+
+  /** Schedules another step, at a time in milliseconds. */
+  startAt(id: string, at: number, run: () => void): void {
+    this.#steps.set(id, { at, run });
     this.#setTimer(at);
   }
 
   /** Removes the next step of an id. */
   cancel(id: string): void {
-    this.#dueTimes.delete(id);
+    this.#steps.delete(id);
   }
 
   clear(): void {
-    this.#dueTimes.clear();
+    this.#steps.clear();
     this.#earliestDue = Infinity;
     this.#cancelTimer?.();
   }
 
   /** Takes every step that is due: several of the same id if much time has passed. */
   runDueSteps(): void {
-    if (this.#dueTimes.size === 0) return;
+    if (this.#steps.size === 0) return;
     const now = this.#clock.now().getTime();
     while (this.#earliestDue <= now) this.#runSteps(now);
   }
@@ -56,18 +69,18 @@ export class Schedule {
   }
 
   #runSteps(now: number): void {
-    const dueSteps = [...this.#dueTimes].filter(([, at]) => at <= now);
-    for (const [id, at] of dueSteps.toSorted(([, one], [, other]) => one - other)) {
-      this.#dueTimes.delete(id);
+    const dueSteps = [...this.#steps].filter(([, { at }]) => at <= now);
+    for (const [id, { at, run }] of dueSteps.toSorted(([, one], [, other]) => one.at - other.at)) {
+      this.#steps.delete(id);
       this.#stepTime = at;
       try {
-        this.step(id);
+        run();
       } finally {
         this.#stepTime = undefined;
       }
     }
     let earliestDue = Infinity;
-    for (const at of this.#dueTimes.values()) earliestDue = Math.min(earliestDue, at);
+    for (const { at } of this.#steps.values()) earliestDue = Math.min(earliestDue, at);
     this.#earliestDue = Infinity;
     this.#setTimer(earliestDue);
   }

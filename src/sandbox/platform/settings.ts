@@ -17,10 +17,13 @@ export function updateSettings(platform: Platform, patch: SettingsUpdateInput): 
     webhookUrl: patch.webhookUrl === undefined ? settings.webhookUrl : patch.webhookUrl,
     updatedAt: platform.clock.toIsoNow(),
   };
+  platform.changes.add('settings.updated', cloneSettings, settings, platform.settings);
   return toSettings(platform);
 }
 
-const toSettings = (platform: Platform): Settings => ({ ...platform.settings });
+const cloneSettings = (settings: Settings): Settings => ({ ...settings });
+
+const toSettings = (platform: Platform): Settings => cloneSettings(platform.settings);
 
 /** The Settings of a sandbox. The API can change them but not read them. */
 export class SandboxSettings {

@@ -138,6 +138,7 @@ export const platformStateShape = () => ({
       ibans: count(),
       requests: count(),
       log: count(),
+      changes: count(),
     }),
     {},
   ),

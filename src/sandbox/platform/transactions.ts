@@ -42,8 +42,11 @@ export function recordTransaction(
     transactionStatus: status,
   };
   platform.transactions.push(transaction);
-  return { ...transaction };
+  platform.changes.add('transaction.created', cloneTransaction, null, transaction);
+  return cloneTransaction(transaction);
 }
+
+const cloneTransaction = (transaction: Transaction): Transaction => ({ ...transaction });
 
 /** What GET /transactions does. */
 export function listTransactions(platform: Platform, input: TransactionListInput): Transaction[] {
@@ -68,7 +71,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
         createdAtMs <= to
       );
     })
-    .map((transaction) => ({ ...transaction }));
+    .map(cloneTransaction);
   if (sort === 'Descending') transactions.reverse();
   const start = Number(skip);
   return transactions.slice(start, start + Math.min(Number(take), maxRecords));
@@ -87,6 +90,6 @@ export class SandboxTransactions {
 
   /** Every record of every address, oldest first. */
   list(): Transaction[] {
-    return this.#platform.transactions.map((transaction) => ({ ...transaction }));
+    return this.#platform.transactions.map(cloneTransaction);
   }
 }

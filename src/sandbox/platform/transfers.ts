@@ -2,11 +2,13 @@ import type { AccountId } from '../../schemas/account.ts';
 import type { CounterpartyId } from '../../schemas/counterparty.ts';
 import {
   transferCreateInputSchema,
+  type KnownTransferStatus,
   type KnownTransferType,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
 } from '../../schemas/transfer.ts';
+import { updateBalances } from './accounts.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform, TransferRow } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
@@ -35,24 +37,29 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
     );
   }
   const createdAt = platform.clock.toIsoNow();
-  const row = platform.transfers.add((id): TransferRow => ({
-    id,
-    sourceAccountId: source.id,
-    ...target,
-    amount: input.amount,
-    currency,
-    type,
-    status: 'pending',
-    direction: 'outgoing',
-    ...(input.description === undefined ? {} : { description: input.description }),
-    createdAt,
-  }));
-  source.available -= units;
-  source.locked += units;
-  if (account !== undefined) account.pending += units;
-  updateTimestamps(createdAt, source, account);
-  scheduleTransfer(platform, row);
-  return row;
+  return platform.changes.collect(() => {
+    // In the order of the schema, so that an import and an export keep every byte.
+    const row = platform.transfers.add((id): TransferRow => ({
+      id,
+      status: 'pending',
+      type,
+      createdAt,
+      sourceAccountId: source.id,
+      ...target,
+      amount: input.amount,
+      currency,
+      direction: 'outgoing',
+      ...(input.description === undefined ? {} : { description: input.description }),
+    }));
+    platform.changes.add('transfer.created', toTransfer, null, row);
+    updateBalances(platform, [source, account], () => {
+      source.available -= units;
+      source.locked += units;
+      if (account !== undefined) account.pending += units;
+    });
+    scheduleTransfer(platform, row);
+    return row;
+  });
 }
 
 /** The final status that a description selects. */
@@ -69,7 +76,7 @@ export function scheduleTransfer(platform: Platform, row: TransferRow): void {
 export function advanceTransfer(platform: Platform, row: TransferRow): void {
   const ending = findEnding(row);
   if (row.status === 'pending' && ending !== 'cancel') {
-    row.status = 'processing';
+    setStatus(platform, row, 'processing');
     scheduleTransfer(platform, row);
   } else if (ending === 'cancel' || ending === 'fail') {
     releaseFunds(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
@@ -143,26 +150,43 @@ function resolveDestination(
 
 /** Undoes what creating the transfer did to the balances. */
 function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
-  const { units, source, destination } = findParties(platform, row);
-  source.locked -= units;
-  source.available += units;
-  if (destination !== undefined) destination.pending -= units;
-  row.status = status;
-  platform.schedule.cancel(row.id);
-  updateTimestamps(platform.clock.toIsoNow(), source, destination);
+  endTransfer(platform, row, status, ({ units, source, destination }) => {
+    source.locked -= units;
+    source.available += units;
+    if (destination !== undefined) destination.pending -= units;
+  });
 }
 
 /** Completes a transfer. Money for a Counterparty leaves the Platform. */
 function completeTransfer(platform: Platform, row: TransferRow): void {
-  const { units, source, destination } = findParties(platform, row);
-  source.locked -= units;
-  if (destination !== undefined) {
+  endTransfer(platform, row, 'completed', ({ units, source, destination }) => {
+    source.locked -= units;
+    if (destination === undefined) return;
     destination.pending -= units;
     destination.available += units;
-  }
-  row.status = 'completed';
-  platform.schedule.cancel(row.id);
-  updateTimestamps(platform.clock.toIsoNow(), source, destination);
+  });
+}
+
+function endTransfer(
+  platform: Platform,
+  row: TransferRow,
+  status: KnownTransferStatus,
+  move: (parties: ReturnType<typeof findParties>) => void,
+): void {
+  const parties = findParties(platform, row);
+  platform.changes.collect(() => {
+    setStatus(platform, row, status);
+    platform.schedule.cancel(row.id);
+    updateBalances(platform, [parties.source, parties.destination], () => {
+      move(parties);
+    });
+  });
+}
+
+function setStatus(platform: Platform, row: TransferRow, status: KnownTransferStatus): void {
+  const before = { ...row };
+  row.status = status;
+  platform.changes.add('transfer.status', toTransfer, before, row);
 }
 
 function findParties(platform: Platform, row: TransferRow) {
@@ -172,15 +196,6 @@ function findParties(platform: Platform, row: TransferRow) {
     // Accounts are never deleted, so an id always has its Account.
     destination: platform.accounts.find(row.destinationAccountId ?? ''),
   };
-}
-
-function updateTimestamps(
-  at: string,
-  source: AccountRow,
-  destination: AccountRow | undefined,
-): void {
-  source.updatedAt = at;
-  if (destination !== undefined) destination.updatedAt = at;
 }
 
 /** The Transfers of a sandbox, and the actions that only the platform can take. */

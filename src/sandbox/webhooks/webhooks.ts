@@ -1,0 +1,279 @@
+import { isPlainObject } from '../../internal/guards.ts';
+import { parseJson, stringifyJson } from '../../internal/json.ts';
+import { defaultDelayMs, type FaultQueue } from '../faults/faults.ts';
+import type { SandboxFault } from '../faults/rule.ts';
+import type { Log, LogEnd } from '../log.ts';
+import type { SandboxChange } from '../platform/changes.ts';
+import { isLoopback } from '../platform/hosts.ts';
+import type { Platform } from '../platform/platform.ts';
+import { getMessage } from '../platform/sandbox-error.ts';
+import { sendWebhook } from './send.ts';
+
+/** What is sent to the `webhookUrl` for a change. */
+export interface SandboxWebhook {
+  /** A JSON value, or a string that is sent unchanged. */
+  body: unknown;
+  /** Further headers, such as a signature. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The shape of your platform's notifications; undefined for a change that it does not report. */
+export type SandboxWebhookShape = (change: SandboxChange) => SandboxWebhook | undefined;
+
+interface Delivery {
+  /** The same for each try. */
+  readonly requestId: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fault: SandboxFault['kind'] | undefined;
+  /** Tries that were made. */
+  tries: number;
+  /** When the next try is due, in milliseconds. */
+  dueAt: number;
+  /** When it joined the queue: later than that after a jump of the clock. */
+  queuedAt: number;
+}
+
+const timeoutMs = 5_000;
+/** The waits between the tries of a delivery. */
+const retryDelaysMs = [1_000, 2_000, 4_000, 8_000, 16_000];
+const reorderMs = 1_000;
+/** Deliveries leave in order, but a handler that takes longer than this does not stop the others. */
+const maxTurnMs = 100;
+
+/**
+ * The default body. The API reference shows no payload, so it says that it is made up: docs/gaps.md, row
+ * 62.
+ */
+function createDefaultWebhook({ type, before, after }: SandboxChange): SandboxWebhook | undefined {
+  const fields: Readonly<Record<string, unknown>> = { ...(after ?? before) };
+  const id = fields['id'] ?? fields['instructionId'] ?? fields['transactionHash'];
+  // The Settings have no id, and their change is no event on the Platform.
+  return id === undefined
+    ? undefined
+    : { body: { sandbox: true, type, id, status: fields['status'] } };
+}
+
+/** The deliveries of changes to the `webhookUrl` of the Settings. */
+export class Webhooks {
+  readonly #platform: Platform;
+  readonly #faults: FaultQueue;
+  readonly #log: Log;
+  readonly #secrets: readonly string[];
+  readonly #shape: SandboxWebhookShape;
+  /** Beside those of the loopback interface. */
+  readonly #hosts: ReadonlySet<string>;
+  #queue: Delivery[] = [];
+  /** A delivery that leaves after the next one. */
+  #reordered: Delivery | undefined;
+  #isSending = false;
+  /** The URL that the log has as not allowed: one entry is enough. */
+  #rejectedUrl = '';
+  #steps = 0;
+  /** Changes with a reset, so that a try from before it is not repeated. */
+  #epoch = 0;
+
+  constructor(
+    sandbox: { platform: Platform; faults: FaultQueue; log: Log; secrets: readonly string[] },
+    shape: SandboxWebhookShape = createDefaultWebhook,
+    hosts: Iterable<string> = [],
+  ) {
+    this.#platform = sandbox.platform;
+    this.#faults = sandbox.faults;
+    this.#log = sandbox.log;
+    this.#secrets = sandbox.secrets;
+    this.#shape = shape;
+    this.#hosts = new Set(hosts);
+  }
+
+  /** Delivers a change, if the Settings have a `webhookUrl`. */
+  add(makeChange: () => SandboxChange): void {
+    const url = this.#platform.settings.webhookUrl;
+    if (typeof url !== 'string') return;
+    const change = makeChange();
+    const requestId = `hook_${String(change.id).padStart(6, '0')}`;
+    if (!this.#checkHost(url, requestId)) return;
+    let webhook: SandboxWebhook | undefined;
+    try {
+      webhook = this.#shape(change);
+      if (webhook === undefined) return;
+      if (!isPlainObject(webhook) || !('body' in webhook)) {
+        throw new TypeError('expected { body } or undefined');
+      }
+    } catch (cause) {
+      const note = `Not sent: the webhook function failed for ${change.type}. ${getMessage(cause)}`;
+      this.#addEntry({ requestId, body: '' }, url)({ ms: 0, note });
+      return;
+    }
+    const { body, headers = {} } = webhook;
+    const fault = this.#faults.takeWebhook();
+    const text = typeof body === 'string' ? body : stringifyJson(body);
+    const facts = { requestId, body: text, headers, fault: fault?.kind };
+    const delivery = { ...facts, tries: 0, dueAt: this.#now(), queuedAt: 0 };
+    this.#route(delivery, fault, url);
+  }
+
+  /** Forgets every delivery. */
+  clear(): void {
+    this.#queue = [];
+    this.#reordered = undefined;
+    this.#rejectedUrl = '';
+    this.#epoch += 1;
+  }
+
+  #now(): number {
+    return this.#platform.clock.now().getTime();
+  }
+
+  /** Whether the host of the URL may be called; if not, the log says so once. */
+  #checkHost(url: string, requestId: string): boolean {
+    // An imported state may hold any string.
+    const { hostname = '', protocol = '' } = URL.parse(url) ?? {};
+    const isAllowed = isLoopback(hostname) || this.#hosts.has(hostname);
+    if (isAllowed && /^https?:$/.test(protocol)) return true;
+    if (url === this.#rejectedUrl) return false;
+    this.#rejectedUrl = url;
+    const note = `Not called: ${hostname} is neither localhost nor a loopback address. Allow it with --webhook-host ${hostname}, in process with webhookHosts.`;
+    this.#addEntry({ requestId, body: '' }, url)({ ms: 0, note });
+    return false;
+  }
+
+  #route(delivery: Delivery, fault: SandboxFault | undefined, url: string): void {
+    if (fault?.kind === 'drop') {
+      this.#addEntry(delivery, url)({ ms: 0, note: 'Not sent: a fault dropped it.' });
+    } else if (fault?.kind === 'delay') {
+      this.#startLater(delivery, fault.ms ?? defaultDelayMs);
+    } else if (fault?.kind === 'reorder' && this.#reordered === undefined) {
+      this.#reordered = delivery;
+      this.#startStep(this.#now() + reorderMs, () => {
+        if (this.#reordered === delivery) this.#sendReordered();
+      });
+    } else {
+      this.#send(...(fault?.kind === 'duplicate' ? [delivery, { ...delivery }] : [delivery]));
+      this.#sendReordered();
+    }
+  }
+
+  #sendReordered(): void {
+    const reordered = this.#reordered;
+    this.#reordered = undefined;
+    if (reordered !== undefined) this.#send(reordered);
+  }
+
+  /** Sends a delivery some time after it was due: an advanced clock may cover several tries. */
+  #startLater(delivery: Delivery, ms: number): void {
+    delivery.dueAt += ms;
+    this.#startStep(delivery.dueAt, () => {
+      this.#send(delivery);
+    });
+  }
+
+  #startStep(at: number, run: () => void): void {
+    this.#steps += 1;
+    this.#platform.schedule.startAt(`webhook ${this.#steps}`, at, run);
+  }
+
+  #send(...deliveries: readonly Delivery[]): void {
+    const queuedAt = this.#now();
+    this.#queue.push(...deliveries.map((delivery) => Object.assign(delivery, { queuedAt })));
+    if (!this.#isSending) void this.#sendAll();
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    // A change is complete before its delivery leaves.
+    await Promise.resolve();
+    for (let delivery; (delivery = this.#queue.shift()) !== undefined;) {
+      const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
+      const cancelTimer = this.#platform.clock.startTimer(endTurn, maxTurnMs);
+      await Promise.race([this.#try(delivery), turn]);
+      cancelTimer();
+    }
+    this.#isSending = false;
+  }
+
+  async #try(delivery: Delivery): Promise<void> {
+    const epoch = this.#epoch;
+    const { webhookUrl: url } = this.#platform.settings;
+    if (typeof url !== 'string') {
+      this.#addEntry(delivery, '')({ ms: 0, note: 'Not sent: webhookUrl is null by now.' });
+      return;
+    }
+    if (!this.#checkHost(url, delivery.requestId)) return;
+    const started = this.#now();
+    const complete = this.#addEntry(delivery, url);
+    delivery.tries += 1;
+    const { problem, ...response } = await this.#post(delivery, url);
+    const ms = this.#now() - started;
+    if (problem === undefined || epoch !== this.#epoch) {
+      complete({ ms, ...response });
+      return;
+    }
+    const delayMs = retryDelaysMs[delivery.tries - 1];
+    const next =
+      delayMs === undefined
+        ? `The sandbox gave up after ${delivery.tries} tries.`
+        : `The next try follows in ${delayMs / 1000} s.`;
+    complete({ ms, ...response, note: `${problem} ${next}` });
+    const passedMs = this.#now() - delivery.queuedAt;
+    if (delayMs !== undefined) this.#startLater(delivery, passedMs + delayMs);
+  }
+
+  /** Sends a request, and returns what came back: a response, a problem, or both. */
+  async #post(
+    { body, headers }: Delivery,
+    url: string,
+  ): Promise<Pick<LogEnd, 'status' | 'response'> & { problem?: string }> {
+    const aborter = new AbortController();
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const cancelTimer = this.#platform.clock.startTimer(() => {
+      reject(new Error(`No complete response within ${timeoutMs / 1000} s.`));
+      aborter.abort();
+    }, timeoutMs);
+    try {
+      const isAllowedHost = this.#hosts.has(new URL(url).hostname);
+      const { signal } = aborter;
+      const request = { url: new URL(url), headers, body, signal, isAllowedHost };
+      const { status, body: text } = await Promise.race([sendWebhook(request), timeout]);
+      const response = text === '' ? undefined : text;
+      if (status >= 200 && status < 300) return { status, response };
+      const isRedirect = status >= 300 && status < 400;
+      const problem = isRedirect
+        ? `The handler responded ${status}, and no redirect is followed.`
+        : `The handler responded ${status}.`;
+      return { status, response, problem };
+    } catch (cause) {
+      return { problem: getMessage(cause).replace(/[^.]$/, '$&.') };
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  #addEntry(
+    delivery: Pick<Delivery, 'requestId' | 'body'> & Partial<Delivery>,
+    url: string,
+  ): (end: LogEnd) => void {
+    const { requestId, body, fault } = delivery;
+    return this.#log.add(
+      {
+        time: new Date(this.#now()).toISOString(),
+        method: 'POST',
+        path: url.replace(/\/\/[^/?#]*@/, '//'),
+        query: {},
+        body: body === '' ? undefined : parseBody(body),
+        operation: 'webhook',
+        requestId,
+        fault,
+      },
+      this.#secrets,
+    );
+  }
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
