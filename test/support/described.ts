@@ -68,7 +68,8 @@ function record(sandbox: Sandbox, reply: SandboxReply): void {
   const entry = sandbox.log.findLast(
     ({ requestId }) => requestId === reply.headers['x-request-id'],
   );
-  if (entry?.operation === undefined || entry.fault !== undefined) return;
+  if (entry?.operation === undefined || entry.operation === 'webhook') return;
+  if (entry.fault !== undefined) return;
   received.push({ operation: entry.operation, status: reply.status, body: reply.body });
 }
 
