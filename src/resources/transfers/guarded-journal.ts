@@ -33,6 +33,8 @@ export class GuardedJournal {
   #deadline: Deadline;
   /** The journal's time minus the time that this process has measured. */
   #offset: number | undefined;
+  /** The journal's time minus this machine's, or more. */
+  #lead = Number.NaN;
 
   constructor(call: CallIdentity, reference: string, context: JournalContext) {
     const { journal, clock, signal } = context;
@@ -109,9 +111,21 @@ export class GuardedJournal {
 
   async now(reference = this.#reference): Promise<number> {
     const run = (journal: Journal) => journal.now(reference);
+    const { clock } = this.#context;
+    const startedAt = clock.now();
     const now = await this.#callJournal('now', run, Number.isFinite);
-    this.#offset = now - this.#context.clock.elapsed();
+    this.#offset = now - clock.elapsed();
+    this.#lead = now - startedAt;
     return now;
+  }
+
+  /**
+   * A time of the journal by this machine's clock, or an earlier one: while the journal is read, the machine
+   * may be suspended, or its clock set. NaN if the journal's time is not known.
+   */
+  toLocalTime(time: number): number {
+    const now = this.estimateTime() ?? Number.NaN;
+    return Math.min(time - this.#lead, this.#context.clock.now() - (now - time));
   }
 
   /** The journal's time, from its last reading in this call. */

@@ -25,7 +25,7 @@ import { formatTime, GuardedJournal, inProgressRetryMs } from './guarded-journal
 import { hostName } from '../../internal/runtime.ts';
 import type { OnceContext } from './once-context.ts';
 import { defaultClockSkew } from './reconcile.ts';
-import { maxCandidates } from './search-list.ts';
+import { epoch, maxCandidates } from './search-list.ts';
 import { isReference } from '../../internal/reference.ts';
 
 /*
@@ -262,22 +262,20 @@ export class Payment {
 
   /** The time of this machine's clock before which the payment was not made; undefined if that is not known. */
   #estimateEarliest(entry: OpenEntry | undefined): number | undefined {
-    const { clock, since } = this.#context;
-    const journalTime = this.#journal.estimateTime();
-    // An age, so that the journal's clock does not matter.
-    const age =
-      journalTime === undefined ? Number.NaN : journalTime - Number(entry?.firstClaimedAt);
+    const { since } = this.#context;
+    if (entry === undefined) return since;
     // A journal that forgets may have lost an earlier claim.
-    const isFirst = !Number.isNaN(age) && !this.#journal.canForget();
-    if (since === undefined) return isFirst ? clock.now() - age : undefined;
-    return Math.min(since, Number.isNaN(age) ? since : clock.now() - age);
+    if (since === undefined && this.#journal.canForget()) return undefined;
+    const claimedAt = this.#journal.toLocalTime(readFirstClaim(entry));
+    return Math.min(since ?? claimedAt, claimedAt);
   }
 
   /** The earliest time of the payment, by the journal's clock: of the first claim, or of the caller's `since`. */
   #findFirstClaim(before: OpenEntry | NotPaidEntry | undefined, claimedAt: number): number {
     const { clock, since = Number.POSITIVE_INFINITY } = this.#context;
     const requestedAt = claimedAt - (clock.now() - since);
-    return Math.min(before?.firstClaimedAt ?? claimedAt, claimedAt, requestedAt);
+    const firstClaimedAt = readFirstClaim(before ?? { firstClaimedAt: claimedAt });
+    return Math.min(firstClaimedAt, claimedAt, requestedAt);
   }
 
   /** A `since` after the first claim is the time of the call, not of the payment. */
@@ -503,6 +501,10 @@ export class Payment {
 
 const isOpen = (entry: JournalEntry): entry is OpenEntry =>
   entry.state === 'sending' || entry.state === 'ambiguous';
+
+/** A journal may have lost a field that it does not know. */
+const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
+  firstClaimedAt ?? epoch;
 
 const describeMade = (result: 'created' | 'found', transfer: TransferCreated): MadePayment => ({
   result,
