@@ -36,9 +36,9 @@ describe('the examples', () => {
 describe('the client', () => {
   test('has a method for every endpoint and no other', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
-    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'openOnce', 'resolveOnce'].map(
-      (name) => `transfers.${name}`,
-    );
+    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'createAllOnce']
+      .concat(['openOnce', 'resolveOnce'])
+      .map((name) => `transfers.${name}`);
     const methods = Object.entries(payments).flatMap(([noun, resource]) =>
       methodsOf(resource).map((verb) => `${noun}.${verb}`),
     );
@@ -176,8 +176,9 @@ describe('the sandbox', () => {
         endpoint.operation,
         argumentsOf(example),
       ).withResponse();
-      expect(sandbox.log).toHaveLength(1);
-      expect(sandbox.log[0]?.operation).toBe(endpoint.operation);
+      // The sandbox does not call the webhookUrl of the example, and says so in the log.
+      const operations = sandbox.log.map(({ operation }) => operation);
+      expect(operations.filter((each) => each !== 'webhook')).toEqual([endpoint.operation]);
       if (endpoint.response === undefined) {
         expect(data).toBeUndefined();
       } else {
