@@ -38,7 +38,7 @@ const salaries = csv.map((line): OnceInput => {
   return { sourceAccountId: source, counterpartyId: staff, amount, description };
 });
 
-// The control total comes from whoever made the file: a line too many or too few pays nothing.
+// The control total comes with the file: with a line too many or too few, nothing is paid.
 const expect = { count: 200, total: '420000.00' };
 const batch = payments.transfers.createAllOnce(salaries, { expect });
 for await (const { input, error } of batch) {

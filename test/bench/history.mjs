@@ -1,5 +1,5 @@
 /*
- * A platform whose source account has any number of old transfers: they are made while they are read, so
+ * A platform with any number of old transfers of the source account: they are made while they are read, so
  * that a history of a million takes no memory. The new ones come first, or last.
  */
 

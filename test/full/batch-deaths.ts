@@ -48,7 +48,7 @@ export async function killPayroll(
   const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
   for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
   sandbox.accounts.fund('acc_000001', '1000000');
-  // Not in the last run, whose time is measured.
+  // Not in the last run, which is timed.
   for (let after = 20; after < payouts / 2; after += 50) {
     const fault = faults[Math.floor(after / 50) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });

@@ -60,7 +60,7 @@ interface World {
   readonly options?: ClientOptions;
 }
 
-/** A platform whose list the test arranges, and a client that asserts its order. */
+/** A platform with a list that the test arranges, and a client that asserts its order. */
 function setup(world: World = {}) {
   const { journalLead = 0, platformLead = 0, hasDate = true, forgets = false } = world;
   const { pageSize = 100, arrange = newestFirst, show = (row) => row } = world;
@@ -367,7 +367,7 @@ test.each([{}, { since }])(
   },
 );
 
-/** A client whose creations fail, so that their claims stay. */
+/** A client with creations that fail, so that their claims stay. */
 const failingOptions = (): ClientOptions => ({
   fetch: (request) =>
     request.method === 'POST'

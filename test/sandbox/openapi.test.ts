@@ -47,7 +47,7 @@ test.each(endpoints)(
   },
 );
 
-test('the document describes exactly the 20 operations', () => {
+test('openapi.json describes exactly the 20 operations', () => {
   expect(text.match(/"operationId":/g)).toHaveLength(endpoints.length);
   expect(endpoints).toHaveLength(20);
 });
@@ -103,7 +103,7 @@ async function serve(): Promise<string> {
   return server.rootUrl;
 }
 
-test('the server sends the document with its own URLs, without a key', async () => {
+test('the server sends openapi.json with its own URLs, without a key', async () => {
   const root = await serve();
   const response = await fetch(`${root}/openapi.json`);
   const served = (await response.json()) as typeof document;
@@ -113,7 +113,7 @@ test('the server sends the document with its own URLs, without a key', async () 
   expect((await fetch(`${root}/openapi.json`, { method: 'HEAD' })).status).toBe(200);
 });
 
-test('a page of another port of this machine may read the document', async () => {
+test('a page of another port of this machine may read openapi.json', async () => {
   const root = await serve();
   const origin = 'http://localhost:8080';
   const { headers } = await fetch(`${root}/openapi.json`, { headers: { origin } });
@@ -127,7 +127,7 @@ test.each([
   ['GET', '/transfers', 'GET /v0/transfers'],
   ['PATCH', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
-])('the 404 of %s %s names %s and the document', async (method, path, nearest) => {
+])('the 404 of %s %s names %s and openapi.json', async (method, path, nearest) => {
   const response = await fetch(`${await serve()}${path}`, { method });
   const { error, code } = (await response.json()) as { error: string; code: string };
   expect([response.status, code]).toEqual([404, 'not_found']);

@@ -12,7 +12,7 @@ interface Received {
   readonly body: string | null;
 }
 
-/** An object of the document, with its references followed. */
+/** An object of openapi.json, with its references followed. */
 type Node = Readonly<Record<string, unknown>>;
 
 const pointerOf = (...keys: readonly string[]): string =>

@@ -16,7 +16,7 @@ interface HasInput {
 const minIndexed = 8;
 
 /**
- * Finds the inputs whose payment a listed transfer may be. It leaves out only inputs for which
+ * Finds the inputs that a listed transfer may belong to. It leaves out only inputs for which
  * `compareTransfer` returns `other`.
  */
 export class InputIndex<T extends HasInput> {
@@ -67,7 +67,7 @@ export class InputIndex<T extends HasInput> {
   }
 }
 
-/** Finds the inputs whose description a platform may have changed into the letters of a listed one. */
+/** Finds the inputs with a description that a platform may have changed into the letters of a listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
   readonly #spellingLengths = new Set<number>();
@@ -115,9 +115,9 @@ class DescriptionIndex<T extends HasInput> {
   }
 
   find(listed: string): readonly T[] {
-    const found: T[] = [];
+    const matches: T[] = [];
     const add = (items: readonly T[] = []): void => {
-      for (const item of items) found.push(item);
+      for (const item of items) matches.push(item);
     };
     for (const length of this.#spellingLengths) {
       for (let end = length; end <= listed.length; end += 1) {
@@ -132,14 +132,14 @@ class DescriptionIndex<T extends HasInput> {
         add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
       }
     }
-    if (listed.length >= this.#maxLength) return found;
+    if (listed.length >= this.#maxLength) return matches;
     for (let at = 0; at < this.#starts.length; at += 1) {
       const place = this.#text.indexOf(listed, this.#starts[at]);
       if (place < 0) break;
       at = this.#findSpellingAt(place);
       add(this.#items.slice(at, at + 1));
     }
-    return found;
+    return matches;
   }
 
   /** The index of the spelling at a place of the text, by a binary search. */

@@ -58,7 +58,7 @@ export interface ScanSetup {
 }
 
 /** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
-export type ListOfSource = (
+type ListOfSource = (
   query: TransferListQuery,
   options: RequestOptions,
   onHeaders: (headers: Headers, reportDrift: ReportDrift) => void,

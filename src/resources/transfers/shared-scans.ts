@@ -73,7 +73,7 @@ export class SharedScans {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets the early result of a payment that is decided, or whose request may have taken effect. */
+  /** Forgets the early result of a payment: it is decided, or its request may have taken effect. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -120,7 +120,7 @@ export class SharedScans {
     source.isScanning = false;
   }
 
-  /** Settles the waiters, and keeps the results of the unclaimed payments that are still in `references`. */
+  /** Resolves the waiters, and keeps the results of the unclaimed payments that are still in `references`. */
   async #scanOnce(
     source: Source,
     waiters: readonly Waiter[],
@@ -151,7 +151,7 @@ export class SharedScans {
     }
   }
 
-  /** Unclaimed payments that no scan has searched for, and those whose result is no longer fresh. */
+  /** Unclaimed payments that no scan has searched for, and those with a result that is no longer fresh. */
   #takeUnclaimed(source: Source): SearchRequest[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;
