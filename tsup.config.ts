@@ -176,7 +176,7 @@ async function writeBillOfMaterials(): Promise<void> {
  */
 export default defineConfig([
   { ...code, format: 'esm', entry: client, onSuccess: writeFiles },
-  { ...code, format: 'cjs', entry: client },
+  { ...code, format: 'cjs', entry: client, esbuildOptions: shorten },
   {
     ...code,
     format: 'esm',
