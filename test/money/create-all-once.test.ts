@@ -361,9 +361,12 @@ describe('limits', () => {
     await run(results.next());
     await flushPromises();
     clock.jump(3_600_000);
+    // Wakes the lanes, of which one may start.
+    await results.next();
+    await flushPromises();
     const timers = clock.lengths.length;
     await flushPromises(200);
-    expect(clock.lengths.length - timers).toBeLessThan(20);
+    expect(clock.lengths.length - timers).toBeLessThan(100);
     await run(Promise.resolve(results.return?.()));
   });
 
