@@ -32,7 +32,7 @@ const limits = { gracePeriod: 2_000, totalTimeout: 1_000 };
 /** How long retries are apart, and what a busy machine may need besides. */
 const retryMs = 10_000;
 
-/** Every run makes a new payment so soon, although earlier runs have left claims. */
+/** Every run makes a new payment so soon, in spite of the claims of earlier runs. */
 const maxIdleMs = limits.gracePeriod;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -53,7 +53,7 @@ export async function killPayroll(
   const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
   for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
   sandbox.accounts.fund('acc_000001', '1000000');
-  // Not in the last run, whose time is measured.
+  // Not in the last run, because its time is measured.
   for (let after = 20; after < payouts / 2; after += 50) {
     const fault = faults[Math.floor(after / 50) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });

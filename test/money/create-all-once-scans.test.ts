@@ -32,7 +32,7 @@ function createRandom(seed: number): () => number {
 }
 
 describe('shared scans', () => {
-  test('one scan serves all payments of a batch whose journal may forget', async () => {
+  test('one scan serves all payments of a batch with a journal that may forget', async () => {
     const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history: 250 });
     expect(kindsOf(await payAll(createSalaries(200)))).toEqual(['created']);
     expect(countScans()).toBe(1);
@@ -59,7 +59,7 @@ describe('shared scans', () => {
   });
 
   test('a payment that is asked for while a scan runs is in the next one', async () => {
-    const later = Promise.withResolvers<void>();
+    const middle = Promise.withResolvers<void>();
     let pages = 0;
     const { payments, countScans, count } = setupBatch({
       forgets: true,
@@ -68,13 +68,13 @@ describe('shared scans', () => {
         if (method !== 'GET') return;
         pages += 1;
         // The source goes on in the middle of the first scan.
-        if (pages === 2) later.resolve();
+        if (pages === 2) middle.resolve();
         await new Promise((resolve) => setTimeout(resolve, 5));
       },
     });
     async function* paused(): AsyncGenerator<OnceInput> {
       yield* createSalaries(5);
-      await later.promise;
+      await middle.promise;
       yield* createSalaries(20, 6);
     }
     expect(await collect(payments.transfers.createAllOnce(paused()))).toHaveLength(25);
@@ -393,7 +393,7 @@ describe('faults', () => {
             },
           });
           const inputs = createSalaries(count).toSorted(() => random() - 0.5);
-          // Its process never ends: nobody waits for it.
+          // The batch of a killed process never ends.
           void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
             () => undefined,
           );
