@@ -69,3 +69,60 @@ test('a long list uses no more memory than a short one', async () => {
   // The pager retains the cursor of each page to detect a loop. The items would take 40 MB more.
   expect(late - early).toBeLessThan(8);
 }, 240_000);
+
+const payouts = Number(process.env['PAYOUTS'] ?? 100_000);
+
+test('a batch retains little more than the references of its payments', async () => {
+  const created = {
+    status: 'pending',
+    type: 'book',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
+  let requests = 0;
+  const payments = new PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey: 'sk_example',
+    async fetch() {
+      await turn();
+      requests += 1;
+      return Response.json({ id: `txfr_${requests}`, ...created });
+    },
+    journal: {
+      read: async () => undefined,
+      swap: async () => true,
+      now: async () => Date.now(),
+    },
+  });
+  async function* createSalaries(count: number) {
+    for (let number = 1; number <= count; number += 1) {
+      yield {
+        sourceAccountId: 'acc_000001',
+        destinationAccountId: 'acc_000002',
+        amount: '12.50',
+        description: `salary ${number}`,
+      } as const;
+    }
+  }
+  /** Pays a batch, and returns the memory before its last payment. */
+  const pay = async (count: number): Promise<number> => {
+    const batch = payments.transfers.createAllOnce(createSalaries(count));
+    let heap = 0;
+    // Without an assertion for each payment: Vitest retains those.
+    for await (const _ of batch) {
+      if (batch.counts.paid === count && heap === 0) heap = await measureHeap();
+    }
+    expect(batch.counts.paid).toBe(count);
+    return heap;
+  };
+  const idle = await pay(1_000);
+  const heap = await pay(payouts);
+  const bytes = Math.round(((heap - idle) * 2 ** 20) / payouts);
+  if (process.env['PAYOUTS'] !== undefined) {
+    console.log(
+      `${payouts} payments: ${(heap - idle).toFixed(1)} MB above idle, ${bytes} bytes each`,
+    );
+  }
+  expect(requests).toBe(payouts + 1_000);
+  // 80 MB for a million.
+  expect(bytes).toBeLessThan(84);
+}, 600_000);

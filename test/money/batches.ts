@@ -11,9 +11,9 @@ import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 export const gracePeriod = 300_000;
 export const totalTimeout = 120_000;
-export const company = 'acc_000001';
+const company = 'acc_000001';
 export const otherCompany = 'acc_000002';
-export const staff = 'acc_000003';
+const staff = 'acc_000003';
 
 /** The payment with a number; no reference is a prefix of another. */
 export const salaryOf = (number: number, sourceAccountId: OnceInput['sourceAccountId'] = company) =>
@@ -116,7 +116,7 @@ export function setupBatch(
     waitUntilIdle,
     operations,
     count: (operation: string) => operations().filter((each) => each === operation).length,
-    /** How many scans of a list have begun. */
+    /** How many scans of a list were started. */
     countScans: () =>
       sandbox.log.filter(
         ({ operation, query }) => operation === 'transfers.list' && !('cursor' in query),

@@ -28,7 +28,7 @@ const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as
 const none = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
 
 /** A promise that the test resolves. */
-function createGate() {
+function createBarrier() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { promise, open: () => resolve() };
 }
@@ -58,13 +58,13 @@ describe('results', () => {
   });
 
   test('results come in the order in which payments are decided', async () => {
-    const gate = createGate();
+    const barrier = createBarrier();
     let creations = 0;
     const { payments } = setupBatch({
-      onRequest: () => ((creations += 1) === 1 ? gate.promise : undefined),
+      onRequest: () => ((creations += 1) === 1 ? barrier.promise : undefined),
     });
     const batch = payments.transfers.createAllOnce(createSalaries(3));
-    setTimeout(gate.open, 20);
+    setTimeout(barrier.open, 20);
     const results = await collect(batch);
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
@@ -202,8 +202,8 @@ describe('inputs', () => {
   });
 
   test('the second input with a reference fails, also before the first has ended', async () => {
-    const gate = createGate();
-    const { payments, run, paid, operations } = setupBatch({ onRequest: () => gate.promise });
+    const barrier = createBarrier();
+    const { payments, run, paid, operations } = setupBatch({ onRequest: () => barrier.promise });
     const batch = payments.transfers.createAllOnce([
       salaryOf(1),
       { ...salaryOf(1), amount: '99.00' },
@@ -217,7 +217,7 @@ describe('inputs', () => {
       expect(result.error).toBeInstanceOf(ValidationError);
       expect(result.error).toMatchObject({ issues: [{ path: 'description' }] });
     }
-    gate.open();
+    barrier.open();
     expect((await run(results.next())).value).toMatchObject({ result: 'created' });
     expect((await run(results.next())).done).toBe(true);
     expect(paid()).toHaveLength(1);
@@ -361,9 +361,12 @@ describe('limits', () => {
     await run(results.next());
     await flushPromises();
     clock.jump(3_600_000);
+    // Wakes the lanes, of which one may start.
+    await results.next();
+    await flushPromises();
     const timers = clock.lengths.length;
     await flushPromises(200);
-    expect(clock.lengths.length - timers).toBeLessThan(20);
+    expect(clock.lengths.length - timers).toBeLessThan(100);
     await run(Promise.resolve(results.return?.()));
   });
 
@@ -420,7 +423,7 @@ describe('ends', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch whose signal is aborted before it starts sends nothing', async () => {
+  test('a batch sends nothing when its signal was aborted before', async () => {
     const { payAll, operations, clock } = setupBatch({ forgets: true });
     const { controller, signal, live } = countListeners();
     controller.abort('closing');
@@ -434,10 +437,10 @@ describe('ends', () => {
   });
 
   test('an abort while payments run returns the results that were there, then an AbortError', async () => {
-    const gate = createGate();
+    const barrier = createBarrier();
     let creations = 0;
     const { payments, run, clock, paid, payAll } = setupBatch({
-      onRequest: () => ((creations += 1) > 4 ? gate.promise : undefined),
+      onRequest: () => ((creations += 1) > 4 ? barrier.promise : undefined),
     });
     const { controller, signal, live } = countListeners();
     const batch = payments.transfers.createAllOnce(createSalaries(30), { signal, concurrency: 8 });
@@ -454,7 +457,7 @@ describe('ends', () => {
     await failureOf(run(pay()), AbortError);
     expect(seen).toEqual(Array(4).fill('created'));
     expect([live.size, clock.pending]).toEqual([0, 0]);
-    gate.open();
+    barrier.open();
     const again = await payAll(createSalaries(30));
     expect(again.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
     expect(new Set(paid()).size).toBe(30);
@@ -464,7 +467,7 @@ describe('ends', () => {
   test.each(['a lane', 'a payment in doubt', 'a scan'])(
     'an abort ends the wait of %s at once',
     async (name) => {
-      const never = createGate();
+      const never = createBarrier();
       const world = setupBatch({
         forgets: name === 'a scan',
         onRequest: ({ method }) => (name === 'a scan' && method === 'GET' ? never.promise : 0),
@@ -492,8 +495,8 @@ describe('ends', () => {
     },
   );
 
-  test('break starts nothing new, lets what has begun end, and closes the inputs', async () => {
-    const gate = createGate();
+  test('break starts nothing new, lets running payments end, and closes the inputs', async () => {
+    const barrier = createBarrier();
     let isClosed = false;
     function* closing(): Generator<OnceInput> {
       try {
@@ -505,32 +508,32 @@ describe('ends', () => {
     let creations = 0;
     const events: OnceEvent[] = [];
     const { payments, count, paid, clock } = setupBatch(
-      { onRequest: () => ((creations += 1) > 1 ? gate.promise : undefined) },
+      { onRequest: () => ((creations += 1) > 1 ? barrier.promise : undefined) },
       { hooks: { onOnce: (event) => events.push(event) } },
     );
     const batch = payments.transfers.createAllOnce(closing(), { concurrency: 4 });
     const pay = async () => {
       for await (const { result } of batch) {
         expect(result).toBe('created');
-        setTimeout(gate.open, 20);
+        setTimeout(barrier.open, 20);
         break;
       }
     };
     await pay();
     expect(isClosed).toBe(true);
-    const begun = creations;
-    expect(begun).toBeLessThanOrEqual(5);
-    // What had begun was let through, and its payments are recorded and reported.
-    expect(count('transfers.create')).toBe(begun);
-    expect(paid()).toHaveLength(begun);
-    expect(events).toHaveLength(begun);
-    expect(batch.counts.paid).toBe(begun);
+    const started = creations;
+    expect(started).toBeLessThanOrEqual(5);
+    // Running payments were made, and are recorded and reported.
+    expect(count('transfers.create')).toBe(started);
+    expect(paid()).toHaveLength(started);
+    expect(events).toHaveLength(started);
+    expect(batch.counts.paid).toBe(started);
     await flushPromises();
-    expect([creations, clock.pending]).toEqual([begun, 0]);
+    expect([creations, clock.pending]).toEqual([started, 0]);
   });
 
   test('break ends at once although the source never returns its next input', async () => {
-    const never = createGate();
+    const never = createBarrier();
     const { payments, clock } = setupBatch();
     let closes = 0;
     const source: AsyncIterable<OnceInput> = {
@@ -558,12 +561,12 @@ describe('ends', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('an abort ends a batch whose source never returns its next input', async () => {
+  test('an abort ends a batch with a source that never returns its next input', async () => {
     const { payments } = setupBatch();
     const controller = new AbortController();
     async function* stuck(): AsyncGenerator<OnceInput> {
       yield salaryOf(1);
-      await createGate().promise;
+      await createBarrier().promise;
     }
     const batch = payments.transfers.createAllOnce(stuck(), { signal: controller.signal });
     const seen: unknown[] = [];
@@ -648,10 +651,10 @@ describe('ends', () => {
   );
 
   test('a payment that is rejected after a 401 has ended the batch keeps its result', async () => {
-    const gate = createGate();
+    const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({
-      onRequest: () => ((creations += 1) === 1 ? undefined : gate.promise),
+      onRequest: () => ((creations += 1) === 1 ? undefined : barrier.promise),
     });
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 401 } });
     sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
@@ -661,7 +664,7 @@ describe('ends', () => {
         seen.push(result);
       }
     };
-    setTimeout(gate.open, 20);
+    setTimeout(barrier.open, 20);
     await failureOf(pay(), AuthenticationError);
     expect(seen).toEqual(['failed']);
   });
@@ -759,13 +762,13 @@ describe('hooks.onOnce', () => {
 
 test('an option of the batch replaces that of the client', async () => {
   const { payAll, journal, clock, sandbox } = setupBatch();
-  const own = memoryJournal({ now: () => clock.now() });
-  const options = { journal: own, gracePeriod: 1_000, totalTimeout: 2_000 };
+  const callJournal = memoryJournal({ now: () => clock.now() });
+  const options = { journal: callJournal, gracePeriod: 1_000, totalTimeout: 2_000 };
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   const [result] = await payAll([salaryOf(1)], options);
   expect(result?.result).toBe('created');
-  expect(await own.read(salaryOf(1).description)).toMatchObject({ state: 'paid' });
+  expect(await callJournal.read(salaryOf(1).description)).toMatchObject({ state: 'paid' });
   expect(await journal.read(salaryOf(1).description)).toBeUndefined();
   expect(clock.passed).toBeLessThan(totalTimeout);
 });

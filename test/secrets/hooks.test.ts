@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { ResponseSchema, ClientOptions, Hooks, PaymentsClient } from 'payments-platform-sdk';
+import type {
+  ResponseSchema,
+  ClientOptions,
+  Hooks,
+  OnceInput,
+  PaymentsClient,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { clientOf } from '../support/clients.ts';
 import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -121,6 +128,40 @@ describe('no credential leaks through', () => {
       const events = await eventsDuring(() => echoing(503), act, options);
       expect(events.onRequest).toHaveLength(3);
       expect(leaksOf(events)).toEqual([]);
+    },
+  );
+
+  test.each([401, 422, 500])(
+    'no result, error or event of a batch shows a credential echoed by a %i',
+    async (status) => {
+      const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
+      const journals: readonly Journal[] = [
+        memoryJournal(),
+        { ...memoryJournal(), forgets: true },
+        { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
+        { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
+      ];
+      const inputs: OnceInput[] = [
+        { ...newTransfer, description: 'salary 1' },
+        { ...newTransfer, description: 'salary 2', amount: apiKey },
+        { ...newTransfer, description: 'salary 1' },
+      ];
+      for (const journal of journals) {
+        const seen: unknown[] = [];
+        const act = async (payments: PaymentsClient): Promise<void> => {
+          const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
+          try {
+            for await (const { input: _, ...result } of batch) seen.push(result);
+          } catch (error) {
+            seen.push(error);
+          }
+          seen.push(batch);
+        };
+        const events = await eventsDuring(() => echoing(status), act, { journal });
+        expect(seen.length).toBeGreaterThan(1);
+        expect(events.onOnce.length).toBeGreaterThan(0);
+        expect(leaksOf([seen, events])).toEqual([]);
+      }
     },
   );
 
