@@ -543,6 +543,16 @@ test('a payment that the first bounded scan misses is found by the second', asyn
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
+test('a since before the first claim lets a search read further back', async () => {
+  const { claim, add, pay, payOthers, counts } = setup();
+  const { id } = add(input as Partial<Transfer>, start - 30 * minute);
+  for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
+  await claim();
+  payOthers();
+  expect(await pay({ since: toTime(start - hour) })).toMatchObject({ id });
+  expect(counts.creations).toBe(0);
+});
+
 test('an empty page that reports more leaves the payment in doubt', async () => {
   const { claim, payOthers, payments, counts } = setup();
   await claim();
