@@ -12,6 +12,7 @@ import {
   type JournalEntry,
   type SendingEntry,
 } from 'payments-platform-sdk/journals';
+import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { OrderCheck } from '../../src/resources/transfers/order-check.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
@@ -52,6 +53,8 @@ interface World {
   readonly hasDate?: boolean;
   readonly forgets?: boolean;
   readonly pageSize?: number;
+  /** How many Transfers are older than the payment, one each hour. */
+  readonly history?: number;
   /** The order of the list; the rows come oldest first. */
   readonly arrange?: (rows: Rows) => Rows;
   readonly show?: (row: Transfer) => Transfer;
@@ -81,8 +84,7 @@ function setup(world: World = {}) {
     ledger.push(row);
     return row;
   };
-  /** Transfers from before the payment, one each hour. */
-  for (let age = 600; age > 0; age -= 1) add({}, start - age * hour);
+  for (let age = world.history ?? 600; age > 0; age -= 1) add({}, start - age * hour);
   const counts = { lists: 0, creations: 0, drifts: 0 };
   const respondToList = async (url: URL): Promise<object> => {
     counts.lists += 1;
@@ -136,10 +138,10 @@ function setup(world: World = {}) {
     return write({ ...common, ...times, ...changes });
   };
   /** Eight minutes in which 150 others are paid, at two times, so that the payment is on no first page. */
-  const payOthers = (): void => {
-    for (const ms of [3 * minute, 3 * minute]) {
-      clock.jump(ms);
-      for (let at = 0; at < 75; at += 1) add();
+  const payOthers = (others: readonly [number, number] = [75, 75]): void => {
+    for (const count of others) {
+      clock.jump(3 * minute);
+      for (let at = 0; at < count; at += 1) add();
     }
     clock.jump(2 * minute);
   };
@@ -541,6 +543,16 @@ test('a payment that the first bounded scan misses is found by the second', asyn
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
+test('a since before the first claim lets a search read further back', async () => {
+  const { claim, add, pay, payOthers, counts } = setup();
+  const { id } = add(input as Partial<Transfer>, start - 30 * minute);
+  for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
+  await claim();
+  payOthers();
+  expect(await pay({ since: toTime(start - hour) })).toMatchObject({ id });
+  expect(counts.creations).toBe(0);
+});
+
 test('an empty page that reports more leaves the payment in doubt', async () => {
   const { claim, payOthers, payments, counts } = setup();
   await claim();
@@ -676,4 +688,75 @@ test('a time without a fraction may be a second later', () => {
   order.read(rowsAt(...repeat(99, start + hour), `${toTime(start).slice(0, 19)}Z`));
   expect(order.hasReached(start + 2 * minute + 999)).toBe(false);
   expect(order.hasReached(start + 2 * minute + second)).toBe(true);
+});
+
+/** A history, and a payment whose claim or `since` is known, as a platform lists them. */
+interface OrderPlan {
+  readonly name: (typeof orders)[number];
+  readonly forgets: boolean;
+  readonly wasPaid: boolean;
+  /** How many others are paid after it, three and six minutes later. */
+  readonly others: readonly [number, number];
+  readonly pageSize: number;
+  readonly platformLead: number;
+  readonly hasDate: boolean;
+}
+
+const orders = ['oldest first', 'shuffled', 'equal times', 'equal days', 'newest first'] as const;
+const worldOf = ({ name, ...world }: OrderPlan): World => {
+  switch (name) {
+    case 'oldest first':
+      return { ...world, arrange: oldestFirst };
+    case 'shuffled':
+      return { ...world, arrange: shuffled };
+    case 'equal times':
+      return { ...world, show: withTime(() => '2020-01-01T00:00:00Z') };
+    case 'equal days':
+      return {
+        ...world,
+        arrange: shuffled,
+        show: withTime((time) => `${time.slice(0, 11)}00:00Z`),
+      };
+    case 'newest first':
+      return world;
+  }
+};
+
+const orderPlans: fc.Arbitrary<OrderPlan> = fc.record({
+  name: fc.constantFrom(...orders),
+  forgets: fc.boolean(),
+  wasPaid: fc.boolean(),
+  others: fc.tuple(fc.nat(150), fc.nat(150)),
+  pageSize: fc.constantFrom(100, 99, 50, 10),
+  platformLead: fc.constantFrom(0, day, -day, minute, -minute),
+  hasDate: fc.boolean(),
+});
+
+/** Pays after an earlier call has, or has not; returns how often the payment was made. */
+async function playOrder(plan: OrderPlan): Promise<readonly [number, number]> {
+  const test = setup({ ...worldOf(plan), history: 200 });
+  // A journal that forgets has lost the claim.
+  if (!plan.forgets) await test.claim();
+  if (plan.wasPaid) test.add(input as Partial<Transfer>);
+  test.payOthers(plan.others);
+  await test.pay(plan.forgets ? { since } : {});
+  return [test.paid().length, test.counts.drifts];
+}
+
+// Run with 20,000 plans, it found none that is paid twice.
+test('a list in any order pays once in random plans', { timeout: 3_600_000 }, async () => {
+  const numRuns = Number(process.env['PAYMENTS_SDK_ORDER_PLANS'] ?? 60);
+  const driftCounts = new Map<string, number>();
+  const property = fc.asyncProperty(orderPlans, async (plan) => {
+    const [payments, drifts] = await playOrder(plan);
+    expect(payments).toBe(1);
+    driftCounts.set(plan.name, (driftCounts.get(plan.name) ?? 0) + drifts);
+  });
+  await fc.assert(property, { numRuns });
+  for (const name of ['oldest first', 'shuffled', 'equal days'] as const) {
+    expect(driftCounts.get(name), name).toBeGreaterThan(0);
+  }
+  for (const name of ['equal times', 'newest first'] as const) {
+    expect(driftCounts.get(name), name).toBe(0);
+  }
 });

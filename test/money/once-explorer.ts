@@ -15,7 +15,8 @@ import type {
 /*
  * Every interleaving of two callers and an operator with a crash at every step, a response that is
  * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
- * process that is suspended, and a journal that fails before or after it has written. The explorer
+ * process that is suspended, a journal that fails before or after it has written, and searches that stop
+ * where the list is older than the payment, or return what another scan has found. The explorer
  * chooses which step runs next and with which fault. It replays a run from its start with the
  * first choices fixed, and visits no state twice.
  */
@@ -70,6 +71,8 @@ interface Caller {
   /** The results of its steps, which determine its state. */
   history: string[];
   isDead: boolean;
+  /** When its last request with an unknown outcome ended; an older result of a scan is not used after it. */
+  unknownAt: number;
 }
 
 /** The limits of an exploration. */
@@ -80,6 +83,12 @@ export interface Bounds {
   readonly forgets?: boolean;
   /** The list also shows a transfer that may be the payment, so no search is certain. */
   readonly isAmbiguous?: boolean;
+  /** A search hides everything from before its earliest time, without a margin. */
+  readonly isBounded?: boolean;
+  /** The callers state when the first of them was called. */
+  readonly hasSince?: boolean;
+  /** A search before a first claim may return the result of a scan that ended up to totalTimeout ago. */
+  readonly isShared?: boolean;
   /** An operator tries to resolve the payment while it is being made. */
   readonly hasOperator?: boolean;
 }
@@ -92,16 +101,21 @@ class Simulation {
   readonly choices: Choices;
   readonly journal: Journal;
   readonly #isAmbiguous: boolean;
+  readonly bounds: Bounds;
   hasMissed = false;
+  /** When the first caller was called. */
+  requestedAt: number | undefined;
   #faults: number;
 
-  constructor(choices: Choices, { callers, faults, forgets = false, isAmbiguous = false }: Bounds) {
+  constructor(choices: Choices, bounds: Bounds) {
+    const { callers, faults, forgets = false, isAmbiguous = false } = bounds;
+    this.bounds = bounds;
     this.choices = choices;
     this.#faults = faults;
     this.#isAmbiguous = isAmbiguous;
     this.journal = { ...memoryJournal({ now: () => this.time }), forgets };
     this.callers = ['a', 'b'].slice(0, callers).map((name) => {
-      return { name, calls: 0, history: [], isDead: false };
+      return { name, calls: 0, history: [], isDead: false, unknownAt: 0 };
     });
   }
 
@@ -117,10 +131,15 @@ class Simulation {
     return this.ledger.length;
   }
 
-  /** The result of a search; `misses`: the scan misses transfers that move in the list. */
-  search(misses: boolean): Reconciliation {
-    const visible = this.ledger.flatMap(({ shownFrom }, index) =>
-      shownFrom <= this.time && !misses ? [{ id: `txfr_${index + 1}` } as Transfer] : [],
+  /**
+   * The result of a search at a time; `misses`: the scan misses transfers that move in the list. What was
+   * made before `earliest` is hidden.
+   */
+  search(misses: boolean, earliest: number, time: number): Reconciliation {
+    const visible = this.ledger.flatMap(({ at, shownFrom }, index) =>
+      at <= time && at >= earliest && shownFrom <= time && !misses
+        ? [{ id: `txfr_${index + 1}` } as Transfer]
+        : [],
     );
     const [transfer, ...others] = visible;
     if (this.#isAmbiguous) {
@@ -176,9 +195,15 @@ class Simulation {
       this.time,
       this.#faults,
       this.hasMissed,
+      this.requestedAt,
       this.ledger,
       stored,
-      this.callers.map(({ history, isDead, calls }) => [history, isDead, calls]),
+      this.callers.map(({ history, isDead, calls, unknownAt }) => [
+        history,
+        isDead,
+        calls,
+        unknownAt,
+      ]),
       this.steps.map(({ caller, name }) => caller.name + name).toSorted(),
     ]);
   }
@@ -221,6 +246,7 @@ function paymentOf(
       const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
       if (effect === 'rejected') throw ended('rejected');
       if (effect === 'not sent') throw ended('not_sent');
+      if (effect.startsWith('l')) caller.unknownAt = time;
       if (effect === 'lost') throw ended('unknown');
       const shownFrom = choices.take(time, time + gracePeriod);
       ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
@@ -231,13 +257,22 @@ function paymentOf(
     { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
     input.description,
     {
-      search: () =>
+      since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
+      search: ({ earliest, isUnclaimed }) =>
         simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
           // The SDK promises nothing after two consecutive scans that both miss it.
           const misses = fault === 'misses' && !simulation.hasMissed;
           simulation.hasMissed ||= misses;
-          return simulation.search(misses);
+          const { time, bounds, choices } = simulation;
+          const bound = bounds.isBounded === true ? earliest : undefined;
+          const isShared = bounds.isShared === true && isUnclaimed && fault === 'none';
+          const scannedAt = isShared ? choices.take(time, time - totalTimeout + 1) : time;
+          return simulation.search(
+            misses,
+            bound ?? 0,
+            scannedAt > caller.unknownAt ? scannedAt : time,
+          );
         }),
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
       journal: {
@@ -289,6 +324,7 @@ async function playRun(
     void simulation
       .step(caller, 'begin', [], () => {
         simulation.time += simulation.choices.take(0, totalTimeout, ...(wait > 0 ? [wait] : []));
+        simulation.requestedAt ??= simulation.time;
       })
       .then(() => callOf(simulation, caller))
       .then(
@@ -306,7 +342,13 @@ async function playRun(
   };
   for (const caller of simulation.callers) start(caller, 0);
   if (bounds.hasOperator === true) {
-    const operator: Caller = { name: 'operator', calls: 1, history: [], isDead: false };
+    const operator: Caller = {
+      name: 'operator',
+      calls: 1,
+      history: [],
+      isDead: false,
+      unknownAt: 0,
+    };
     const decide = (): TransferId | 'not_paid' => {
       simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
       // A wrong decision is possible where the list is certain.
@@ -343,7 +385,7 @@ async function playRun(
     step.take();
   }
   // A caller without faults, with an operator where necessary, must complete the payment.
-  const last: Caller = { name: 'last', calls: 0, history: [], isDead: false };
+  const last: Caller = { name: 'last', calls: 0, history: [], isDead: false, unknownAt: 0 };
   const quiet = new Choices([]);
   Object.assign(simulation, { choices: quiet });
   const run = async (call: Promise<unknown>): Promise<unknown> => {

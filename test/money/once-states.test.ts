@@ -5,6 +5,17 @@ import { explore, type Bounds } from './once-explorer.ts';
 test.each<Bounds & { atLeast: number }>([
   { callers: 2, calls: 1, faults: 0, atLeast: 500 },
   { callers: 1, calls: 3, faults: 1, atLeast: 6_000 },
+  { callers: 1, calls: 3, faults: 0, isBounded: true, atLeast: 500 },
+  {
+    callers: 2,
+    calls: 1,
+    faults: 0,
+    isBounded: true,
+    forgets: true,
+    hasSince: true,
+    isShared: true,
+    atLeast: 500,
+  },
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
 ])('callers make one payment in every interleaving: %o', async ({ atLeast, ...bounds }) => {
