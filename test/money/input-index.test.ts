@@ -6,7 +6,7 @@ import { InputIndex } from '../../src/resources/transfers/input-index.ts';
 import { transfer } from '../support/values.ts';
 
 /*
- * The index of the inputs must not leave out one whose payment a transfer may be: the transfers are payments
+ * The index of the inputs must not leave out one that a transfer may belong to: the transfers are payments
  * of the inputs as platforms change them, or with values of another type, as with `validation: 'report'`.
  */
 
@@ -120,12 +120,12 @@ test.each([
       const targets = all.map((input) => ({ input }));
       const index = new InputIndex(targets);
       for (const each of listed) {
-        const found = new Set(index.find(each));
+        const matches = new Set(index.find(each));
         const missed = targets.filter(
-          (target) => !found.has(target) && compareTransfer(each, target.input) !== 'other',
+          (target) => !matches.has(target) && compareTransfer(each, target.input) !== 'other',
         );
         expect(missed, JSON.stringify(each)).toEqual([]);
-        counts.found += found.size;
+        counts.found += matches.size;
         counts.compared += targets.length;
         counts.certain += all.filter((input) => compareTransfer(each, input) === 'same').length;
       }

@@ -690,7 +690,7 @@ test('a time without a fraction may be a second later', () => {
   expect(order.hasReached(start + 2 * minute + second)).toBe(true);
 });
 
-/** A history, and a payment whose claim or `since` is known, as a platform lists them. */
+/** A history, and a payment with a known claim or `since`, as a platform lists them. */
 interface OrderPlan {
   readonly name: (typeof orders)[number];
   readonly forgets: boolean;
