@@ -21,9 +21,14 @@ const maxEntries = 10_000;
 
 const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 
-export function getResult({ status, fault }: SandboxLogEntry): Result {
+/** Whether an entry is a try of a delivery to the `webhookUrl`. */
+export const isDelivery = ({ operation }: SandboxLogEntry): boolean => operation === 'webhook';
+
+export function getResult(entry: SandboxLogEntry): Result {
+  const { status, fault } = entry;
   if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
-  return status >= 400 || fault === 'html' ? 'rejected' : 'responded';
+  const firstRejected = isDelivery(entry) ? 300 : 400;
+  return status >= firstRejected || fault === 'html' ? 'rejected' : 'responded';
 }
 
 /** Groups the entries of a log into calls. */
@@ -39,8 +44,11 @@ export class Calls {
   }
 
   add(entry: SandboxLogEntry): void {
-    const { id = 0, method, path, query, body } = entry;
-    const signature = stringifyJson([method, path, query, body]);
+    const { id = 0, method, path, query, body, key, requestId } = entry;
+    // The tries of a delivery have one id, and two deliveries may have the same body.
+    const signature = isDelivery(entry)
+      ? requestId
+      : stringifyJson([method, path, query, body, key ?? 0]);
     const previousCall = this.#latest.get(signature);
     if (previousCall !== undefined && isRetry(entry, getLastAttempt(previousCall))) {
       previousCall.attempts = [...previousCall.attempts, entry];
@@ -72,20 +80,24 @@ export class Calls {
 }
 
 const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
-  getResult(previous) !== 'responded' &&
-  Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs;
+  isDelivery(entry) ||
+  (getResult(previous) !== 'responded' &&
+    Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A command that sends the request again. The log has no credentials, so the shell provides them. */
-export function formatCurl({ method, path, query, body }: SandboxLogEntry, origin: string): string {
+export function formatCurl(entry: SandboxLogEntry, origin: string): string {
+  const { method, path, query, body } = entry;
   const search = new URLSearchParams(query).toString();
+  // The path of a delivery is its whole URL, and its receiver has another credential or none.
+  const isWebhook = isDelivery(entry);
   // curl treats brackets and braces as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
   const parts = [
-    `curl -X ${method} ${quoteForShell(`${origin}${escapedPath}${search && `?${search}`}`)}`,
-    `-H "authorization: Bearer $${key}"`,
+    `curl -X ${method} ${quoteForShell(`${isWebhook ? '' : origin}${escapedPath}${search && `?${search}`}`)}`,
+    ...(isWebhook ? [] : [`-H "authorization: Bearer $${key}"`]),
   ];
   if (body !== undefined) {
     // --data would read a file for a string that starts with @.
