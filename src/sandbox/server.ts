@@ -158,7 +158,7 @@ async function serve(
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(worlds, request, response, { url, body });
     } else if (url.pathname === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
-      send(response, await createPageReply(await page()));
+      send(response, await createPageReply(await page(), worlds.isEnabled));
     } else {
       const token = parseAuthorization(request.headers.authorization ?? null);
       await serveApi(worlds.select(token), request, response, {

@@ -29,7 +29,7 @@ function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}
 
 function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   const calls = new Calls();
-  for (const each of entries) calls.add(each);
+  for (const each of entries) calls.add(each, '');
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
@@ -88,7 +88,9 @@ test.each([
 
 test('keeps 10,000 entries when more arrive', () => {
   const calls = new Calls();
-  for (let id = 1; id <= 12_000; id += 1) calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }));
+  for (let id = 1; id <= 12_000; id += 1) {
+    calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }), '');
+  }
   const kept = calls.list();
   expect(kept).toHaveLength(10_000);
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);

@@ -9,6 +9,8 @@ export interface Call {
   /** The id of the first attempt's entry. */
   readonly id: number;
   readonly signature: string;
+  /** Everything that the log has of the call, as JSON in lower case. */
+  text: string;
   /** Replaced by another array after each attempt. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
@@ -43,7 +45,8 @@ export class Calls {
     return [...this.#calls.values()].toReversed();
   }
 
-  add(entry: SandboxLogEntry): void {
+  /** The JSON is that of the entry. */
+  add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
     // The tries of a delivery have one id, and two deliveries may have the same body.
     const signature = isDelivery(entry)
@@ -52,10 +55,11 @@ export class Calls {
     const previousCall = this.#latest.get(signature);
     if (previousCall !== undefined && isRetry(entry, getLastAttempt(previousCall))) {
       previousCall.attempts = [...previousCall.attempts, entry];
+      previousCall.text += json.toLowerCase();
       this.#calls.delete(previousCall.id);
       this.#calls.set(previousCall.id, previousCall);
     } else {
-      const call: Call = { id, signature, attempts: [entry] };
+      const call: Call = { id, signature, text: json.toLowerCase(), attempts: [entry] };
       this.#calls.set(id, call);
       this.#latest.set(signature, call);
     }
@@ -83,6 +87,13 @@ const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
   isDelivery(entry) ||
   (getResult(previous) !== 'responded' &&
     Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
+
+/** Returns a predicate: whether a call names a record, and is not a list that only contains it. */
+export function createRecordFilter(recordId: string): (call: Call) => boolean {
+  const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
+  return ({ text, attempts: [{ operation }] }) =>
+    operation?.endsWith('.list') !== true && pattern.test(text);
+}
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
