@@ -9,7 +9,7 @@ import { listen } from '../../src/sandbox/server.ts';
 
 /*
  * Makes the pictures of docs/images: node test/full/pictures.ts [folder]
- * pngquant reduces them to 256 colours.
+ * pngquant reduces them to 128 colours.
  */
 
 const [folder = 'docs/images'] = process.argv.slice(2);
@@ -84,7 +84,7 @@ const save = async (
 ) => {
   const path = `${folder}/sandbox-${name}.png`;
   await page.screenshot({ path, clip });
-  execFileSync('pngquant', ['--force', '--strip', '--output', path, path]);
+  execFileSync('pngquant', ['128', '--force', '--strip', '--output', path, path]);
 };
 const whole = { x: 0, y: 0, width: 1240, height: 960 };
 await save('page', whole);

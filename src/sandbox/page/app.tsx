@@ -67,7 +67,7 @@ function Header(props: { page: LivePage } & Pick<PageState, 'connection' | 'worl
         <div class="tools">
           <Choice
             label="World"
-            options={[['', 'the default world'], ...worlds.map((name) => [name, name] as const)]}
+            options={[['', 'default'], ...worlds.map((name) => [name, name] as const)]}
             value={world}
             onPick={(name) => {
               page.selectWorld(name);

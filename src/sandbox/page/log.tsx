@@ -133,7 +133,7 @@ export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
           <span class="badges">
-            {attempts.slice(-4).map((entry) => (
+            {attempts.slice(isDelivery(first) ? -2 : -4).map((entry) => (
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>

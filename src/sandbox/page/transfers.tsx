@@ -167,7 +167,7 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
           ]}
         />
         <Field label="Amount" name="amount" value="10.00" required decimal />
-        <Field label="Description" name="description" placeholder="sandbox:fail lets it fail" />
+        <Field label="Description" name="description" placeholder="or sandbox:fail" />
       </Create>
     </Panel>
   );
