@@ -9,7 +9,7 @@ import { listen } from '../../src/sandbox/server.ts';
 
 /*
  * Makes the pictures of docs/images: node test/full/pictures.ts [folder]
- * pngquant reduces them to 128 colours.
+ * pngquant reduces them to 64 colours.
  */
 
 const [folder = 'docs/images'] = process.argv.slice(2);
@@ -36,7 +36,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 });
 const context = await browser.newContext({
-  viewport: { width: 1240, height: 960 },
+  viewport: { width: 1240, height: 860 },
   colorScheme: 'light',
 });
 const page = await context.newPage();
@@ -84,9 +84,9 @@ const save = async (
 ) => {
   const path = `${folder}/sandbox-${name}.png`;
   await page.screenshot({ path, clip });
-  execFileSync('pngquant', ['128', '--force', '--strip', '--output', path, path]);
+  execFileSync('pngquant', ['64', '--force', '--strip', '--output', path, path]);
 };
-const whole = { x: 0, y: 0, width: 1240, height: 960 };
+const whole = { x: 0, y: 0, width: 1240, height: 860 };
 await save('page', whole);
 
 const attempts = page.locator('#log li', { hasText: '3 attempts' });
