@@ -30,10 +30,10 @@ const maxBalancePoints = 120;
 const redrawMs = 500;
 
 /** The server marks its page when it has worlds; see page-reply.ts. */
-const hasWorlds = 'worlds' in document.documentElement.dataset;
+const hasWorlds = (): boolean => 'worlds' in document.documentElement.dataset;
 
 const getWorld = (): string =>
-  (hasWorlds && new URLSearchParams(location.search).get('world')) || '';
+  (hasWorlds() && new URLSearchParams(location.search).get('world')) || '';
 
 /** The path of control in the selected world, or of one of its endpoints. */
 export function getControlPath(endpoint = ''): string {
@@ -119,7 +119,7 @@ export class LivePage {
   async #readState(): Promise<void> {
     clearTimeout(this.#timer);
     try {
-      if (hasWorlds) await this.#readWorlds();
+      if (hasWorlds()) await this.#readWorlds();
       const world = getWorld();
       const [text, faultsText] = await Promise.all([
         callControl('GET', 'state'),
