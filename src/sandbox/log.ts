@@ -38,6 +38,11 @@ export interface SandboxLogEntry {
   readonly ms: number | undefined;
   /** The `x-request-id` of the response; the same for all tries of a delivery. */
   readonly requestId: string;
+  /**
+   * Number of the credential that arrived: 1 for the first one, 2 for another; undefined when none
+   * arrived.
+   */
+  readonly key: number | undefined;
   /** The kind of the fault that was applied. */
   readonly fault: SandboxFault['kind'] | undefined;
 }
@@ -89,6 +94,9 @@ export class Log {
   readonly entries: SandboxLogEntry[] = [];
   readonly #nextId: () => number;
   readonly #listeners = new Set<(entry: SandboxLogEntry) => void>();
+  /** The numbers of the latest credentials. */
+  readonly #keys = new Map<string, number>();
+  #lastKey = 0;
   /** Called after the log was cleared. */
   readonly onClear = new Set<() => void>();
 
@@ -98,10 +106,11 @@ export class Log {
 
   /** Adds an entry; the returned function completes it. */
   add(
-    request: Omit<SandboxLogEntry, 'id' | 'status' | 'response' | 'note' | 'ms'>,
-    credentials: readonly (string | undefined)[],
+    request: Omit<SandboxLogEntry, 'id' | 'status' | 'response' | 'note' | 'ms' | 'key'>,
+    secrets: readonly string[],
+    credential?: string,
   ): (end: LogEnd) => void {
-    const redact = redactor(credentials.filter((credential) => credential !== undefined));
+    const redact = redactor(credential === undefined ? secrets : [...secrets, credential]);
     let responseText: string | undefined;
     const entry: MutableEntry = {
       id: undefined,
@@ -116,6 +125,7 @@ export class Log {
       },
       note: undefined,
       ms: undefined,
+      key: credential === undefined ? undefined : this.#numberKey(credential),
     };
     this.entries.push(entry);
     if (this.entries.length > maxEntries) this.entries.shift();
@@ -135,6 +145,16 @@ export class Log {
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  #numberKey(credential: string): number {
+    let number = this.#keys.get(credential);
+    if (number === undefined) {
+      if (this.#keys.size === maxEntries) this.#keys.clear();
+      number = this.#lastKey += 1;
+      this.#keys.set(credential, number);
+    }
+    return number;
   }
 
   clear(): void {

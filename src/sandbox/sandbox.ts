@@ -441,7 +441,8 @@ export class Sandbox {
         requestId,
         fault: fault?.kind,
       },
-      [this.apiKey, this.jwt, token],
+      [this.apiKey, this.jwt],
+      token,
     );
     const perform = () => {
       if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);

@@ -161,7 +161,7 @@ async function serve(
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(worlds, request, response, { url, body });
     } else if (url.pathname === '/' && isRead) {
-      send(response, await createPageReply(await page()));
+      send(response, await createPageReply(await page(), worlds.isEnabled));
     } else if (url.pathname === '/openapi.json' && isRead) {
       const corsHeaders = createCorsHeaders(request.headers.origin, callers);
       send(response, createOpenApiReply(await openApi(), request.headers.host, corsHeaders));

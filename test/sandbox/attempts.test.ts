@@ -19,6 +19,7 @@ function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}
     status: 200,
     ms: 1,
     requestId: `req_${id}`,
+    key: 1,
     fault: undefined,
     response: undefined,
     note: undefined,
@@ -28,7 +29,7 @@ function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}
 
 function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   const calls = new Calls();
-  for (const each of entries) calls.add(each);
+  for (const each of entries) calls.add(each, '');
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
@@ -54,8 +55,21 @@ test.each([
   ['path', { path: '/v0/entities' }],
   ['query', { query: { limit: '2' } }],
   ['body', { body: { amount: '1' } }],
+  ['key', { key: 2 }],
+  ['credential, which is none', { key: undefined }],
 ])('another %s is another call', (_, other) => {
   expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
+});
+
+test('groups the tries of a delivery by its id, and not by its body', () => {
+  const delivery = { operation: 'webhook', requestId: 'hook_1', status: 500 } as const;
+  expect(
+    grouped(
+      entry(1, delivery),
+      entry(2, { ...delivery, requestId: 'hook_2' }),
+      entry(3, { ...delivery, at: 999_999, status: 204 }),
+    ),
+  ).toEqual([[1, 3], [2]]);
 });
 
 test.each([
@@ -63,6 +77,8 @@ test.each([
   ['responded', { status: 200, fault: 'delay' }],
   ['rejected', { status: 404 }],
   ['rejected', { status: 200, fault: 'html' }],
+  ['responded', { status: 302 }],
+  ['rejected', { status: 302, operation: 'webhook' }],
   ['lost', { status: undefined, fault: 'hang' }],
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],
@@ -72,7 +88,9 @@ test.each([
 
 test('keeps 10,000 entries when more arrive', () => {
   const calls = new Calls();
-  for (let id = 1; id <= 12_000; id += 1) calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }));
+  for (let id = 1; id <= 12_000; id += 1) {
+    calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }), '');
+  }
   const kept = calls.list();
   expect(kept).toHaveLength(10_000);
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
@@ -90,6 +108,17 @@ test('formats a request as a shell command without its credential', () => {
     `-H "authorization: Bearer $PAYMENTS_API_KEY"`,
     `-H 'content-type: application/json'`,
     `--data-raw '{"description":"it'\\''s $HOME","salt":1152921504606846976}'`,
+  ]);
+  const delivery = entry(3, {
+    operation: 'webhook',
+    method: 'POST',
+    path: 'http://h/hook',
+    body: 1,
+  });
+  expect(formatCurl(delivery, 'http://sandbox').split(' \\\n  ')).toEqual([
+    `curl -X POST 'http://h/hook'`,
+    `-H 'content-type: application/json'`,
+    `--data-raw '1'`,
   ]);
   const root = entry(2, { path: '/transactions/{x}' });
   expect(formatCurl(root, 'http://h').split(' \\\n  ')).toEqual([

@@ -75,6 +75,26 @@ test('moves transfers, money and verification, and responds with the changed rec
   expect(deposit).toMatchObject({ status: 200, body: { availableBalance: '96.50' } });
 });
 
+test('control creates what the API creates, without a key', async () => {
+  const { sandbox, ask } = await setup();
+  const { entity, source, destination } = createAccounts(sandbox);
+  const create = async (noun: string, input: unknown) =>
+    ask('POST', `/_sandbox/${noun}`, JSON.stringify(input));
+  expect(await create('entities', { email: 'b@example.com', fullName: 'B' })).toMatchObject({
+    status: 201,
+    body: sandbox.entities.get('ent_000002'),
+  });
+  expect(await create('accounts', { entityId: entity.id, name: 'Third' })).toMatchObject({
+    status: 201,
+    body: { name: 'Third', availableBalance: '0.00' },
+  });
+  const accounts = { sourceAccountId: source.id, destinationAccountId: destination.id };
+  expect(await create('transfers', { ...accounts, amount: '1' })).toMatchObject({
+    status: 201,
+    body: { ...accounts, status: 'pending' },
+  });
+});
+
 test.each([
   ['POST', '/_sandbox/accounts/acc_000001/fund', '', 400, 'body_required'],
   ['POST', '/_sandbox/accounts/acc_000001/fund', '{"amount"', 400, 'invalid_json'],
@@ -84,6 +104,9 @@ test.each([
   ['POST', '/_sandbox/accounts/%zz/fund', '{"amount":"5"}', 404, 'account_not_found'],
   ['POST', '/_sandbox/counterparties', '{"name":"x"}', 422, 'validation_failed'],
   ['POST', '/_sandbox/ibans', '{"accountId":"acc_000009"}', 422, 'unknown_account'],
+  ['POST', '/_sandbox/entities', '{}', 422, 'validation_failed'],
+  ['POST', '/_sandbox/accounts', '{"entityId":"ent_000009"}', 422, 'unknown_entity'],
+  ['POST', '/_sandbox/transfers', '{"amount":1}', 422, 'validation_failed'],
   ['POST', '/_sandbox/faults', '{"operation":"x"}', 422, 'validation_failed'],
   ['POST', '/_sandbox/faults', 'null', 422, 'validation_failed'],
   ['POST', '/_sandbox/clock', '{"advanceMs":-1}', 422, 'validation_failed'],
@@ -142,6 +165,7 @@ test('the log holds the requests of the API and none of control', async () => {
     body: { email: 'a@b.example' },
     operation: 'entities.create',
     requestId: 'req_000001',
+    key: 1,
     status: 201,
     response: having({ id: 'ent_000001' }),
     ms: 0,

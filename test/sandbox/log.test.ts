@@ -15,6 +15,7 @@ test('keeps the requests in their order', async () => {
       time,
       ms: 0,
       requestId: 'req_000001',
+      key: 1,
       method: 'POST',
       path: '/v0/entities',
       query: {},
@@ -29,6 +30,7 @@ test('keeps the requests in their order', async () => {
       time,
       ms: 0,
       requestId: 'req_000002',
+      key: 1,
       method: 'GET',
       path: '/v0/entities',
       query: { limit: '2' },
@@ -43,6 +45,7 @@ test('keeps the requests in their order', async () => {
       time,
       ms: 0,
       requestId: 'req_000003',
+      key: 1,
       method: 'PUT',
       path: '/v0/entities/ent_000001',
       query: {},
@@ -57,6 +60,7 @@ test('keeps the requests in their order', async () => {
       time,
       ms: 0,
       requestId: 'req_000004',
+      key: 2,
       method: 'GET',
       path: '/transactions',
       query: {},
@@ -67,6 +71,18 @@ test('keeps the requests in their order', async () => {
       response: having({ code: 'validation_failed' }),
     },
   ]);
+});
+
+test('numbers the credentials that arrive', async () => {
+  const sandbox = new Sandbox();
+  const send = (authorization: string) =>
+    sandbox.fetch('https://h/v0/entities', { headers: { authorization } });
+  await send('Bearer sk_wrong_1');
+  await send('Bearer sk_wrong_2');
+  await send(`Bearer ${sandbox.apiKey}`);
+  await send('');
+  await send('Bearer sk_wrong_1');
+  expect(sandbox.log.map(({ key }) => key)).toEqual([1, 2, 3, undefined, 1]);
 });
 
 test('records the fault, and a status if one was sent', async () => {

@@ -146,12 +146,11 @@ const endpoints: readonly Endpoint[] = [
     control.sandbox.accounts.fund(control.id, parseBody(amountBodySchema, control).amount),
   ),
   endpoint('POST entities/{id}/approve', 200, ({ sandbox, id }) => sandbox.entities.approve(id)),
-  endpoint('POST counterparties', 201, (control) =>
-    // Both check their input.
-    control.sandbox.counterparties.create(readJsonBody(control) as never),
-  ),
-  endpoint('POST ibans', 201, (control) =>
-    control.sandbox.ibans.create(readJsonBody(control) as never),
+  ...(['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const).map((noun) =>
+    endpoint(`POST ${noun}`, 201, (control) =>
+      // Each checks its input.
+      control.sandbox[noun].create(readJsonBody(control) as never),
+    ),
   ),
   endpoint('POST ibans/{id}/deposit', 200, (control) =>
     control.sandbox.ibans.deposit(control.id, parseBody(amountBodySchema, control).amount),
@@ -200,6 +199,6 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
 
 const createNotFoundError = (path: string) =>
   new SandboxError(
-    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; counterparties; ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health; worlds.`,
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; entities, accounts, transfers, counterparties and ibans; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health; worlds.`,
     { code: 'not_found', status: 404 },
   );

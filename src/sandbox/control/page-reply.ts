@@ -11,9 +11,9 @@ async function hashScript(script: string): Promise<string> {
 
 /**
  * The page at `/`, with its scripts in it. It loads nothing from elsewhere, runs no injected script,
- * and cannot be framed by another page.
+ * and cannot be framed by another page. A mark in it says that the server has worlds.
  */
-export async function createPageReply(html: string): Promise<Reply> {
+export async function createPageReply(html: string, hasWorlds = false): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);
   const hashes = await Promise.all([...scripts].map(([, script = '']) => hashScript(script)));
   return {
@@ -34,6 +34,6 @@ export async function createPageReply(html: string): Promise<Reply> {
       'referrer-policy': 'no-referrer',
       'x-frame-options': 'DENY',
     },
-    body: html,
+    body: hasWorlds ? html.replace('<html', '<html data-worlds') : html,
   };
 }

@@ -19,20 +19,21 @@ interface World {
 /** The isolated worlds of a server by their names, and the sandbox that is the default one. */
 export class Worlds {
   readonly #main: Sandbox;
-  readonly #isEnabled: boolean;
+  /** Whether there are others than the default one. */
+  readonly isEnabled: boolean;
   readonly #onWorld: OnWorld;
   readonly #worlds = new Map<string, World>();
 
   constructor(main: Sandbox, isEnabled: boolean, onWorld: OnWorld = () => () => {}) {
     this.#main = main;
-    this.#isEnabled = isEnabled;
+    this.isEnabled = isEnabled;
     this.#onWorld = onWorld;
   }
 
   /** The world of a credential; the default one for any other. */
   select(token: string | undefined): Sandbox {
     const name = credentialPattern.exec(token ?? '')?.[1];
-    return name === undefined || !this.#isEnabled ? this.#main : this.get(name);
+    return name === undefined || !this.isEnabled ? this.#main : this.get(name);
   }
 
   /** The world of a name, made at its first use. */
@@ -53,7 +54,7 @@ export class Worlds {
     const match = pathPattern.exec(pathname);
     if (match === null) return { sandbox: this.#main, path: pathname };
     const [, name, path] = match;
-    if (!this.#isEnabled) return errorReply(worldsDisabledError());
+    if (!this.isEnabled) return errorReply(worldsDisabledError());
     if (name === undefined) {
       if (method !== 'GET') return createWrongMethodReply(method, [{ method: 'GET' }]);
       return successReply(200, [...this.#worlds.keys()]);

@@ -1,7 +1,18 @@
 import { memo } from 'preact/compat';
 import type { Account } from '../../schemas/account.ts';
+import type { SandboxState } from '../state.ts';
 import { callControl, type PageState } from './live.ts';
-import { AmountForm, Empty, maxRows, Panel, useActions } from './parts.tsx';
+import { EntityChoice } from './parties.tsx';
+import {
+  AmountForm,
+  Create,
+  Empty,
+  Field,
+  maxRows,
+  Panel,
+  RecordLink,
+  useActions,
+} from './parts.tsx';
 
 const width = 120;
 const height = 28;
@@ -36,7 +47,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
     <li class="account">
       <div class="who">
         <h3>{name}</h3>
-        <code>{id}</code>
+        <RecordLink id={id} />
       </div>
       <BalanceLine points={points} />
       <div class="money">
@@ -63,17 +74,21 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
 });
 
 export const Accounts = memo(
-  (props: { accounts: readonly Account[] } & Pick<PageState, 'balances'>) => {
-    const { accounts, balances } = props;
+  (props: Pick<SandboxState, 'accounts' | 'entities'> & Pick<PageState, 'balances'>) => {
+    const { accounts, entities, balances } = props;
     return (
       <Panel id="accounts" title="Accounts" count={accounts.length}>
-        {accounts.length === 0 && <Empty>No Account yet: the API creates them.</Empty>}
+        {accounts.length === 0 && <Empty>No Account yet.</Empty>}
         <ul class="rows scroll">
           {accounts.slice(0, maxRows).map((account) => (
             <Row key={account.id} account={account} points={balances.get(account.id) ?? []} />
           ))}
         </ul>
         {accounts.length > maxRows && <Empty>The first {maxRows} are shown.</Empty>}
+        <Create noun="Account" endpoint="accounts">
+          <EntityChoice entities={entities} />
+          <Field label="Name" name="name" required />
+        </Create>
       </Panel>
     );
   },

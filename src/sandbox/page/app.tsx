@@ -5,7 +5,8 @@ import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
-import { ActionsContext, type Actions } from './parts.tsx';
+import { ActionsContext, Choice, isRecordId, type Actions } from './parts.tsx';
+import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
 import { ClockAndState } from './clock-and-state.tsx';
 
@@ -31,12 +32,49 @@ interface Notice {
   readonly isError: boolean;
 }
 
-function Header({ connection }: Pick<PageState, 'connection'>) {
+/** The id of the record in the address. */
+function useRecordId() {
+  const readId = () => {
+    const id = location.hash.slice(1);
+    return isRecordId(id) ? id : undefined;
+  };
+  const [id, setId] = useState(readId);
+  useEffect(() => {
+    const onChange = () => {
+      setId(readId());
+    };
+    addEventListener('hashchange', onChange);
+    return () => {
+      removeEventListener('hashchange', onChange);
+    };
+  }, []);
+  const close = () => {
+    // An empty hash would scroll to the top.
+    history.replaceState(null, '', location.pathname + location.search);
+    setId(undefined);
+  };
+  return [id, close] as const;
+}
+
+function Header(props: { page: LivePage } & Pick<PageState, 'connection' | 'world' | 'worlds'>) {
+  const { page, connection, world, worlds } = props;
   return (
     <header>
       <h1>Payments sandbox</h1>
       <p class={`connection ${connection}`}>{connections[connection]}</p>
       <code class="address">{location.origin}/v0</code>
+      {worlds !== undefined && (
+        <div class="tools">
+          <Choice
+            label="World"
+            options={[['', 'default'], ...worlds.map((name) => [name, name] as const)]}
+            value={world}
+            onPick={(name) => {
+              page.selectWorld(name);
+            }}
+          />
+        </div>
+      )}
       <nav aria-label="Parts of the page">
         {panels.map(([id, title]) => (
           <a key={id} href={`#${id}`}>
@@ -77,16 +115,37 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     }),
     [page],
   );
-  const { state, faults, calls, balances, connection } = pageState;
+  const [recordId, closeRecord] = useRecordId();
+  const { state, faults, calls, balances, connection, world, worlds } = pageState;
+  const noticeView = (
+    <div class="notice">
+      <p role="status">{notice?.isError === false ? notice.text : ''}</p>
+      <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
+      {notice?.isError === true && (
+        <button
+          type="button"
+          onClick={() => {
+            setNotice(undefined);
+          }}
+        >
+          Close
+        </button>
+      )}
+    </div>
+  );
   return (
     <ActionsContext.Provider value={actions}>
-      <Header connection={connection} />
-      <main>
+      <Header page={page} connection={connection} world={world} worlds={worlds} />
+      <main key={world}>
         {state !== undefined && (
           <>
             <div class="column">
-              <Accounts accounts={state.accounts} balances={balances} />
-              <Transfers transfers={state.transfers} />
+              <Accounts accounts={state.accounts} entities={state.entities} balances={balances} />
+              <Transfers
+                transfers={state.transfers}
+                accounts={state.accounts}
+                counterparties={state.counterparties}
+              />
             </div>
             <div class="column">
               <Log calls={calls} />
@@ -101,20 +160,17 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           </>
         )}
       </main>
-      <div class="notice">
-        <p role="status">{notice?.isError === false ? notice.text : ''}</p>
-        <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
-        {notice?.isError === true && (
-          <button
-            type="button"
-            onClick={() => {
-              setNotice(undefined);
-            }}
-          >
-            Close
-          </button>
-        )}
-      </div>
+      {state !== undefined && recordId !== undefined ? (
+        <RecordView
+          id={recordId}
+          state={state}
+          calls={calls}
+          onClose={closeRecord}
+          notice={noticeView}
+        />
+      ) : (
+        noticeView
+      )}
     </ActionsContext.Provider>
   );
 }
@@ -122,4 +178,4 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
 const page = new LivePage((pageState) => {
   render(<App page={page} pageState={pageState} />, document.body);
 });
-page.start();
+void page.start();

@@ -9,6 +9,8 @@ export interface Call {
   /** The id of the first attempt's entry. */
   readonly id: number;
   readonly signature: string;
+  /** Everything that the log has of the call, as JSON in lower case. */
+  text: string;
   /** Replaced by another array after each attempt. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
@@ -21,9 +23,14 @@ const maxEntries = 10_000;
 
 const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 
-export function getResult({ status, fault }: SandboxLogEntry): Result {
+/** Whether an entry is a try of a delivery to the `webhookUrl`. */
+export const isDelivery = ({ operation }: SandboxLogEntry): boolean => operation === 'webhook';
+
+export function getResult(entry: SandboxLogEntry): Result {
+  const { status, fault } = entry;
   if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
-  return status >= 400 || fault === 'html' ? 'rejected' : 'responded';
+  const firstRejected = isDelivery(entry) ? 300 : 400;
+  return status >= firstRejected || fault === 'html' ? 'rejected' : 'responded';
 }
 
 /** Groups the entries of a log into calls. */
@@ -38,16 +45,21 @@ export class Calls {
     return [...this.#calls.values()].toReversed();
   }
 
-  add(entry: SandboxLogEntry): void {
-    const { id = 0, method, path, query, body } = entry;
-    const signature = stringifyJson([method, path, query, body]);
+  /** The JSON is that of the entry. */
+  add(entry: SandboxLogEntry, json: string): void {
+    const { id = 0, method, path, query, body, key, requestId } = entry;
+    // The tries of a delivery have one id, and two deliveries may have the same body.
+    const signature = isDelivery(entry)
+      ? requestId
+      : stringifyJson([method, path, query, body, key ?? 0]);
     const previousCall = this.#latest.get(signature);
     if (previousCall !== undefined && isRetry(entry, getLastAttempt(previousCall))) {
       previousCall.attempts = [...previousCall.attempts, entry];
+      previousCall.text += json.toLowerCase();
       this.#calls.delete(previousCall.id);
       this.#calls.set(previousCall.id, previousCall);
     } else {
-      const call: Call = { id, signature, attempts: [entry] };
+      const call: Call = { id, signature, text: json.toLowerCase(), attempts: [entry] };
       this.#calls.set(id, call);
       this.#latest.set(signature, call);
     }
@@ -72,20 +84,31 @@ export class Calls {
 }
 
 const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
-  getResult(previous) !== 'responded' &&
-  Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs;
+  isDelivery(entry) ||
+  (getResult(previous) !== 'responded' &&
+    Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
+
+/** Returns a predicate: whether a call names a record, and is not a list that only contains it. */
+export function createRecordFilter(recordId: string): (call: Call) => boolean {
+  const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
+  return ({ text, attempts: [{ operation }] }) =>
+    operation?.endsWith('.list') !== true && pattern.test(text);
+}
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A command that sends the request again. The log has no credentials, so the shell provides them. */
-export function formatCurl({ method, path, query, body }: SandboxLogEntry, origin: string): string {
+export function formatCurl(entry: SandboxLogEntry, origin: string): string {
+  const { method, path, query, body } = entry;
   const search = new URLSearchParams(query).toString();
+  // The path of a delivery is its whole URL, and its receiver has another credential or none.
+  const isWebhook = isDelivery(entry);
   // curl treats brackets and braces as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
   const parts = [
-    `curl -X ${method} ${quoteForShell(`${origin}${escapedPath}${search && `?${search}`}`)}`,
-    `-H "authorization: Bearer $${key}"`,
+    `curl -X ${method} ${quoteForShell(`${isWebhook ? '' : origin}${escapedPath}${search && `?${search}`}`)}`,
+    ...(isWebhook ? [] : [`-H "authorization: Bearer $${key}"`]),
   ];
   if (body !== undefined) {
     // --data would read a file for a string that starts with @.

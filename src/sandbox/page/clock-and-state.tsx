@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { callControl } from './live.ts';
+import { callControl, getControlPath } from './live.ts';
 import { Action, Panel, useActions } from './parts.tsx';
 
 const minute = 60_000;
@@ -67,7 +67,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
         ))}
       </div>
       <div class="actions state" role="group" aria-label="State">
-        <a class="button" href="/_sandbox/state" download="sandbox-state.json">
+        <a class="button" href={getControlPath('state')} download="sandbox-state.json">
           Export state
         </a>
         <label class="button">

@@ -27,7 +27,17 @@ const kindLabels: Readonly<Record<SandboxFault['kind'], string>> = {
   reorder: 'a webhook that is overtaken',
 };
 
-const hasMoment = (kind: string) => !['delay', 'repeated_cursor', 'empty_page'].includes(kind);
+const webhookKinds: readonly string[] = ['drop', 'duplicate', 'reorder', 'delay'];
+const hasMoment = (kind: string) =>
+  ![...webhookKinds, 'repeated_cursor', 'empty_page'].includes(kind);
+
+/** Deliveries have faults of their own. */
+const listKinds = (operation: string) =>
+  Object.entries(kindLabels).filter(([kind]) =>
+    operation === 'webhook'
+      ? webhookKinds.includes(kind)
+      : kind === 'delay' || !webhookKinds.includes(kind),
+  );
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
@@ -74,7 +84,10 @@ async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
 }
 
 export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
-  const [kind, setKind] = useState('status');
+  const [operation, setOperation] = useState('transfers.create');
+  const [pickedKind, setKind] = useState('status');
+  const kinds = listKinds(operation);
+  const [kind] = kinds.find(([candidate]) => candidate === pickedKind) ?? kinds[0] ?? [''];
   const { run } = useActions();
   return (
     <Panel
@@ -118,18 +131,11 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
         <Choice
           label="Operation"
           name="operation"
-          options={[
-            ...operations.map((operation) => [operation, operation] as const),
-            ['*', 'every request'],
-          ]}
+          options={[...operations.map((name) => [name, name] as const), ['*', 'every request']]}
+          value={operation}
+          onPick={setOperation}
         />
-        <Choice
-          label="Fault"
-          name="kind"
-          options={Object.entries(kindLabels)}
-          value={kind}
-          onPick={setKind}
-        />
+        <Choice label="Fault" name="kind" options={kinds} value={kind} onPick={setKind} />
         {kind === 'status' && <Field label="Status" name="status" value="503" required decimal />}
         {kind === 'status' && <Field label="Retry-After, s" name="retryAfter" decimal />}
         {kind === 'delay' && <Field label="Milliseconds" name="ms" value="2000" required decimal />}

@@ -7,6 +7,10 @@ import { Calls, type Call } from './attempts.ts';
 /** The data of the page at one moment. */
 export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
+  /** The name of the selected world; '' is the default one. */
+  readonly world: string;
+  /** The names of the worlds beside the default one; undefined when the server has only that. */
+  readonly worlds: readonly string[] | undefined;
   /** Undefined before the first response. */
   readonly state: SandboxState | undefined;
   /** Also those with a `percent`, which are not part of the state. */
@@ -25,14 +29,27 @@ const maxBalancePoints = 120;
 /** The first log entry is drawn at once, later ones after this time. */
 const redrawMs = 500;
 
-const control = '/_sandbox/';
+/** The server marks its page when it has worlds; see page-reply.ts. */
+const hasWorlds = (): boolean => 'worlds' in document.documentElement.dataset;
+
+const getWorld = (): string =>
+  (hasWorlds() && new URLSearchParams(location.search).get('world')) || '';
+
+/** The path of control in the selected world, or of one of its endpoints. */
+export function getControlPath(endpoint = ''): string {
+  const world = getWorld();
+  return `/_sandbox/${world && `worlds/${encodeURIComponent(world)}/`}${endpoint}`;
+}
 
 /**
- * Calls a control endpoint, and returns the body of its response.
+ * Calls a control endpoint of the selected world, and returns the body of its response.
  * @throws Error with the message of the error body when the call is rejected.
  */
-export async function callControl(method: string, path: string, body?: string): Promise<string> {
-  const response = await fetch(control + path, { method, ...(body !== undefined && { body }) });
+export const callControl = (method: string, endpoint: string, body?: string): Promise<string> =>
+  send(method, getControlPath(endpoint), body);
+
+async function send(method: string, path: string, body?: string): Promise<string> {
+  const response = await fetch(path, { method, ...(body !== undefined && { body }) });
   const text = await response.text();
   if (response.ok) return text;
   const { error } = JSON.parse(text) as { error: string };
@@ -45,6 +62,8 @@ export class LivePage {
   readonly #onChange: (pageState: PageState) => void;
   #pageState: PageState = {
     connection: 'connecting',
+    world: getWorld(),
+    worlds: undefined,
     state: undefined,
     faults: [],
     balances: new Map(),
@@ -61,12 +80,23 @@ export class LivePage {
     this.#onChange = onChange;
   }
 
-  start(): void {
+  async start(): Promise<void> {
+    this.#update({});
+    await this.refresh();
     this.#followLog();
-    void this.refresh();
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) void this.refresh();
     });
+  }
+
+  /** Shows another world. */
+  selectWorld(world: string): void {
+    history.replaceState(null, '', world === '' ? location.pathname : `?world=${world}`);
+    this.#lastText = '';
+    this.#update({ world, connection: 'connecting', state: undefined, balances: new Map() });
+    this.#clearLog();
+    this.#followLog();
+    void this.refresh();
   }
 
   /** Reads the state now, after an action of the page. */
@@ -89,11 +119,13 @@ export class LivePage {
   async #readState(): Promise<void> {
     clearTimeout(this.#timer);
     try {
+      if (hasWorlds()) await this.#readWorlds();
+      const world = getWorld();
       const [text, faultsText] = await Promise.all([
         callControl('GET', 'state'),
         callControl('GET', 'faults'),
       ]);
-      if (text + faultsText !== this.#lastText) {
+      if (world === getWorld() && text + faultsText !== this.#lastText) {
         this.#lastText = text + faultsText;
         const state = JSON.parse(text) as SandboxState;
         const faults = JSON.parse(faultsText) as SandboxFaultRule[];
@@ -111,6 +143,15 @@ export class LivePage {
     );
   }
 
+  async #readWorlds(): Promise<void> {
+    const text = await send('GET', '/_sandbox/worlds');
+    const worlds = JSON.parse(text) as string[];
+    if (text !== JSON.stringify(this.#pageState.worlds)) this.#update({ worlds });
+    const world = getWorld();
+    // Control would make a world that was removed anew.
+    if (world !== '' && !worlds.includes(world)) this.selectWorld('');
+  }
+
   #extendBalances({ accounts }: SandboxState): PageState['balances'] {
     const { balances } = this.#pageState;
     return new Map(
@@ -123,7 +164,7 @@ export class LivePage {
 
   #followLog(): void {
     this.#events?.close();
-    const events = new EventSource(`${control}log`);
+    const events = new EventSource(getControlPath('log'));
     this.#events = events;
     events.addEventListener('open', () => {
       // The stream starts from the beginning, because it may be another sandbox than before.
@@ -135,7 +176,7 @@ export class LivePage {
       void this.refresh();
     });
     events.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      this.#addEntry(parseJson(data) as SandboxLogEntry);
+      this.#addEntry(data);
     });
     events.addEventListener('error', () => {
       events.close();
@@ -146,8 +187,8 @@ export class LivePage {
     });
   }
 
-  #addEntry(entry: SandboxLogEntry): void {
-    this.#calls.add(entry);
+  #addEntry(json: string): void {
+    this.#calls.add(parseJson(json) as SandboxLogEntry, json);
     if (this.#isDrawing) return;
     this.#isDrawing = true;
     setTimeout(

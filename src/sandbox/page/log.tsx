@@ -1,8 +1,19 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { SandboxLogEntry } from '../log.ts';
-import { formatCurl, getResult, type Call, type Result } from './attempts.ts';
-import { Badge, Choice, Action, Empty, maxRows, Panel, useActions } from './parts.tsx';
+import { formatCurl, getResult, isDelivery, type Call, type Result } from './attempts.ts';
+import {
+  Badge,
+  Choice,
+  Action,
+  Empty,
+  findRecordId,
+  Json,
+  maxRows,
+  Panel,
+  Search,
+  useActions,
+} from './parts.tsx';
 
 const tones: Readonly<Record<Result, string>> = {
   responded: 'good',
@@ -24,28 +35,22 @@ function describeAttempt(entry: SandboxLogEntry): string {
       return 'lost: cut off';
     case 'stalled_body':
       return 'lost: stalled';
+    case 'drop':
+      return 'lost: dropped';
     default:
-      return 'lost: caller aborted';
+      return isDelivery(entry) ? 'not delivered' : 'lost: caller aborted';
   }
 }
 
-type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
-
-/** Readable JSON. A large integer keeps its digits. */
-const formatJson = (value: unknown): string =>
-  JSON.stringify(
-    value,
-    (_, inner: unknown) =>
-      typeof inner === 'bigint'
-        ? ((JSON as WithRawJson).rawJSON?.(String(inner)) ?? String(inner))
-        : inner,
-    2,
-  );
-
 const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
-function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogEntry }) {
-  const { entry, at, since } = props;
+function Attempt(props: {
+  entry: SandboxLogEntry;
+  at: number;
+  since: SandboxLogEntry;
+  isLast: boolean;
+}) {
+  const { entry, at, since, isLast } = props;
   const elapsedMs = Date.parse(entry.time) - Date.parse(since.time);
   return (
     <li class="attempt">
@@ -58,6 +63,13 @@ function Attempt(props: { entry: SandboxLogEntry; at: number; since: SandboxLogE
         {entry.ms ?? '?'} ms
         {entry.fault !== undefined && ` · fault ${entry.fault}`} · <code>{entry.requestId}</code>
       </small>
+      {entry.note !== undefined && <p class="note">{entry.note}</p>}
+      {entry.response !== undefined && (
+        <details class="response" open={isLast}>
+          <summary>Response</summary>
+          <Json value={entry.response} />
+        </details>
+      )}
     </li>
   );
 }
@@ -73,31 +85,35 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   };
   return (
     <div class="details">
-      <ol>
-        {attempts.map((entry, at) => (
-          <Attempt key={entry.id} entry={entry} at={at} since={first} />
-        ))}
-      </ol>
       {Object.keys(first.query).length > 0 && (
         <>
           <h3>Query</h3>
-          <pre tabIndex={0}>{formatJson(first.query)}</pre>
+          <Json value={first.query} />
         </>
       )}
-      <h3>Body</h3>
-      {first.body === undefined ? (
-        <Empty>None.</Empty>
-      ) : (
-        <pre tabIndex={0}>
-          {typeof first.body === 'string' ? first.body : formatJson(first.body)}
-        </pre>
+      {first.body !== undefined && (
+        <>
+          <h3>Body</h3>
+          <Json value={first.body} />
+        </>
       )}
+      <ol>
+        {attempts.map((entry, at) => (
+          <Attempt
+            key={entry.id}
+            entry={entry}
+            at={at}
+            since={first}
+            isLast={at === attempts.length - 1}
+          />
+        ))}
+      </ol>
       <Action label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
     </div>
   );
 }
 
-const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
+export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
   const [isOpen, setOpen] = useState(false);
   const [first] = attempts;
   const last = attempts.at(-1) ?? first;
@@ -117,13 +133,14 @@ const Row = memo(({ attempts }: Pick<Call, 'attempts'>) => {
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
           <span class="badges">
-            {attempts.slice(-4).map((entry) => (
+            {attempts.slice(isDelivery(first) ? -2 : -4).map((entry) => (
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>
           <small>
             {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
             {first.operation ?? 'no operation'}
+            {isDelivery(first) && ` · ${findRecordId(first.body)}`}
             {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
           </small>
         </summary>
@@ -141,14 +158,19 @@ const filters: readonly (readonly [string, string, (call: Call) => boolean])[] =
     'With a failure',
     ({ attempts }) => attempts.some((one) => getResult(one) !== 'responded'),
   ],
+  ['deliveries', 'Webhook deliveries', ({ attempts: [entry] }) => isDelivery(entry)],
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
 
 export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
   const [show, setShow] = useState('all');
   const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
-  const isShown = filters.find(([name]) => name === show)?.[2] ?? (() => true);
-  const shownCalls = (pausedCalls ?? calls).filter(isShown);
+  const [search, setSearch] = useState('');
+  const matchesFilter = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const searchText = search.trim().toLowerCase();
+  const shownCalls = (pausedCalls ?? calls).filter(
+    (call) => matchesFilter(call) && call.text.includes(searchText),
+  );
   return (
     <Panel
       id="log"
@@ -162,6 +184,7 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
             value={show}
             onPick={setShow}
           />
+          <Search of="a request" placeholder="id, path, text" value={search} onInput={setSearch} />
           <button
             type="button"
             aria-pressed={pausedCalls !== undefined}
@@ -179,7 +202,7 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
       )}
       <ul class="rows scroll">
         {shownCalls.slice(0, maxRows).map(({ id, attempts }) => (
-          <Row key={id} attempts={attempts} />
+          <CallRow key={id} attempts={attempts} />
         ))}
       </ul>
       {shownCalls.length > maxRows && (

@@ -9,10 +9,12 @@ import {
   Choice,
   Action,
   Empty,
+  Create,
   Field,
-  Form,
+  getLatest,
   maxRows,
   Panel,
+  RecordLink,
   useActions,
   useRowFocus,
 } from './parts.tsx';
@@ -28,7 +30,7 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
     <li class="party" ref={row} tabIndex={-1}>
       <div class="who">
         <h3>{email}</h3>
-        <code>{id}</code>
+        <RecordLink id={id} />
       </div>
       <div class="badges">
         <Badge text={`KYC ${formatStatus(kycStatus)}`} tone={getTone(kycStatus)} />
@@ -47,7 +49,6 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
   );
 }
 
-const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
 const MoreRows = ({ of: { length } }: { of: readonly unknown[] }) =>
   length > maxRows ? (
     <Empty>
@@ -55,22 +56,34 @@ const MoreRows = ({ of: { length } }: { of: readonly unknown[] }) =>
     </Empty>
   ) : null;
 
+export const EntityChoice = ({ entities }: Pick<SandboxState, 'entities'>) => (
+  <Choice
+    label="Entity"
+    name="entityId"
+    options={getLatest(entities).map(({ id, email }) => [id, `${id} ${email}`])}
+  />
+);
+
 export const Entities = memo(({ entities }: Pick<SandboxState, 'entities'>) => (
   <Panel id="entities" title="Entities" count={entities.length}>
-    {entities.length === 0 && <Empty>No Entity yet: the API creates them.</Empty>}
+    {entities.length === 0 && <Empty>No Entity yet.</Empty>}
     <ul class="rows scroll">
       {getLatest(entities).map((entity) => (
         <EntityRow key={entity.id} entity={entity} />
       ))}
     </ul>
     <MoreRows of={entities} />
+    <Create noun="Entity" endpoint="entities">
+      <Field label="Email" name="email" required />
+      <Field label="Full name" name="fullName" />
+      <Field label="Business name" name="businessName" />
+    </Create>
   </Panel>
 ));
 
 export const Counterparties = memo(
   ({ counterparties, entities }: Pick<SandboxState, 'counterparties' | 'entities'>) => {
     const [type, setType] = useState('wallet');
-    const { run } = useActions();
     return (
       <Panel id="counterparties" title="Counterparties" count={counterparties.length}>
         {counterparties.length === 0 && <Empty>No Counterparty yet.</Empty>}
@@ -79,7 +92,7 @@ export const Counterparties = memo(
             <li key={counterparty.id} class="party">
               <div class="who">
                 <h3>{counterparty.name}</h3>
-                <code>{counterparty.id}</code>
+                <RecordLink id={counterparty.id} />
               </div>
               <small>
                 {formatStatus(counterparty.type)} · {counterparty.chain ?? counterparty.bankName} ·{' '}
@@ -89,21 +102,8 @@ export const Counterparties = memo(
           ))}
         </ul>
         <MoreRows of={counterparties} />
-        <Form
-          label="Create a Counterparty"
-          submit="Create"
-          submitLabel="Create Counterparty"
-          onFields={(fields) =>
-            run('Created the Counterparty.', () =>
-              callControl('POST', 'counterparties', JSON.stringify(fields)),
-            )
-          }
-        >
-          <Choice
-            label="Entity"
-            name="entityId"
-            options={getLatest(entities).map(({ id, email }) => [id, `${id} ${email}`])}
-          />
+        <Create noun="Counterparty" endpoint="counterparties">
+          <EntityChoice entities={entities} />
           <Choice
             label="Type"
             name="type"
@@ -120,7 +120,7 @@ export const Counterparties = memo(
           ) : (
             <Field key="number" label="Account number" name="accountNumber" placeholder="made up" />
           )}
-        </Form>
+        </Create>
       </Panel>
     );
   },
@@ -136,10 +136,10 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
           <li key={id} class="party">
             <div class="who">
               <h3 class="iban">{iban}</h3>
-              <code>{id}</code>
+              <RecordLink id={id} />
             </div>
             <small>
-              {currency} into <code>{accountId}</code>
+              {currency} into <RecordLink id={accountId} />
             </small>
             <AmountForm
               verb="Deposit"
@@ -154,20 +154,13 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
         ))}
       </ul>
       <MoreRows of={ibans} />
-      <Form
-        label="Create an IBAN"
-        submit="Create"
-        submitLabel="Create IBAN"
-        onFields={(fields) =>
-          run('Created the IBAN.', () => callControl('POST', 'ibans', JSON.stringify(fields)))
-        }
-      >
+      <Create noun="IBAN" endpoint="ibans">
         <Choice
           label="Account"
           name="accountId"
           options={accounts.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`])}
         />
-      </Form>
+      </Create>
     </Panel>
   );
 });

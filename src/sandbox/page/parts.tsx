@@ -1,6 +1,8 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
+import { stringifyJson } from '../../internal/json.ts';
+import { callControl } from './live.ts';
 
 /** The actions of a panel. */
 export interface Actions {
@@ -55,6 +57,53 @@ export function Action(props: {
     </button>
   );
 }
+
+const idPattern = /\b((?:txfr|acc|ent|cpty|iban)_\w+)/;
+export const isRecordId = (text: string): boolean => text.search(idPattern) === 0;
+
+/** The first id in a value; '' if there is none. */
+export const findRecordId = (value: unknown): string =>
+  idPattern.exec(stringifyJson(value ?? null))?.[0] ?? '';
+
+/** Text in which each id leads to its record. */
+export const Linked = ({ text }: { text: string }) => (
+  <>
+    {text.split(idPattern).map((part, at) =>
+      at % 2 === 0 ? (
+        part
+      ) : (
+        <a key={at} href={`#${part}`}>
+          {part}
+        </a>
+      ),
+    )}
+  </>
+);
+
+export const RecordLink = ({ id }: { id: string }) => (
+  <a class="id" href={`#${id}`}>
+    {id}
+  </a>
+);
+
+type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
+
+/** Readable JSON. A large integer keeps its digits. */
+const formatJson = (value: unknown): string =>
+  JSON.stringify(
+    value,
+    (_, inner: unknown) =>
+      typeof inner === 'bigint'
+        ? ((JSON as WithRawJson).rawJSON?.(String(inner)) ?? String(inner))
+        : inner,
+    2,
+  );
+
+export const Json = ({ value }: { value: unknown }) => (
+  <pre tabIndex={0}>
+    <Linked text={typeof value === 'string' ? value : formatJson(value)} />
+  </pre>
+);
 
 /** Fields by name, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
@@ -131,11 +180,62 @@ export function AmountForm(props: {
         name="amount"
         required
         inputMode="decimal"
-        placeholder="100.00"
+        defaultValue="100.00"
         autoComplete="off"
         aria-label={`Amount for ${id}`}
       />
     </Form>
+  );
+}
+
+/** A form under a heading that opens it. */
+export function Create(props: {
+  noun: string;
+  endpoint: string;
+  toInput?: (fields: Fields) => unknown;
+  children: ComponentChildren;
+}) {
+  const { noun, endpoint, toInput = (fields) => fields, children } = props;
+  const { run } = useActions();
+  return (
+    <details class="create">
+      <summary>New {noun}</summary>
+      <Form
+        label={`New ${noun}`}
+        submit="Create"
+        submitLabel={`Create ${noun}`}
+        onFields={(fields) =>
+          run(`Created the ${noun}.`, () =>
+            callControl('POST', endpoint, JSON.stringify(toInput(fields))),
+          )
+        }
+      >
+        {children}
+      </Form>
+    </details>
+  );
+}
+
+export function Search(props: {
+  of: string;
+  placeholder: string;
+  value: string;
+  onInput: (text: string) => void;
+}) {
+  const { of, placeholder, value, onInput } = props;
+  return (
+    <label>
+      <span>Find</span>
+      <input
+        type="search"
+        aria-label={`Find ${of}`}
+        value={value}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => {
+          onInput(currentTarget.value);
+        }}
+      />
+    </label>
   );
 }
 
@@ -177,6 +277,9 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
 
 /** The maximum of rows in a list, which a browser draws in a few milliseconds. */
 export const maxRows = 200;
+
+/** The rows that a list shows. */
+export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
 
 /** Keeps the focus in a row after its button has disappeared. */
 export function useRowFocus<Row extends HTMLElement>() {

@@ -3,7 +3,21 @@ import { useState } from 'preact/hooks';
 import type { Transfer } from '../../schemas/transfer.ts';
 import type { SandboxState } from '../state.ts';
 import { callControl } from './live.ts';
-import { Badge, Choice, Action, Empty, maxRows, Panel, useActions, useRowFocus } from './parts.tsx';
+import {
+  Badge,
+  Choice,
+  Create,
+  Action,
+  Empty,
+  Field,
+  maxRows,
+  Panel,
+  RecordLink,
+  Search,
+  useActions,
+  useRowFocus,
+  type Fields,
+} from './parts.tsx';
 
 const tones: Readonly<Record<string, string>> = {
   completed: 'good',
@@ -21,19 +35,36 @@ const filters: readonly (readonly [string, string, (transfer: Transfer) => boole
   ['ended', 'Failed or cancelled', ({ status }) => status === 'failed' || status === 'cancelled'],
 ];
 
+export const TransferStatus = ({ status }: Pick<Transfer, 'status'>) => (
+  <Badge text={status} tone={tones[status] ?? 'wait'} />
+);
+
+/** The buttons of an open Transfer. */
+export function TransferActions({ transfer }: { transfer: Transfer }) {
+  const { id } = transfer;
+  const { run } = useActions();
+  if (!isOpen(transfer)) return null;
+  const createHandler = (verb: 'advance' | 'fail' | 'cancel') => () => {
+    void run(`${id}: ${verb}.`, () => callControl('POST', `transfers/${id}/${verb}`));
+  };
+  return (
+    <div class="actions">
+      <Action label="Advance" of={id} onClick={createHandler('advance')} />
+      <Action label="Fail" of={id} onClick={createHandler('fail')} />
+      <Action label="Cancel" of={id} onClick={createHandler('cancel')} />
+    </div>
+  );
+}
+
 const Row = memo(
   ({ transfer }: { transfer: Transfer }) => {
     const { id, status, amount, currency, description, createdAt } = transfer;
-    const { run } = useActions();
     const row = useRowFocus<HTMLLIElement>();
-    const createHandler = (verb: 'advance' | 'fail' | 'cancel') => () => {
-      void run(`${id}: ${verb}.`, () => callControl('POST', `transfers/${id}/${verb}`));
-    };
     return (
       <li class="transfer" ref={row} tabIndex={-1}>
         <div class="who">
-          <code>{id}</code>
-          <Badge text={status} tone={tones[status] ?? 'wait'} />
+          <RecordLink id={id} />
+          <TransferStatus status={status} />
           <time dateTime={createdAt} title={createdAt}>
             {createdAt.slice(11, 19)}
           </time>
@@ -43,20 +74,14 @@ const Row = memo(
         </data>
         <div class="route">
           <span>
-            <code>{transfer.sourceAccountId}</code> <span aria-label="to">→</span>{' '}
-            <code>{transfer.destinationAccountId ?? transfer.counterpartyId}</code>
+            <RecordLink id={transfer.sourceAccountId} /> <span aria-label="to">→</span>{' '}
+            <RecordLink id={transfer.destinationAccountId ?? transfer.counterpartyId ?? ''} />
           </span>
           {description !== undefined && description !== null && (
             <span class="description">{description}</span>
           )}
         </div>
-        {isOpen(transfer) && (
-          <div class="actions">
-            <Action label="Advance" of={id} onClick={createHandler('advance')} />
-            <Action label="Fail" of={id} onClick={createHandler('fail')} />
-            <Action label="Cancel" of={id} onClick={createHandler('cancel')} />
-          </div>
-        )}
+        <TransferActions transfer={transfer} />
       </li>
     );
   },
@@ -65,9 +90,22 @@ const Row = memo(
     one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
 );
 
-export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) => {
+const toTransferInput = ({ destinationId = '', ...input }: Fields) => ({
+  ...input,
+  [destinationId.startsWith('acc_') ? 'destinationAccountId' : 'counterpartyId']: destinationId,
+});
+
+const listChoices = (rows: readonly { id: string; name: string }[]) =>
+  rows.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`] as const);
+
+type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
+
+export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
   const [show, setShow] = useState('all');
   const [search, setSearch] = useState('');
+  const [pickedId, setPickedId] = useState<string>();
+  const accountChoices = listChoices(accounts);
+  const sourceId = (accounts.find(({ id }) => id === pickedId) ?? accounts[0])?.id ?? '';
   const matchesFilter = filters.find(([name]) => name === show)?.[2] ?? (() => true);
   const searchText = search.trim().toLowerCase();
   const shownTransfers = transfers
@@ -90,26 +128,17 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
             value={show}
             onPick={setShow}
           />
-          <label>
-            <span>Find</span>
-            <input
-              type="search"
-              value={search}
-              placeholder="id, amount, text"
-              onInput={({ currentTarget }) => {
-                setSearch(currentTarget.value);
-              }}
-            />
-          </label>
+          <Search
+            of="a Transfer"
+            placeholder="id, amount, text"
+            value={search}
+            onInput={setSearch}
+          />
         </>
       }
     >
       {shownTransfers.length === 0 && (
-        <Empty>
-          {transfers.length === 0
-            ? 'No Transfer yet: the API creates them.'
-            : 'No Transfer matches.'}
-        </Empty>
+        <Empty>{transfers.length === 0 ? 'No Transfer yet.' : 'No Transfer matches.'}</Empty>
       )}
       <ul class="rows scroll">
         {shownTransfers.slice(0, maxRows).map((transfer) => (
@@ -121,6 +150,25 @@ export const Transfers = memo(({ transfers }: Pick<SandboxState, 'transfers'>) =
           The latest {maxRows} of {shownTransfers.length} are shown; Find searches all.
         </Empty>
       )}
+      <Create noun="Transfer" endpoint="transfers" toInput={toTransferInput}>
+        <Choice
+          label="From"
+          name="sourceAccountId"
+          options={accountChoices}
+          value={sourceId}
+          onPick={setPickedId}
+        />
+        <Choice
+          label="To"
+          name="destinationId"
+          options={[
+            ...listChoices(counterparties),
+            ...accountChoices.filter(([id]) => id !== sourceId),
+          ]}
+        />
+        <Field label="Amount" name="amount" value="10.00" required decimal />
+        <Field label="Description" name="description" placeholder="or sandbox:fail" />
+      </Create>
     </Panel>
   );
 });

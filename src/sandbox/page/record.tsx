@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SandboxChange } from '../platform/changes.ts';
+import type { SandboxState } from '../state.ts';
+import { createRecordFilter, type Call } from './attempts.ts';
+import { callControl } from './live.ts';
+import { CallRow } from './log.tsx';
+import { Action, Empty, Json, Linked, maxRows } from './parts.tsx';
+import { TransferActions, TransferStatus } from './transfers.tsx';
+
+const nouns = {
+  txfr: 'transfers',
+  acc: 'accounts',
+  ent: 'entities',
+  cpty: 'counterparties',
+  iban: 'ibans',
+} as const;
+
+type Row = SandboxState[(typeof nouns)[keyof typeof nouns]][number];
+interface Event {
+  readonly time: string;
+  readonly text: string;
+}
+
+function findRecord(state: SandboxState, id: string): Row | undefined {
+  const prefix = Object.keys(nouns).find((name) => id.startsWith(`${name}_`)) ?? 'txfr';
+  const rows: readonly Row[] = state[nouns[prefix as keyof typeof nouns]];
+  return rows.find((row) => row.id === id);
+}
+
+const formatValue = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
+
+function describeChange({ type, before, after }: SandboxChange): string {
+  if (before === null || after === null) return type.slice(type.indexOf('.') + 1);
+  const old: Readonly<Record<string, unknown>> = { ...before };
+  return Object.entries(after)
+    .map(([name, value]) => [name, formatValue(old[name]), formatValue(value)] as const)
+    .filter(([, from, to]) => from !== to)
+    .map(([name, from, to]) => `${name}: ${from} → ${to}`)
+    .join(', ');
+}
+
+/** The changes of a record, oldest first. */
+async function readTimeline(id: string, createdAt: string | undefined): Promise<Event[]> {
+  const changes = JSON.parse(await callControl('GET', 'changes')) as SandboxChange[];
+  const ownChanges = changes.filter(({ before, after }) => {
+    const row = after ?? before;
+    return row !== null && 'id' in row && row.id === id;
+  });
+  const events = ownChanges.map((change) => ({ time: change.time, text: describeChange(change) }));
+  // An imported record was created before the changes that are kept.
+  const isImported = ownChanges[0]?.before !== null && createdAt !== undefined;
+  return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
+}
+
+function Timeline({ id, record }: { id: string; record: Row | undefined }) {
+  const [events, setEvents] = useState<readonly Event[]>([]);
+  const recordText = JSON.stringify(record);
+  useEffect(() => {
+    let isCurrent = true;
+    readTimeline(id, record?.createdAt).then(
+      (timeline) => {
+        if (isCurrent) setEvents(timeline);
+      },
+      () => {
+        // The connection of the log shows that the sandbox is not reachable.
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [id, recordText]);
+  return (
+    <ol class="timeline">
+      {events.slice(-maxRows).map(({ time, text }, at) => (
+        <li key={at}>
+          <time dateTime={time}>{time.slice(0, 23).replace('T', ' ')}</time> <Linked text={text} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** A record by its id: its JSON, its timeline, and the calls that name it. */
+export function RecordView(props: {
+  id: string;
+  state: SandboxState;
+  calls: readonly Call[];
+  onClose: () => void;
+  /** What is outside of an open dialog cannot be used. */
+  notice: ComponentChildren;
+}) {
+  const { id, state, calls, onClose, notice } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+    // A link to another record keeps the dialog open, and disappears.
+    title.current?.focus();
+    dialog.current?.scrollTo(0, 0);
+  }, [id]);
+  const record = findRecord(state, id);
+  const recordCalls = useMemo(() => calls.filter(createRecordFilter(id)), [calls, id]);
+  return (
+    <dialog ref={dialog} class="record" aria-labelledby="record-title" onClose={onClose}>
+      <div class="panel-head">
+        <h2 id="record-title" ref={title} tabIndex={-1}>
+          {id}
+        </h2>
+        {record !== undefined && 'sourceAccountId' in record && (
+          <TransferStatus status={record.status} />
+        )}
+        <div class="tools">
+          {record !== undefined && 'sourceAccountId' in record && (
+            <TransferActions transfer={record} />
+          )}
+          <Action label="Close" of={id} onClick={() => dialog.current?.close()} />
+        </div>
+      </div>
+      <div class="record-parts">
+        <section aria-labelledby="record-json">
+          <h3 id="record-json">JSON</h3>
+          {record === undefined ? (
+            <Empty>No record has this id: it was deleted, or a reset removed it.</Empty>
+          ) : (
+            <Json value={record} />
+          )}
+        </section>
+        <section aria-labelledby="record-timeline">
+          <h3 id="record-timeline">Timeline</h3>
+          <Timeline id={id} record={record} />
+        </section>
+      </div>
+      <section aria-labelledby="record-calls">
+        <h3 id="record-calls">Requests and deliveries</h3>
+        {recordCalls.length === 0 && <Empty>The log has none.</Empty>}
+        <ul class="rows calls">
+          {recordCalls.slice(0, maxRows).map(({ id: callId, attempts }) => (
+            <CallRow key={callId} attempts={attempts} />
+          ))}
+        </ul>
+      </section>
+      {notice}
+    </dialog>
+  );
+}
