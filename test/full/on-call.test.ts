@@ -130,7 +130,7 @@ function runBlock(block: string, store: Store, env: NodeJS.ProcessEnv, more = ''
   return run(process.execPath, [path], { ...env, STORE: store.url });
 }
 
-/** A platform over HTTP whose client has the journal of the store. */
+/** A platform over HTTP; its client has the journal of the store. */
 async function setup(store: Store) {
   const sandbox = createPlatform();
   const server = await listen(sandbox, { port: 0 });
