@@ -401,3 +401,15 @@ test('a payment in doubt for an hour gets its cause, and an end', async () => {
   expect(second).toEqual({ status: 0, out: 'r-2 created txfr_000002\n' });
   expect(readLedger().toSorted()).toEqual(['r-1', 'r-2']);
 });
+
+test('the example finishes the open payments of a SQLite file', async () => {
+  const { env, leaveOpen, readLedger } = await setup(createSqlite());
+  await leaveOpen('r-1', 20);
+  const example = join(root, 'examples/finish-open-payments.ts');
+  const result = await run(process.execPath, [example], { ...env, JOURNAL: 'payments.db' });
+  expect(result).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^1 paid, 0 in doubt, 0/m),
+  });
+  expect(readLedger()).toEqual(['r-1']);
+});
