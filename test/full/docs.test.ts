@@ -132,6 +132,12 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /it broke off: ServerError\nit broke off: PaginationError/,
     /450 rows, 450 of them different/,
   ],
+  'finish-open-payments.ts': [
+    /payroll-2026-11-0002 is sending since 20/,
+    /payroll-2026-11-0001 found txfr_000006\n/,
+    /payroll-2026-11-0002 created txfr_000007\n/,
+    /2 paid, 0 in doubt, 0 failed/,
+  ],
   'instructions.ts': [/built with salt 9007199254740993n/, /Refuel has run 1/, /executed: Success/],
   'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
   'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],

@@ -5,19 +5,28 @@ import {
   postgresJournal,
   redisJournal,
   sqliteJournal,
+  type FullJournal,
   type Journal,
 } from '../../src/journals/index.ts';
 
 /** The journal at a file, or at the URL of a server. */
-export function journalAt(store: string): Journal {
+export function openJournalAt(store: string): { journal: FullJournal; close: () => unknown } {
   if (store.startsWith('redis:')) {
     const redis = new Redis(store);
-    return redisJournal((name, ...args) => redis.call(name, ...args));
+    const journal = redisJournal((name, ...args) => redis.call(name, ...args));
+    return { journal, close: () => redis.disconnect() };
   }
-  if (!store.startsWith('postgres:')) return sqliteJournal(store);
+  if (!store.startsWith('postgres:')) {
+    const journal = sqliteJournal(store);
+    return { journal, close: () => journal.close() };
+  }
   const pool = new Pool({ connectionString: store, max: 2 });
-  return postgresJournal((text, values) => pool.query(text, values));
+  const journal = postgresJournal((text, values) => pool.query(text, values));
+  return { journal, close: () => pool.end() };
 }
+
+/** The same for a process that is killed. */
+export const journalAt = (store: string): Journal => openJournalAt(store).journal;
 
 /** The job of a worker. */
 export interface WorkerOrder {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
 
-Shows and decides the payments in a journal of createOnce: docs/paying-once.md.
+Shows and decides the payments in a journal of createOnce: docs/on-call.md.
 
 Commands:
   list                        list the payments that are not decided

@@ -1,0 +1,415 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import {
+  postgresJournal,
+  postgresJournalTable,
+  redisJournal,
+  sqliteJournal,
+  type FullJournal,
+} from 'payments-platform-sdk/journals';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
+import { missing, startPostgres, startRedis } from '../stores/servers.ts';
+
+// The lines and blocks of docs/on-call.md, in the folder of a project, against real stores.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const guide = readFileSync(join(root, 'docs/on-call.md'), 'utf8');
+const blocksOf = (language: string) =>
+  [...guide.matchAll(new RegExp(`^ *\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  );
+const lines = blocksOf('sh').flatMap((block) => block.trim().split('\n'));
+const [listLine = '', showLine = '', restoreLine = '', paidLine = '', notPaidLine = ''] = lines;
+const [finishBlock = '', countBlock = ''] = blocksOf('ts');
+const [cronLine = ''] = blocksOf('crontab');
+const minute = 60_000;
+
+test('the guide has the lines and blocks that these tests run', () => {
+  expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
+    5, 2, 1,
+  ]);
+  expect(guide.match(/```/g)).toHaveLength(2 * 6);
+  expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
+});
+
+const project = mkdtempSync(join(tmpdir(), 'payments-on-call-'));
+mkdirSync(join(project, 'node_modules', '.bin'), { recursive: true });
+for (const [name, target] of [
+  ['payments-platform-sdk', root],
+  ['pg', join(root, 'node_modules/pg')],
+  ['ioredis', join(root, 'node_modules/ioredis')],
+  ['.bin/payments-journal', join(root, 'dist/journals/bin.js')],
+] as const) {
+  symlinkSync(target, join(project, 'node_modules', name));
+}
+const closers: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+  rmSync(project, { recursive: true });
+});
+
+interface Result {
+  readonly status: number | null;
+  readonly out: string;
+}
+
+/** Runs a program in the project; its last lines come from the terminal. */
+async function run(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  typed = '',
+): Promise<Result> {
+  const npm = { npm_config_offline: 'true', npm_config_yes: 'false', npm_config_loglevel: 'error' };
+  const child = spawn(program, args, { cwd: project, env: { ...process.env, ...npm, ...env } });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
+  }
+  if (typed === '') child.stdin.end();
+  else {
+    await expect.poll(() => out).toContain('[y/N]');
+    child.stdin.write(typed);
+  }
+  const [status] = await once(child, 'close');
+  return { status: status as number | null, out };
+}
+
+interface Store {
+  readonly flag: string;
+  readonly url: string;
+  /** What the first block has for this store, instead of a SQLite file: its import, its journal, its end. */
+  readonly code: readonly [imports: string, journal: string, end: string];
+  open(forgets?: boolean): FullJournal;
+  /** Makes a backup or a replica; the function is the store that has no later entry. */
+  backUp(): Promise<() => Promise<Store>>;
+}
+
+/** The line for a store; at its start without `npx`, which is slow. */
+const adaptLine = (line: string, { flag }: Store): string =>
+  line
+    .replace(/^npx payments-journal/, 'node node_modules/.bin/payments-journal')
+    .replace('--postgres "$DATABASE_URL"', `--${flag} "$STORE"`);
+
+const runLine = (line: string, store: Store, env: NodeJS.ProcessEnv = {}) =>
+  run('sh', ['-c', adaptLine(line, store)], { ...env, STORE: store.url });
+
+/** The line on a terminal, where the operator agrees. */
+const runLineOnTerminal = (line: string, store: Store, env: NodeJS.ProcessEnv) => {
+  const args = ['-qefc', adaptLine(line, store), '/dev/null'];
+  return run('script', args, { ...env, STORE: store.url }, 'y\n');
+};
+
+/** Runs a block for a store, with lines after it. */
+function runBlock(block: string, store: Store, env: NodeJS.ProcessEnv, more = '') {
+  const [imports, journal, end] = store.code;
+  const program = block
+    .replace(/^import \{ sqliteJournal .*$/m, imports)
+    .replace("sqliteJournal('payments.db')", journal);
+  const path = join(project, `${crypto.randomUUID()}.mts`);
+  writeFileSync(path, [program, more.replace('JOURNAL', journal), end].join('\n'));
+  return run(process.execPath, [path], { ...env, STORE: store.url });
+}
+
+/** A platform over HTTP; its client has the journal of the store. */
+async function setup(store: Store) {
+  const sandbox = createPlatform();
+  const server = await listen(sandbox, { port: 0 });
+  onTestFinished(() => server.close());
+  const { baseUrl, clientOptions } = server;
+  const journal = store.open();
+  const { transfers } = new PaymentsClient({ ...clientOptions, journal });
+  const env = { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: clientOptions.apiKey };
+  /** Leaves a claim of a process that died. */
+  const leaveOpen = async (description: string, minutes: number): Promise<OnceInput> => {
+    const input: OnceInput = { ...newInput(), description };
+    const claimedAt = (await journal.now(description)) - minutes * minute;
+    const times = { claimedAt, firstClaimedAt: claimedAt, expiresAt: claimedAt + 7 * minute };
+    await journal.swap(description, undefined, createClaim(input, { ...times, platform: baseUrl }));
+    return input;
+  };
+  /** The references on the platform, each as often as it was paid. */
+  const readLedger = () => sandbox.transfers.list().map(({ description }) => description);
+  return { sandbox, journal, transfers, env, leaveOpen, readLedger, clientOptions };
+}
+
+const sqliteCode = /^import \{ sqliteJournal .*$/m.exec(finishBlock)?.[0] ?? '';
+
+function createSqlite(): Store {
+  const path = join(project, 'payments.db');
+  const backup = join(project, 'backup.db');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  const opened: { close(): void }[] = [];
+  const closeAll = () => {
+    for (const journal of opened.splice(0)) journal.close();
+  };
+  onTestFinished(closeAll);
+  const store: Store = {
+    flag: 'sqlite',
+    url: 'payments.db',
+    code: [sqliteCode, "sqliteJournal('payments.db')", ''],
+    open: (forgets = false) => {
+      const journal = sqliteJournal(path);
+      opened.push(journal);
+      return { ...journal, forgets };
+    },
+    backUp: async () => {
+      rmSync(backup, { force: true });
+      const database = new DatabaseSync(path);
+      database.exec(`VACUUM INTO '${backup}'`);
+      database.close();
+      return async () => {
+        // As after a crash, the latest entries are in the -wal.
+        for (const suffix of ['-wal', '-shm']) copyFileSync(path + suffix, backup + suffix);
+        closeAll();
+        for (const suffix of ['-wal', '-shm']) renameSync(backup + suffix, path + suffix);
+        const line = restoreLine.trim().replace('/backup/payments.db', backup);
+        expect(await run('sh', ['-c', line])).toEqual({ status: 0, out: '' });
+        return store;
+      };
+    },
+  };
+  return store;
+}
+
+let [postgresPort, redisPort] = [0, 0];
+
+async function createPostgres(): Promise<Store> {
+  const url = `postgres://postgres@127.0.0.1:${postgresPort}/postgres`;
+  const pool = new Pool({ connectionString: url });
+  onTestFinished(() => pool.end());
+  await pool.query(`${postgresJournalTable}; TRUNCATE payments_journal`);
+  const store: Store = {
+    flag: 'postgres',
+    url,
+    code: [
+      "import { Pool } from 'pg';\nimport { postgresJournal } from 'payments-platform-sdk/journals';\nconst pool = new Pool({ connectionString: process.env.STORE });",
+      'postgresJournal((text, values) => pool.query(text, values))',
+      'await pool.end();',
+    ],
+    open: (forgets = false) =>
+      postgresJournal((text, values) => pool.query(text, values), { forgets }),
+    backUp: async () => {
+      await pool.query('CREATE TABLE backup AS SELECT * FROM payments_journal');
+      return async () => {
+        await pool.query(
+          'TRUNCATE payments_journal; INSERT INTO payments_journal SELECT * FROM backup; DROP TABLE backup',
+        );
+        return store;
+      };
+    },
+  };
+  return store;
+}
+
+function createRedis(port: number): Store {
+  const redis = new Redis({ port });
+  onTestFinished(() => {
+    redis.disconnect();
+  });
+  return {
+    flag: 'redis',
+    url: `redis://127.0.0.1:${port}`,
+    code: [
+      "import { Redis } from 'ioredis';\nimport { redisJournal } from 'payments-platform-sdk/journals';\nconst redis = new Redis(process.env.STORE);",
+      'redisJournal((name, ...args) => redis.call(name, ...args))',
+      'redis.disconnect();',
+    ],
+    open: () => redisJournal((name, ...args) => redis.call(name, ...args)),
+    // The replica fails over before the later entries have arrived.
+    backUp: async () => {
+      const server = await startRedis('--replicaof', '127.0.0.1', String(port));
+      onTestFinished(() => server.close());
+      const replica = new Redis({ port: server.port });
+      await expect.poll(() => replica.info('replication')).toContain('master_link_status:up');
+      expect(await redis.wait(1, 5_000)).toBe(1);
+      await replica.replicaof('NO', 'ONE');
+      replica.disconnect();
+      return async () => createRedis(server.port);
+    },
+  };
+}
+
+const stores = {
+  SQLite: async () => createSqlite(),
+  PostgreSQL: createPostgres,
+  Redis: async () => {
+    const redis = new Redis({ port: redisPort });
+    await redis.flushall();
+    redis.disconnect();
+    return createRedis(redisPort);
+  },
+};
+
+beforeAll(async () => {
+  const [postgres, redis] = await Promise.all([
+    startPostgres(),
+    startRedis('--repl-diskless-sync-delay', '0'),
+  ]);
+  closers.push(
+    () => postgres.close(),
+    () => redis.close(),
+  );
+  [postgresPort, redisPort] = [postgres.port, redis.port];
+}, 60_000);
+
+describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
+  test('the open payments of a machine that is gone are listed, shown and finished', async () => {
+    const store = await stores[name]();
+    const { transfers, env, leaveOpen, readLedger } = await setup(store);
+    await transfers.create(await leaveOpen('r-1', 20));
+    await leaveOpen('r-2', 16);
+    await transfers.createOnce({ ...newInput(), description: 'paid' });
+
+    const list = await runLine(listLine, store);
+    expect(list).toMatchObject({
+      status: 3,
+      out: expect.stringMatching(/^r-1 .*\nr-2 .*\n\n2 payments/m),
+    });
+    const show = await runLine(showLine, store);
+    expect(show).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^reference .* r-1\nstate +sending/),
+    });
+
+    const finish = await runBlock(finishBlock, store, env);
+    expect(finish.out.trim().split('\n').toSorted()).toEqual([
+      'r-1 found txfr_000001',
+      'r-2 created txfr_000003',
+    ]);
+    expect(finish.status).toBe(0);
+    expect(readLedger().toSorted()).toEqual(['paid', 'r-1', 'r-2']);
+    expect(await runLine(listLine, store)).toEqual({ status: 0, out: 'No payment is open.\n' });
+  });
+
+  test('the alert is silent until a payment is open for 15 minutes', async () => {
+    const store = await stores[name]();
+    const { env, leaveOpen } = await setup(store);
+    const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
+    // An unescaped percent sign ends a command of cron.
+    expect(command).not.toContain('%');
+    const line = command
+      .replace('/srv/payroll', project)
+      .replace('--sqlite payments.db', '--postgres "$DATABASE_URL"');
+    const count = () =>
+      runBlock(
+        countBlock.replace('import type', 'import'),
+        store,
+        env,
+        `${store.code[0]}\nprocess.stdout.write(await countOpen(new PaymentsClient({ journal: JOURNAL })));`,
+      );
+    await leaveOpen('r-1', 14);
+    expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
+    await leaveOpen('r-2', 16);
+    expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is not decided\.$/m);
+    expect(await count()).toEqual({
+      status: 0,
+      out: '# TYPE payments_open gauge\npayments_open 1\n',
+    });
+  });
+
+  test('what a journal has lost is found and not paid again', async () => {
+    const store = await stores[name]();
+    const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
+    const [early, late] = [newInput(), newInput()];
+    await transfers.createOnce(early);
+    await leaveOpen('r-1', 20);
+    const restore = await store.backUp();
+    await transfers.createOnce(late);
+    await transfers.createOnce((await journal.read('r-1'))?.input as OnceInput);
+    const restored = await restore();
+    const forgetful = restored.open(name === 'PostgreSQL' || name === 'SQLite');
+    expect(await forgetful.read(late.description)).toBeUndefined();
+
+    const finish = await runBlock(finishBlock, restored, env);
+    expect(finish).toEqual({ status: 0, out: 'r-1 found txfr_000003\n' });
+    const client = new PaymentsClient({ ...clientOptions, journal: forgetful });
+    const results: string[] = [];
+    for await (const { result } of client.transfers.createAllOnce([early, late])) {
+      results.push(result);
+    }
+    expect(results.toSorted()).toEqual(['found', 'recorded']);
+    expect(readLedger()).toHaveLength(3);
+  });
+
+  test('an operator decides what is ambiguous', async () => {
+    const store = await stores[name]();
+    const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
+    const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20)];
+    await transfers.create({ ...two, description: 'Payroll r-2' });
+    await transfers.create({ ...one, description: 'Payroll r-1' });
+    const finish = await runBlock(finishBlock, store, env);
+    expect(finish.out).toMatch(/^r-1 in_doubt .*\(txfr_000002\)/m);
+    expect((await runLine(showLine, store)).out).toMatch(/^candidates +txfr_000002$/m);
+
+    expect(await runLineOnTerminal(paidLine, store, env)).toMatchObject({ status: 0 });
+    expect(await journal.read('r-1')).toMatchObject({
+      state: 'paid',
+      transferId: 'txfr_000002',
+      resolvedBy: 'ada',
+    });
+    expect(await runLine(`${notPaidLine} --yes`, store, env)).toMatchObject({ status: 0 });
+    // The job is run again.
+    await transfers.createOnce(one);
+    await transfers.createOnce(two);
+    expect(readLedger().toSorted()).toEqual(['Payroll r-1', 'Payroll r-2', 'r-2']);
+  });
+});
+
+test('a payment in doubt for an hour gets its cause, and an end', async () => {
+  const store = createSqlite();
+  const { sandbox, transfers, env, leaveOpen, readLedger } = await setup(store);
+  const input = await leaveOpen('r-1', 70);
+  await leaveOpen('r-2', 70);
+  const retryTimeout = /\{ retryTimeout: [\d_]+ \}/.exec(guide)?.[0] ?? '';
+  const block = finishBlock.replace('(inputs)', `(inputs, ${retryTimeout})`);
+  sandbox.accounts.fund('acc_000001', '0.01');
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    times: 2,
+    fault: { kind: 'status', status: 422 },
+  });
+  const first = await runBlock(block, store, env);
+  expect(first.out).toMatch(/^r-1 in_doubt .*\nThe cause: /m);
+  expect((await runLine(listLine.replace('15m', '1h'), store)).status).toBe(3);
+
+  const { id } = await transfers.create(input);
+  const notPaid = notPaidLine.replace('r-2', 'r-1');
+  const rejected = await runLine(`${notPaid} --yes`, store, env);
+  expect(rejected).toMatchObject({ status: 1, out: expect.stringContaining(id) });
+  await runLine(`${notPaid.replace('not_paid', id)} --yes`, store, env);
+  const second = await runBlock(block, store, env);
+  expect(second).toEqual({ status: 0, out: 'r-2 created txfr_000002\n' });
+  expect(readLedger().toSorted()).toEqual(['r-1', 'r-2']);
+});
+
+test('the example finishes the open payments of a SQLite file', async () => {
+  const { env, leaveOpen, readLedger } = await setup(createSqlite());
+  await leaveOpen('r-1', 20);
+  const example = join(root, 'examples/finish-open-payments.ts');
+  const result = await run(process.execPath, [example], { ...env, JOURNAL: 'payments.db' });
+  expect(result).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^1 paid, 0 in doubt, 0/m),
+  });
+  expect(readLedger()).toEqual(['r-1']);
+});

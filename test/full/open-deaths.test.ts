@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { leaveOpen } from './open-deaths.ts';
+
+test(
+  'payments-journal list shows what killed workers have left, and each is finished once',
+  { timeout: 120_000 },
+  async () => {
+    const report = await leaveOpen('sqlite', { payouts: 200, kills: 4 });
+    console.log(JSON.stringify(report));
+    expect(report.wrong).toEqual([]);
+    expect(report.open).toBeGreaterThan(0);
+  },
+);
