@@ -68,7 +68,8 @@ const payAll = async (payments, inputs, options) => {
   for await (const { error } of batch) if (error !== undefined) throw error;
 };
 
-for (const history of [1_000_000]) {
+{
+  const history = 1_000_000;
   const platform = createPlatform({ history });
   const journal = redisJournal(command);
   const payments = setup(platform, { journal, transfersNewestFirst: true });
