@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { leaveOpen } from './open-deaths.ts';
 
 test(
-  'payments-journal list shows what killed workers have left, and each is finished once',
+  'payments-journal list shows what is open after workers were killed, and each is finished once',
   { timeout: 120_000 },
   async () => {
     const report = await leaveOpen('sqlite', { payouts: 200, kills: 4 });

@@ -10,7 +10,7 @@ import { stores, withStore, type StoreName } from './once-deaths.ts';
 import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './once-payouts.ts';
 
 /*
- * Workers are killed while they pay, and no call repeats what they have left: `payments-journal list`
+ * Workers are killed while they pay, and no call repeats their payments: `payments-journal list`
  * has to show exactly that, and the loop of docs/on-call.md finishes it.
  * node test/full/open-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
@@ -19,7 +19,7 @@ export interface OpenDeaths {
   readonly store: StoreName;
   readonly payouts: number;
   readonly kills: number;
-  /** How many payments the dead workers have left. */
+  /** How many payments are open after the workers died. */
   readonly open: number;
   /** How many of them the platform had. */
   readonly made: number;
