@@ -41,6 +41,18 @@ const instruction = {
   totalInstructedValue: '0',
 };
 
+/** A transfer as the platform returns it. */
+export const transferBody = (id: string, description: string) => ({
+  id,
+  ...transfer,
+  sourceAccountId: accountId,
+  destinationAccountId: 'acc_2',
+  amount: '1.00',
+  currency: 'USDC',
+  direction: 'outgoing',
+  description,
+});
+
 /** The response of the API reference, with the nonce of the request in it. */
 export function successBody({ method, path, nonce }: RequestFacts, effectId?: string): string {
   if (method === 'POST') {
@@ -49,18 +61,9 @@ export function successBody({ method, path, nonce }: RequestFacts, effectId?: st
   if (method === 'PATCH') return JSON.stringify({ ...account, metadata: { nonce } });
   if (path.startsWith('/instructions'))
     return JSON.stringify([{ ...instruction, nickname: nonce }]);
-  const transferFields = {
-    ...transfer,
-    sourceAccountId: accountId,
-    destinationAccountId: 'acc_2',
-    amount: '1.00',
-    currency: 'USDC',
-    direction: 'outgoing',
-    description: nonce,
-  };
   const id = path.slice(path.lastIndexOf('/') + 1);
-  if (!id.startsWith('transfers?')) return JSON.stringify({ id, ...transferFields });
-  const data = effectId === undefined ? [] : [{ id: effectId, ...transferFields }];
+  if (!id.startsWith('transfers?')) return JSON.stringify(transferBody(id, nonce));
+  const data = effectId === undefined ? [] : [transferBody(effectId, nonce)];
   return JSON.stringify({ data, hasMore: false, nextCursor: null });
 }
 

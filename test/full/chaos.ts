@@ -69,7 +69,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await new Promise((resolve) => setTimeout(resolve, 15));
     allResults.push(...results);
     return results.flatMap((result) => {
-      const { operation } = result.plan;
+      const operation = nameOperation(result);
       count(mix, `${operation} ${nameEnding(result, sdk)}`);
       return findViolations(result, sdk, platform).map((each) => `${operation}: ${each}`);
     });
@@ -134,6 +134,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 function count(mix: Map<string, number>, name: string): void {
   mix.set(name, (mix.get(name) ?? 0) + 1);
 }
+
+const nameOperation = ({ plan }: Played): string =>
+  (plan.payments ?? 0) > 0 ? 'batch' : plan.operation;
 
 function nameEnding({ ending }: Played, sdk: Sdk): string {
   if (ending.result !== 'error') return ending.result;

@@ -77,7 +77,8 @@ const sendSuccess: Play = (exchange) => {
     exchange.sendHead(204);
     exchange.finish();
   } else {
-    exchange.reply(200, exchange.buildSuccess());
+    // A bounded search compares the clocks.
+    exchange.reply(200, exchange.buildSuccess(), `date: ${new Date().toUTCString()}`);
   }
 };
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Fault } from './faults.ts';
+import type { Listing } from './listing.ts';
 import { faults } from './status-faults.ts';
 
 /*
@@ -7,7 +8,7 @@ import { faults } from './status-faults.ts';
  * can be passed back by `--plan`.
  */
 
-/** Three writes, a creation by createOnce, and two reads, one of them a GET with a body. */
+/** Three writes, creations by createOnce or createAllOnce, and two reads, one of them a GET with a body. */
 export type Operation = 'create' | 'once' | 'update' | 'remove' | 'get' | 'search';
 
 /** When the caller aborts. */
@@ -24,6 +25,8 @@ export interface CallPlan {
   readonly startsAt: number;
   readonly abort: Abort | null;
   readonly asksForResponse: boolean;
+  /** Of `once`: how many payments createAllOnce makes. @default createOnce makes one */
+  readonly payments?: number;
 }
 
 /** The source of the API key. */
@@ -35,6 +38,17 @@ export interface Plan {
   readonly key: KeySource;
   /** Whether the platform honours an idempotency key, and the client sends one. */
   readonly keyed: boolean;
+  /** Of `once`: how the platform lists transfers, and what the caller asserts. */
+  readonly search?: SearchPlan;
+}
+
+/** A list of transfers, and what the caller asserts about it and about the journal. */
+export interface SearchPlan extends Listing {
+  /** Also in plans in which it is false. */
+  readonly transfersNewestFirst: boolean;
+  /** Whether `since` is the start of the plan. */
+  readonly hasSince: boolean;
+  readonly forgets: boolean;
 }
 
 const byName = new Map(faults.map((fault) => [fault.name, fault]));
@@ -115,6 +129,7 @@ const calls: fc.Arbitrary<CallPlan> = fc
       startsAt: fc.nat(60),
       abort: aborts,
       asksForResponse: fc.boolean(),
+      ...(operation === 'once' ? { payments: fc.constantFrom(0, 0, 2, 4) } : {}),
     }),
   );
 
@@ -131,6 +146,16 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
     { weight: 4, arbitrary: fc.constant(false) },
     { weight: 1, arbitrary: fc.constant(true) },
   ),
+  search: fc.record({
+    order: fc.constantFrom('oldest_first', 'newest_first', 'shuffled'),
+    isBusy: fc.boolean(),
+    transfersNewestFirst: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(true) },
+      { weight: 1, arbitrary: fc.constant(false) },
+    ),
+    hasSince: fc.boolean(),
+    forgets: fc.boolean(),
+  }),
 });
 
 const operations: readonly Operation[] = ['create', 'update', 'remove', 'get', 'search'];

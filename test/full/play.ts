@@ -2,14 +2,22 @@ import type * as package_ from '../../src/index.ts';
 import type {
   ClientOptions,
   OnceInput,
+  OnceOptions,
   PaymentsClient,
   RequestOptions,
   PaymentInDoubtError,
 } from '../../src/index.ts';
-import { memoryJournal } from '../../src/journals/index.ts';
+import { memoryJournal, type Journal } from '../../src/journals/index.ts';
 import { accountId } from './bodies.ts';
 import type { Fault } from './faults.ts';
-import { findFault, type CallPlan, type KeySource, type Operation, type Plan } from './plans.ts';
+import {
+  findFault,
+  type CallPlan,
+  type KeySource,
+  type Operation,
+  type Plan,
+  type SearchPlan,
+} from './plans.ts';
 import { replayTo } from './replaying.ts';
 import { nonceHeader, type FaultPlatform } from './server.ts';
 
@@ -25,6 +33,8 @@ export interface Limits {
 export const impatient: Limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
 /** Long enough for createOnce to resolve an unknown outcome. */
 const patient: Limits = { timeout: 150, totalTimeout: 15_000, maxRetries: 60 };
+/** The same for all payments of a batch: their retries wait for each other. */
+const collective: Limits = { timeout: 150, totalTimeout: 40_000, maxRetries: 300 };
 /** How late a call may end on a busy machine. */
 export const slack = 2_000;
 
@@ -57,7 +67,19 @@ interface Setting {
   readonly client: PaymentsClient;
   readonly platform: FaultPlatform;
   readonly limits: Limits;
+  readonly search: SearchPlan;
+  /** The value of `since`; undefined in plans without it. */
+  readonly since: Date | undefined;
 }
+
+/** What the caller of createOnce asserts in plans that do not name it. */
+const usualSearch: SearchPlan = {
+  order: 'oldest_first',
+  isBusy: false,
+  transfersNewestFirst: false,
+  hasSince: false,
+  forgets: false,
+};
 
 /** A time in which a client may send nothing, and when the client received it. */
 interface Hold {
@@ -65,9 +87,15 @@ interface Hold {
   readonly until: number;
 }
 
-let calls = 0;
+let nonces = 0;
 
-/** Makes all calls of a plan at once, and returns the facts of each. */
+/** Makes a nonce; none is a part of another, because they are the references of payments. */
+function createNonce(): string {
+  nonces += 1;
+  return `n${String(nonces).padStart(8, '0')}`;
+}
+
+/** Makes all calls of a plan at once, and returns the facts of each, or of each payment of a batch. */
 export async function play(
   plan: Plan,
   sdk: Sdk,
@@ -75,21 +103,23 @@ export async function play(
   replays: boolean,
   limits: Limits = impatient,
 ): Promise<Played[]> {
+  const { search = usualSearch } = plan;
+  const since = search.hasSince ? new Date() : undefined;
   const client = new sdk.PaymentsClient({
     baseUrl: platform.shared.baseUrl,
     apiKey: createKey(plan.key),
     jwt,
     ...limits,
+    transfersNewestFirst: search.transfersNewestFirst,
     ...(plan.keyed ? { idempotencyHeader: 'Idempotency-Key' } : {}),
   });
   // The two APIs of the platform throttle separately.
   const holds: { versioned: Hold[]; root: Hold[] } = { versioned: [], root: [] };
-  return Promise.all(
+  const played = await Promise.all(
     plan.calls.map(async (call) => {
-      calls += 1;
-      const nonce = `n${calls}`;
+      const nonce = createNonce();
       await pause(call.startsAt);
-      const setting = { client, platform, limits };
+      const setting = { client, platform, limits, search, since };
       const planned = call.faults.map(findFault);
       if (planned.some((fault) => fault.endpoint !== undefined)) {
         return playOnEndpoint(call, planned, nonce, setting, replays);
@@ -98,6 +128,7 @@ export async function play(
       return makeCall(call, planned, nonce, setting, holds[api]);
     }),
   );
+  return played.flat();
 }
 
 /** The difference in milliseconds that two readings of one clock may have. */
@@ -134,7 +165,7 @@ async function playOnEndpoint(
   nonce: string,
   setting: Setting,
   replays: boolean,
-): Promise<Played> {
+): Promise<Played[]> {
   const { client, platform } = setting;
   const endpoint = await platform.openEndpoint();
   const stopReplay = replays ? replayTo(endpoint) : () => undefined;
@@ -164,15 +195,23 @@ async function makeCall(
   plan: CallPlan,
   planned: readonly Fault[],
   nonce: string,
-  { client: shared, platform, limits: planLimits }: Setting,
+  { client: shared, platform, limits: planLimits, search, since }: Setting,
   holds: Hold[],
   callbacks: { readonly onRequest?: AtAttempt; readonly onRetry?: AtAttempt } = {},
-): Promise<Played> {
-  const limits = plan.operation === 'once' ? patient : planLimits;
+): Promise<Played[]> {
+  const batch = Array.from({ length: plan.payments ?? 0 }, createNonce);
+  const isBatch = batch.length > 0;
+  const onceLimits = isBatch ? collective : patient;
+  const limits = plan.operation === 'once' ? onceLimits : planLimits;
   const served = planned.filter(
     ({ endpoint }) => endpoint === undefined || endpoint === 'separate',
   );
-  platform.plan(nonce, served);
+  const payments = isBatch ? batch : [nonce];
+  platform.plan(
+    nonce,
+    served,
+    plan.operation === 'once' ? { payments, listing: search } : undefined,
+  );
   const remarks: string[] = [];
   const sent: number[] = [];
   let startedAt = 0;
@@ -207,7 +246,8 @@ async function makeCall(
       },
       onResponse: (event) => {
         checkEvent(event);
-        const fault = served[platform.arrivalsOf(nonce) - 1];
+        // Requests of a batch overlap, so their last arrival may have another response.
+        const fault = isBatch ? undefined : served[platform.arrivalsOf(nonce) - 1];
         if (event.status === 429 && fault?.holds !== undefined && fault.holds > 0) {
           const knownAt = performance.now();
           holds.push({ knownAt, until: knownAt + fault.holds });
@@ -229,14 +269,26 @@ async function makeCall(
         }, abort.ms)
       : undefined;
   startedAt = performance.now();
-  const ending = await awaitEnding(
-    start(plan, client, nonce, { signal: caller.signal, headers: { [nonceHeader]: nonce } }),
-    limits.totalTimeout + slack,
-  );
+  const options = { signal: caller.signal, headers: { [nonceHeader]: nonce } };
+  const onceOptions = { ...options, ...onceTimes, since, journal: createJournal(search) };
+  const call = ((): Promise<unknown> => {
+    if (plan.operation !== 'once') return start(plan, client, nonce, options);
+    return isBatch ? payAllOnce(client, batch, onceOptions) : payOnce(client, nonce, onceOptions);
+  })();
+  const ending = await awaitEnding(call, limits.totalTimeout + slack);
   clearTimeout(timer);
   const elapsed = performance.now() - startedAt;
-  return { plan, limits, nonce, ending, elapsed, sent, listeners: listeners(), remarks };
+  const facts = { plan, limits, elapsed, sent, listeners: listeners(), remarks };
+  if (!isBatch) return [{ ...facts, nonce, ending }];
+  const endings = ending.result === 'ok' ? (ending.data as ReadonlyMap<string, Ending>) : undefined;
+  return batch.map((payment) => ({
+    ...facts,
+    nonce: payment,
+    ending: endings?.get(payment) ?? ending,
+  }));
 }
+
+const createJournal = ({ forgets }: SearchPlan): Journal => ({ ...memoryJournal(), forgets });
 
 /** Counts the listeners on a signal. */
 function countListeners(signal: AbortSignal): () => number {
@@ -262,7 +314,7 @@ function start(
   nonce: string,
   options: RequestOptions,
 ): Promise<unknown> {
-  if (operation === 'once') return payOnce(client, nonce, options);
+  if (operation === 'once') throw new Error('createOnce returns no call');
   const call = startCall(operation, client, nonce, options);
   return asksForResponse ? call.withResponse().then(({ data }) => data) : call;
 }
@@ -274,25 +326,74 @@ const paymentInput = (nonce: string): OnceInput => ({
   description: nonce,
 });
 
+/** Late effects happen within `gracePeriod`. */
+const onceTimes = { totalTimeout: 400, gracePeriod: 800 };
+/** How often a caller tries to make payments. */
+const maxTries = 5;
+
 /** Repeats createOnce, also after an abort, until the payment is made or rejected. */
 async function payOnce(
   client: PaymentsClient,
   nonce: string,
-  { signal, headers }: RequestOptions,
+  { signal, ...options }: OnceOptions,
 ): Promise<unknown> {
-  // Late effects happen within `gracePeriod`.
-  const limits = { totalTimeout: 400, gracePeriod: 800 };
-  const payments = client.withOptions({ ...limits, journal: memoryJournal() });
   let caller = signal;
   for (let calls = 1; ; calls += 1) {
     try {
-      return await payments.transfers.createOnce(paymentInput(nonce), { headers, signal: caller });
+      return await client.transfers.createOnce(paymentInput(nonce), { ...options, signal: caller });
     } catch (error) {
-      const doubt = error as Partial<PaymentInDoubtError>;
-      if (doubt.outcome !== 'unknown' || doubt.retryable !== true || calls === 8) throw error;
+      if (!isOpen(error) || calls === maxTries) throw error;
       caller = undefined;
-      await pause(Math.min(doubt.retryAfterMs ?? 50, 1_000));
+      await pause(retryDelayOf(error));
     }
+  }
+}
+
+/** Whether another call may decide a payment. */
+const isOpen = (error: unknown): boolean => {
+  const { outcome, retryable } = Object(error) as Partial<PaymentInDoubtError>;
+  return outcome === 'unknown' && retryable === true;
+};
+const retryDelayOf = (error: unknown): number =>
+  Math.min((error as Partial<PaymentInDoubtError>).retryAfterMs ?? 50, 1_000);
+
+/**
+ * Runs createAllOnce with the same inputs, also after an abort or a 401, until each payment is made or
+ * rejected. Resolves to the ending of each.
+ */
+async function payAllOnce(
+  client: PaymentsClient,
+  nonces: readonly string[],
+  { signal, ...options }: OnceOptions,
+): Promise<ReadonlyMap<string, Ending>> {
+  const inputs = nonces.map(paymentInput);
+  const endings = new Map<string, Ending>();
+  let caller = signal;
+  for (let tries = 1; ; tries += 1) {
+    const open = new Set(nonces);
+    let delayMs = 50;
+    try {
+      const batchOptions = { ...options, signal: caller, retryTimeout: 2_000 };
+      for await (const { input, transferId, transfer, error } of client.transfers.createAllOnce(
+        inputs,
+        batchOptions,
+      )) {
+        const { description: nonce } = input;
+        if (!isOpen(error)) open.delete(nonce);
+        if (error === undefined) {
+          endings.set(nonce, { result: 'ok', data: transfer ?? { id: transferId } });
+        } else {
+          endings.set(nonce, { result: 'error', error });
+          delayMs = Math.max(delayMs, retryDelayOf(error));
+        }
+      }
+    } catch (error) {
+      // A batch ends early with an abort or a 401.
+      if (tries === maxTries || !('outcome' in Object(error))) throw error;
+    }
+    if (open.size === 0 || tries === maxTries) return endings;
+    caller = undefined;
+    await pause(delayMs);
   }
 }
 

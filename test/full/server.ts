@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { successBody } from './bodies.ts';
+import { buildPage, type Effect, type Listing } from './listing.ts';
 
 /*
  * A platform on raw sockets. It parses requests and keeps a ledger of their effects, so that a test
@@ -63,7 +64,7 @@ export class Exchange {
 
   /** Records the effect of the request. A read has none. */
   commit(): void {
-    if (this.method !== 'GET') this.#platform.commit(this.nonce, this.headers);
+    if (this.method !== 'GET') this.#platform.commit(this.#payment, this.headers);
   }
 
   /** Records the effect after the response should have arrived. */
@@ -73,9 +74,16 @@ export class Exchange {
     });
   }
 
+  /** The nonce of the effect: the call's, or that of one payment of a batch. */
+  get #payment(): string {
+    return this.#platform.findPayment(this.nonce, this.body);
+  }
+
   /** The body of a success: with the id in the ledger, or with the id in the path. */
   buildSuccess(): string {
-    const [id] = this.#platform.idsOf(this.nonce);
+    const page = this.#platform.buildPage(this);
+    if (page !== undefined) return page;
+    const [id] = this.#platform.idsOf(this.#payment);
     return successBody(this, id);
   }
 
@@ -275,6 +283,13 @@ function parseHead(bytes: Uint8Array): Head | undefined {
   return { method, path, headers, size: end + 4 };
 }
 
+/** What a call pays, and how its transfers are listed. */
+export interface PaymentPlan {
+  /** The descriptions of its payments, which are the nonces of their effects. */
+  readonly payments: readonly string[];
+  readonly listing: Listing;
+}
+
 /** A platform with its endpoints, its plans and its ledger. */
 export class FaultPlatform {
   readonly shared = new Endpoint(this);
@@ -284,7 +299,8 @@ export class FaultPlatform {
   readonly trespasses: string[] = [];
   readonly #plans = new Map<string, readonly Step[]>();
   readonly #arrivals = new Map<string, number>();
-  readonly #ledger = new Map<string, string[]>();
+  readonly #ledger = new Map<string, Effect[]>();
+  readonly #payments = new Map<string, PaymentPlan>();
   readonly #keys = new Set<string>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #usual: Step;
@@ -312,8 +328,25 @@ export class FaultPlatform {
   }
 
   /** Sets the responses to the arrivals of a call, in order. Later arrivals get the usual response. */
-  plan(nonce: string, steps: readonly Step[]): void {
+  plan(nonce: string, steps: readonly Step[], payments?: PaymentPlan): void {
     this.#plans.set(nonce, steps);
+    if (payments !== undefined) this.#payments.set(nonce, payments);
+  }
+
+  /** The payment of a call that a body creates; the call's nonce where it has no payments. */
+  findPayment(nonce: string, body: string): string {
+    const payments = this.#payments.get(nonce)?.payments ?? [];
+    return payments.find((payment) => body.includes(`"${payment}"`)) ?? nonce;
+  }
+
+  /** The page of transfers that a call with payments asks for; undefined for other requests. */
+  buildPage({ path, nonce }: Exchange): string | undefined {
+    const plan = this.#payments.get(nonce);
+    if (plan === undefined || !path.includes('/transfers?')) return undefined;
+    const payments = plan.payments.flatMap((description) =>
+      (this.#ledger.get(description) ?? []).map((effect) => ({ ...effect, description })),
+    );
+    return buildPage(path, payments, plan.listing, Date.now());
   }
 
   /** How many request heads of this call were read. */
@@ -323,7 +356,7 @@ export class FaultPlatform {
 
   /** The ids of the effects of this call. */
   idsOf(nonce: string): readonly string[] {
-    return this.#ledger.get(nonce) ?? [];
+    return (this.#ledger.get(nonce) ?? []).map(({ id }) => id);
   }
 
   recordArrival(nonce: string | undefined, { method, path }: Head): void {
@@ -346,7 +379,8 @@ export class FaultPlatform {
       this.#keys.add(`${nonce} ${key}`);
     }
     this.#made += 1;
-    this.#ledger.set(nonce, [...this.idsOf(nonce), `txfr_${this.#made}`]);
+    const effect = { id: `txfr_${this.#made}`, createdAt: Date.now() };
+    this.#ledger.set(nonce, [...(this.#ledger.get(nonce) ?? []), effect]);
   }
 
   /** Runs an effect later; `waitForEffects` waits for it. */
