@@ -210,9 +210,9 @@ async function payouts(folder) {
   cpSync(join(folder, 'payouts'), carelessFolder, { recursive: true });
   const file = join(carelessFolder, 'worker.ts');
   const text = readFileSync(file, 'utf8');
-  const [once, certain] = ['createOnce(job', '!error.retryable'];
+  const [once, certain] = ['createOnce(job.data, { since })', '!error.retryable'];
   if (!text.includes(once) || !text.includes(certain)) throw new Error('worker.ts has changed');
-  writeFileSync(file, text.replace(once, 'create(job').replace(certain, 'false'));
+  writeFileSync(file, text.replace(once, 'create(job.data)').replace(certain, 'false'));
   const wrong = await batch('careless', 60);
   return [
     {
