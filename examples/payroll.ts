@@ -18,9 +18,11 @@ for (let after = 5; after < 200; after += 10) {
   sandbox.faults.add({ operation: 'transfers.create', after, fault: { kind: 'reset', when } });
 }
 // An id that is not set is a ValidationError here, before anything is paid.
-const source = isReal ? accountId(process.env['SOURCE_ACCOUNT'] ?? '') : sandboxSource;
+const source = isReal
+  ? accountId(process.env['SOURCE_ACCOUNT'] ?? 'SOURCE_ACCOUNT is not set')
+  : sandboxSource;
 const staff = isReal
-  ? counterpartyId(process.env['COUNTERPARTY'] ?? '')
+  ? counterpartyId(process.env['COUNTERPARTY'] ?? 'COUNTERPARTY is not set')
   : sandbox.counterparties.create({ entityId }).id;
 
 // For a real platform the journal must survive this process.
