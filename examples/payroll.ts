@@ -19,10 +19,10 @@ for (let after = 5; after < 200; after += 10) {
 }
 // An id that is not set is a ValidationError here, before anything is paid.
 const source = isReal
-  ? accountId(process.env['SOURCE_ACCOUNT'] ?? 'SOURCE_ACCOUNT is not set')
+  ? accountId(process.env['SOURCE_ACCOUNT'] ?? 'SOURCE_ACCOUNT')
   : sandboxSource;
 const staff = isReal
-  ? counterpartyId(process.env['COUNTERPARTY'] ?? 'COUNTERPARTY is not set')
+  ? counterpartyId(process.env['COUNTERPARTY'] ?? 'COUNTERPARTY')
   : sandbox.counterparties.create({ entityId }).id;
 
 // For a real platform the journal must survive this process.
