@@ -17,12 +17,14 @@ for (let after = 5; after < 200; after += 10) {
   const when = after % 20 === 5 ? 'after_commit' : 'before_commit';
   sandbox.faults.add({ operation: 'transfers.create', after, fault: { kind: 'reset', when } });
 }
-// An id that is not set is a ValidationError here, before anything is paid.
-const source = isReal
-  ? accountId(process.env['SOURCE_ACCOUNT'] ?? 'SOURCE_ACCOUNT')
-  : sandboxSource;
+function readVariable(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`Set ${name} to the id to use.`);
+  return value;
+}
+const source = isReal ? accountId(readVariable('SOURCE_ACCOUNT')) : sandboxSource;
 const staff = isReal
-  ? counterpartyId(process.env['COUNTERPARTY'] ?? 'COUNTERPARTY')
+  ? counterpartyId(readVariable('COUNTERPARTY'))
   : sandbox.counterparties.create({ entityId }).id;
 
 // For a real platform the journal must survive this process.
