@@ -65,7 +65,14 @@ test.concurrent.each([
 ])('chaos notices that %s', { timeout: 180_000 }, (name) => expectViolation(node, name));
 
 test.concurrent('chaos over Node’s fetch finds no violation', { timeout: 180_000 }, async () => {
-  const { code, output } = await spawnChaos(node, '--mutant', control.name, '--bail');
+  const { code, output } = await spawnChaos(
+    node,
+    '--mutant',
+    control.name,
+    '--runs',
+    '200',
+    '--bail',
+  );
   expect(output).toMatch(/^0 violations in /m);
   expect(code).toBe(0);
 });

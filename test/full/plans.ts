@@ -154,7 +154,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
       { weight: 1, arbitrary: fc.constant(false) },
     ),
     hasSince: fc.boolean(),
-    forgets: fc.boolean(),
+    forgets: fc.constantFrom(false, false, true),
   }),
 });
 

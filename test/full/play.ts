@@ -355,7 +355,7 @@ const isOpen = (error: unknown): boolean => {
   return outcome === 'unknown' && retryable === true;
 };
 const retryDelayOf = (error: unknown): number =>
-  Math.min((error as Partial<PaymentInDoubtError>).retryAfterMs ?? 50, 1_000);
+  Math.min((error as Partial<PaymentInDoubtError>).retryAfterMs ?? 50, 500);
 
 /**
  * Runs createAllOnce with the same inputs, also after an abort or a 401, until each payment is made or
