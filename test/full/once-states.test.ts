@@ -17,19 +17,6 @@ test.each<Bounds & { atLeast: number }>([
     atLeast: 2_000,
   },
   { callers: 1, calls: 2, faults: 0, isBounded: true, hasOperator: true, atLeast: 3_000 },
-  { callers: 2, calls: 1, faults: 0, hasOperator: true, atLeast: 500 },
-  { callers: 2, calls: 1, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
-  { callers: 1, calls: 2, faults: 1, hasOperator: true, atLeast: 1_000 },
-  { callers: 1, calls: 2, faults: 1, isAmbiguous: true, hasOperator: true, atLeast: 1_000 },
-  {
-    callers: 1,
-    calls: 2,
-    faults: 1,
-    isAmbiguous: true,
-    hasOperator: true,
-    forgets: true,
-    atLeast: 1_000,
-  },
 ])('callers make one payment in every order of their steps: %o', async ({ atLeast, ...bounds }) => {
   const { states, violation } = await explore(bounds);
   expect(violation).toBeUndefined();
