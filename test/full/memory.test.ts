@@ -123,6 +123,6 @@ test('a batch retains little more than the references of its payments', async ()
     );
   }
   expect(requests).toBe(payouts + 1_000);
-  // 80 MB for a million.
-  expect(bytes).toBeLessThan(84);
+  // About 70 for the reference; the heap varies by some megabytes. Retained inputs would take 400 more.
+  expect(bytes).toBeLessThan(200);
 }, 600_000);
