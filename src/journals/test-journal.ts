@@ -1,4 +1,11 @@
-import type { Journal, JournalEntry, OpenEntry, PaidEntry, SendingEntry } from './journal.ts';
+import {
+  isOpen,
+  type Journal,
+  type JournalEntry,
+  type OpenEntry,
+  type PaidEntry,
+  type SendingEntry,
+} from './journal.ts';
 
 /*
  * The contract of a journal. Every case is made on several handles, because a payment is made twice when
@@ -497,8 +504,7 @@ const openCases: readonly JournalCase[] = [
       for (const [index, before] of states.slice(0, -1).entries()) {
         const after = states[index + 1];
         await trial.swap(reference, before, after);
-        const isOpen = after?.state === 'sending' || after?.state === 'ambiguous';
-        await trial.expectOpen(new Map(isOpen ? [[reference, after]] : []));
+        await trial.expectOpen(new Map(isOpen(after) ? [[reference, after]] : []));
       }
       await trial.swapInVain(reference, undefined, sending, paid);
       await trial.expectOpen(new Map());

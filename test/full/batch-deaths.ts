@@ -1,10 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Sandbox, type SandboxFault } from '../../src/sandbox/index.ts';
+import type { SandboxFault } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import type { BatchOrder, BatchReport } from './batch-worker.ts';
-import { stores, withStore, type StoreName } from './once-deaths.ts';
+import { createPayrollSandbox, stores, withStore, type StoreName } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
@@ -49,10 +49,7 @@ export async function killPayroll(
   { payouts, kills }: { readonly payouts: number; readonly kills: number },
 ): Promise<BatchDeaths> {
   const startedAt = performance.now();
-  const sandbox = new Sandbox();
-  const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
-  for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000000');
+  const sandbox = createPayrollSandbox();
   // Not in the last run, because its time is measured.
   for (let after = 20; after < payouts / 2; after += 50) {
     const fault = faults[Math.floor(after / 50) % faults.length];

@@ -85,15 +85,21 @@ export async function withStore<T>(
   }
 }
 
+/** A platform with the account that pays, and the one that receives. */
+export function createPayrollSandbox(): Sandbox {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
+  for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund('acc_000001', '1000000');
+  return sandbox;
+}
+
 export async function killWorkers(
   store: StoreName,
   { payouts, killEvery, on: runtime = process.execPath }: DeathsOptions,
 ): Promise<Deaths> {
   const startedAt = performance.now();
-  const sandbox = new Sandbox();
-  const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
-  for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000000');
+  const sandbox = createPayrollSandbox();
   for (let after = 3; after < payouts; after += 10) {
     const fault = faults[Math.floor(after / 10) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PaymentsClient, type OnceInput } from '../../src/index.ts';
 import type { JournalEntry } from '../../src/journals/index.ts';
-import { Sandbox } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
-import { stores, withStore, type StoreName } from './once-deaths.ts';
+import { createPayrollSandbox, stores, withStore, type StoreName } from './once-deaths.ts';
 import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './once-payouts.ts';
 
 /*
@@ -71,10 +70,7 @@ export async function leaveOpen(
   { payouts, kills }: { readonly payouts: number; readonly kills: number },
 ): Promise<OpenDeaths> {
   const startedAt = performance.now();
-  const sandbox = new Sandbox();
-  const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
-  for (const name of ['Company', 'Staff']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000000');
+  const sandbox = createPayrollSandbox();
   const slow = { kind: 'delay', ms: creationMs } as const;
   sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
   const server = await listen(sandbox, { port: 0 });

@@ -772,3 +772,16 @@ test('an option of the batch replaces that of the client', async () => {
   expect(await journal.read(salaryOf(1).description)).toBeUndefined();
   expect(clock.passed).toBeLessThan(totalTimeout);
 });
+
+test('a batch uses the journal of its options itself, and no copy', async () => {
+  const { payAll } = setupBatch();
+  const journal = {
+    ...memoryJournal(),
+    reads: 0,
+    async read(): Promise<undefined> {
+      this.reads += 1;
+    },
+  };
+  expect(await payAll([salaryOf(1)], { journal })).toMatchObject([{ result: 'created' }]);
+  expect(journal.reads).toBe(1);
+});

@@ -8,6 +8,7 @@ import {
   type ValidationError,
 } from '../../errors/errors.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../../schemas/transfer.ts';
+import { describeFailure } from './create-once.ts';
 
 /** Result of one payment of a batch. */
 export type BatchResult =
@@ -282,8 +283,7 @@ export class BatchRun {
     const spentMs = clock.elapsed() - job.firstTriedAt;
     const isInTime = spentMs + delayMs <= retryTimeout;
     if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
-    const result = error.outcome === 'unknown' ? 'in_doubt' : 'failed';
-    this.#finish(job, { input: job.input, result, error });
+    this.#finish(job, { input: job.input, result: describeFailure(error), error });
     return undefined;
   }
 

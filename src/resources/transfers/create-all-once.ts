@@ -102,7 +102,7 @@ export function createAllOnce(
     async *[Symbol.asyncIterator]() {
       try {
         Object.assign(counts, noCounts);
-        const run = new BatchRun(createSetup(client, inputs, cloneInput(options)), counts);
+        const run = new BatchRun(createSetup(client, inputs, options), counts);
         for await (const result of run.results()) {
           if (result.error !== undefined) withCallSite(result.error, site);
           yield result;
@@ -173,7 +173,7 @@ function createSetup(
       return { result, transferId, transfer };
     },
     onResult(result, copy) {
-      if (isValid(copy)) scans.drop(copy);
+      if (forgets && isValid(copy)) scans.drop(copy);
       callHook(hooks.onOnce, () => createOnceEvent(copy, result));
     },
     duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),

@@ -131,7 +131,7 @@ export async function createOnce(
 }
 
 /** The result of a payment that was not made, or not certainly. */
-const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
+export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
   outcome === 'unknown' ? 'in_doubt' : 'failed';
 
 /** Describes a decided payment for `hooks.onOnce`. */

@@ -13,6 +13,7 @@ import type {
   AmbiguousEntry,
   Journal,
   JournalEntry,
+  OpenEntry,
   OpenPayment,
   PaidEntry,
 } from '../../journals/journal.ts';
@@ -276,5 +277,8 @@ function isRow(row: unknown): boolean {
   return isReference(reference) && entry !== undefined && isEntry(entry);
 }
 
-const isUndecided = (row: JournalRow): row is OpenPayment =>
-  row.entry.state === 'sending' || row.entry.state === 'ambiguous';
+/** Whether a payment is not decided. The client and the journals, which have the same, share no code. */
+export const isOpen = (entry: JournalEntry): entry is OpenEntry =>
+  entry.state === 'sending' || entry.state === 'ambiguous';
+
+const isUndecided = (row: JournalRow): row is OpenPayment => isOpen(row.entry);

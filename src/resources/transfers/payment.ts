@@ -10,6 +10,7 @@ import type {
   AmbiguousEntry,
   JournalEntry,
   NotPaidEntry,
+  OpenEntry,
   PaidEntry,
   SendingEntry,
 } from '../../journals/journal.ts';
@@ -21,7 +22,7 @@ import {
   type TransferId,
 } from '../../schemas/transfer.ts';
 import { findDifferingFields, isOtherPayment } from './compare-transfer.ts';
-import { formatTime, GuardedJournal, inProgressRetryMs } from './guarded-journal.ts';
+import { formatTime, GuardedJournal, inProgressRetryMs, isOpen } from './guarded-journal.ts';
 import { hostName } from '../../internal/runtime.ts';
 import type { OnceContext } from './once-context.ts';
 import { defaultClockSkew } from './reconcile.ts';
@@ -55,9 +56,6 @@ export type MadePayment =
       /** Reads the transfer, and checks that it is this payment. */
       readonly read: () => Promise<Transfer>;
     };
-
-/** An entry that is not decided. */
-type OpenEntry = SendingEntry | AmbiguousEntry;
 
 /** The shortest time after which an undecided payment is worth another call. */
 const minRetryMs = 5_000;
@@ -498,9 +496,6 @@ export class Payment {
     return Math.min(claimAge, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
   }
 }
-
-const isOpen = (entry: JournalEntry): entry is OpenEntry =>
-  entry.state === 'sending' || entry.state === 'ambiguous';
 
 /** A journal may have lost a field that it does not know. */
 const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>

@@ -1,5 +1,23 @@
 import type { Sandbox } from '../sandbox.ts';
 
+const token = '0x00000000000000000000000000000000000000bb';
+/** Refuels a wallet; also the example of openapi.json. */
+export const refuelInstruction = {
+  address: '0x00000000000000000000000000000000000000aa',
+  chainId: 8453,
+  salt: 1,
+  maxExecutions: 10,
+  actionArguments: {
+    refuelERC20: {
+      token,
+      target: '0x00000000000000000000000000000000000000cc',
+      threshold: 1_000_000,
+      endBalance: 5_000_000,
+      fee: { token, maxBaseFeePerGas: 100, maxPriorityFeePerGas: 2, executionFee: 50 },
+    },
+  },
+} as const;
+
 /**
  * Fills a sandbox with demo data: a verified business and an individual, funded
  * Accounts, Counterparties of both types, an IBAN, a Transfer in every status and an Instruction
@@ -75,23 +93,8 @@ export function seedDemo(sandbox: Sandbox): Sandbox {
   });
   transfers.cancel(cancelledTransfer.id);
 
-  const token = '0x00000000000000000000000000000000000000bb';
-  const refuel = instructions.create({
-    address: '0x00000000000000000000000000000000000000aa',
-    chainId: 8453,
-    salt: 1,
-    maxExecutions: 10,
-    nickname: 'Keep the treasury wallet filled',
-    actionArguments: {
-      refuelERC20: {
-        token,
-        target: '0x00000000000000000000000000000000000000cc',
-        threshold: 1_000_000,
-        endBalance: 5_000_000,
-        fee: { token, maxBaseFeePerGas: 100, maxPriorityFeePerGas: 2, executionFee: 50 },
-      },
-    },
-  });
+  const nickname = 'Keep the treasury wallet filled';
+  const refuel = instructions.create({ ...refuelInstruction, nickname });
   instructions.execute(refuel.instructionId, { value: 4_000_000 });
   instructions.execute(refuel.instructionId, { value: 2_500_000 });
   return sandbox;

@@ -1,4 +1,5 @@
 import { operationPaths, type SandboxOperation } from '../api/operations.ts';
+import { refuelInstruction } from '../control/demo.ts';
 import { Sandbox } from '../sandbox.ts';
 import type { Json, JsonObject } from './document.ts';
 
@@ -8,24 +9,6 @@ export interface Example {
   readonly body: JsonObject | undefined;
   readonly response: Json | undefined;
 }
-
-const owner = '0x00000000000000000000000000000000000000aa';
-const token = '0x00000000000000000000000000000000000000bb';
-const instruction = {
-  address: owner,
-  chainId: 8453,
-  salt: 1,
-  maxExecutions: 10,
-  actionArguments: {
-    refuelERC20: {
-      token,
-      target: '0x00000000000000000000000000000000000000cc',
-      threshold: 1_000_000,
-      endBalance: 5_000_000,
-      fee: { token, maxBaseFeePerGas: 100, maxPriorityFeePerGas: 2, executionFee: 50 },
-    },
-  },
-} as const;
 
 /** Calls every operation of a new sandbox once, and some once more for their errors. */
 export async function collectExamples(): Promise<{
@@ -81,7 +64,11 @@ export async function collectExamples(): Promise<{
   await succeed('accounts.get', { id: sourceAccountId });
   await succeed('accounts.list');
 
-  const wallet = { type: 'wallet', walletAddress: token, chain: 'base' } as const;
+  const wallet = {
+    type: 'wallet',
+    walletAddress: refuelInstruction.actionArguments.refuelERC20.token,
+    chain: 'base',
+  } as const;
   sandbox.counterparties.create({ entityId, name: 'Treasury', ...wallet });
   const counterpartyId = 'cpty_000001';
   await succeed('counterparties.get', { id: counterpartyId });
@@ -101,12 +88,13 @@ export async function collectExamples(): Promise<{
   const settings = { autoEarnEnabled: true, autoEarnVault: 'sandbox_usdc', defaultChain: 'base' };
   await succeed('settings.update', { body: settings });
 
-  await succeed('instructions.build', { body: instruction });
-  const { instructionId } = sandbox.instructions.create(instruction);
+  const { address } = refuelInstruction;
+  await succeed('instructions.build', { body: refuelInstruction });
+  const { instructionId } = sandbox.instructions.create(refuelInstruction);
   sandbox.instructions.execute(instructionId, { value: 4_000_000 });
-  await succeed('instructions.list', { body: { address: owner } });
+  await succeed('instructions.list', { body: { address } });
   await succeed('transactions.list', {
-    body: { address: owner, sort: 'Ascending', skip: 0, take: 20 },
+    body: { address, sort: 'Ascending', skip: 0, take: 20 },
   });
 
   const unauthorized = await call('counterparties.get', {
