@@ -66,6 +66,7 @@ export {
   ValidationError,
   WaitError,
 } from './errors/errors.ts';
+export { httpStatusOf } from './errors/http-status.ts';
 export type {
   Attempt,
   InvalidResponseReason,

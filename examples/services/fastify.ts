@@ -2,33 +2,13 @@
 // payment is made once. Run unchanged, it pays on a sandbox and prints its responses.
 import Fastify, { type FastifyInstance } from 'fastify';
 import {
-  ApiError,
-  ConflictError,
-  isOutcomeUnknown,
+  httpStatusOf,
   isPaymentsError,
   PaymentsClient,
-  RateLimitError,
-  UnprocessableEntityError,
-  PaymentInDoubtError,
-  ValidationError,
   type OnceInput,
-  type PaymentsError,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-
-/** Returns the status that this service sends for an error of the platform. */
-function getStatus(error: PaymentsError): number {
-  if (error instanceof PaymentInDoubtError && error.reason === 'conflict') return 409;
-  // 202: it is not known yet whether the payment was made. The same request later reports it.
-  if (isOutcomeUnknown(error)) return 202;
-  if (error instanceof ValidationError) return 400;
-  if (error instanceof ConflictError) return 409;
-  if (error instanceof UnprocessableEntityError) return 422;
-  if (error instanceof RateLimitError) return 503;
-  // A wrong key is a mistake of this service, not of its caller.
-  return error instanceof ApiError ? 502 : 503;
-}
 
 export function buildService(payments: PaymentsClient): FastifyInstance {
   const service = Fastify();
@@ -40,14 +20,12 @@ export function buildService(payments: PaymentsClient): FastifyInstance {
 
   service.setErrorHandler(async (error, request, reply) => {
     if (!isPaymentsError(error)) throw error;
-    const status = getStatus(error);
-    const waits = error instanceof RateLimitError || error instanceof PaymentInDoubtError;
-    if (waits && error.retryAfterMs !== undefined) {
+    if (error.retryAfterMs !== undefined) {
       reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     }
     // toJSON holds no credential, so the whole error may go into the log.
     request.log.error({ payment: error });
-    return reply.code(status).send({ error: error.name, outcome: error.outcome });
+    return reply.code(httpStatusOf(error)).send({ error: error.name, outcome: error.outcome });
   });
 
   return service;

@@ -295,14 +295,12 @@ function describeFix(
   return isInDoubt ? undefined : statusHints[status];
 }
 
-const unchangedHint =
-  'The same request will fail again until the cause is fixed; error.details may name it.';
 const statusHints: Readonly<Record<number, string>> = {
-  400: unchangedHint,
+  400: 'Fix the request; error.details may name the field.',
   403: 'The credential does not permit this, or a proxy or firewall rejected the request.',
   404: 'Check the id, and that the credential belongs to the platform that has it.',
   409: 'Read the current state before you try again.',
-  422: unchangedHint,
+  422: 'Once the cause is fixed, such as a low balance, it may be sent again. See error.details.',
 };
 
 /** What a timeout interrupted. */

@@ -79,7 +79,7 @@ describe('the message of', () => {
     );
     expect((await failureOf(call, BadRequestError)).message).toMatchInlineSnapshot(`
       "The platform responded with 400 (refused): No.
-      The same request will fail again until the cause is fixed; error.details may name it.
+      Fix the request; error.details may name the field.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create), request req_1."
     `);
@@ -129,7 +129,7 @@ describe('the message of', () => {
     const call = received(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
       "The platform responded with 422 (insufficient_funds): Insufficient funds.
-      The same request will fail again until the cause is fixed; error.details may name it.
+      Once the cause is fixed, such as a low balance, it may be sent again. See error.details.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create)."
     `);
