@@ -1,136 +1,113 @@
-// A guided tour over real HTTP. Without PAYMENTS_BASE_URL it starts a sandbox on a loopback port;
-// with PAYMENTS_BASE_URL it only reads from that platform.
+// A tour against a sandbox that it starts itself, over HTTP: a payroll is killed in the middle, and run again.
 // `npm start -- --watch` leaves the sandbox and its page up until Ctrl+C.
-import {
-  isOutcomeUnknown,
-  NotFoundError,
-  PaymentsClient,
-  UnprocessableEntityError,
-} from 'payments-platform-sdk';
-import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { sqliteJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 
 const print = (line: string) => console.log(line);
+const payment = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' } as const;
+// Seconds, so that the tour ends; use the defaults in production.
+const limits = { totalTimeout: 1_000, gracePeriod: 1_000 };
 
-if (process.env['PAYMENTS_BASE_URL'] === undefined) await runTour();
-else await readLists();
+const [command, baseUrl, apiKey, file = '', killAt = ''] = process.argv.slice(2);
+if (command === 'pay') await paySalaries();
+else await runTour();
 
-/** Reads one page of each list. */
-async function readLists() {
-  const payments = new PaymentsClient();
-  const accounts = await payments.accounts.list({ limit: 5 });
-  const transfers = await payments.transfers.list({ limit: 5 });
-  print(`Reading from ${payments.toJSON().baseUrl}`);
-  for (const { id, name, availableBalance, currency } of accounts.data) {
-    print(`  ${id}  ${name}  ${availableBalance} ${currency}`);
+/** The payroll: kill it at any moment, and run it again. */
+async function paySalaries() {
+  const journal = sqliteJournal(file);
+  const payments = new PaymentsClient({ baseUrl, apiKey, journal, ...limits });
+  const salaries = Array.from({ length: 200 }, (_, index): OnceInput => {
+    const description = `payroll-2026-11-${String(index + 1).padStart(3, '0')}`;
+    return { ...payment, amount: '20.50', description };
+  });
+  const batch = payments.transfers.createAllOnce(salaries);
+  const show = (start = '') => {
+    const { paid } = batch.counts;
+    const bar = '#'.repeat(paid / 8).padEnd(25, '.');
+    process.stdout.write(`${start}   ${bar} ${paid} of ${salaries.length}`);
+  };
+  for await (const { input, error } of batch) {
+    if (error) print(`${input.description}: ${error.message}`);
+    if (process.stdout.isTTY) show('\r');
+    if (killAt === '' || batch.counts.paid < Number(killAt)) continue;
+    if (!process.stdout.isTTY) show();
+    process.kill(process.pid, 'SIGKILL');
   }
-  for (const { id, status, amount, currency } of transfers.data) {
-    print(`  ${id}  ${status}  ${amount} ${currency}`);
-  }
+  if (!process.stdout.isTTY) show();
+  print('');
+  journal.close();
 }
 
-/** Runs the whole tour, against a sandbox. */
 async function runTour() {
-  const sandbox = new Sandbox();
+  const sandbox = seedDemo(new Sandbox());
+  for (let after = 5; after < 200; after += 10) {
+    const when = after % 20 === 5 ? 'after_commit' : 'before_commit';
+    sandbox.faults.add({ operation: 'transfers.create', after, fault: { kind: 'reset', when } });
+  }
   const server = await listen(sandbox, { port: 0 });
-  const payments = new PaymentsClient(server.clientOptions);
-  print(`1. A sandbox platform listens on ${server.baseUrl}`);
-
-  const entity = await payments.entities.create({
-    email: 'treasury@example.com',
-    businessName: 'Example Trading',
-  });
-  const operating = await payments.accounts.create({ entityId: entity.id, name: 'Operating' });
-  const payroll = await payments.accounts.create({ entityId: entity.id, name: 'Payroll' });
-  sandbox.accounts.fund(operating.id, '1000.00');
-  print(
-    `2. ${entity.id} (${entity.type}) holds ${operating.id} with 1000.00 USDC, and ${payroll.id}`,
-  );
-
-  const paid = await payments.transfers.create({
-    sourceAccountId: operating.id,
-    destinationAccountId: payroll.id,
-    amount: '125.50',
-    description: 'salaries, November',
-  });
-  print(`3. ${paid.id} was accepted and is ${paid.status}`);
-
-  // On a real platform the status changes by itself; here the program changes it while the client polls.
-  await payments.transfers.waitFor(paid.id, {
-    interval: 50,
-    onPoll: ({ status }) => {
-      print(`   it is ${status}`);
-      if (status !== 'completed') sandbox.transfers.advance(paid.id);
-    },
-  });
-  const [from, to] = await Promise.all([
-    payments.accounts.get(operating.id),
-    payments.accounts.get(payroll.id),
-  ]);
-  print(
-    `4. It is completed: ${from.name} has ${from.availableBalance}, ${to.name} ${to.availableBalance}`,
-  );
-
-  for (let count = 1; count < 250; count += 1) {
-    sandbox.transfers.create({
-      sourceAccountId: operating.id,
-      destinationAccountId: payroll.id,
-      amount: '0.10',
-    });
-  }
-  let transferCount = 0;
-  for await (const transfer of payments.transfers.list({ limit: 100 })) {
-    if (transfer.sourceAccountId === operating.id) transferCount += 1;
-  }
-  print(`5. Paged through ${transferCount} transfers in pages of 100`);
-
-  try {
-    await payments.transfers.get('txfr_nowhere');
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    print(`6. NotFoundError ${error.status} ${error.code}, request ${error.requestId}`);
-  }
-
-  try {
-    await payments.transfers.create({
-      sourceAccountId: payroll.id,
-      destinationAccountId: operating.id,
-      amount: '1000000.00',
-    });
-  } catch (error) {
-    if (!(error instanceof UnprocessableEntityError)) throw error;
-    print(`7. Rejected: ${error.code}; outcome ${error.outcome}, so no money moved`);
-  }
-
-  const input = {
-    sourceAccountId: operating.id,
-    destinationAccountId: payroll.id,
-    amount: '40.00',
-    description: 'invoice 4711',
+  const folder = mkdtempSync(join(tmpdir(), 'payments-tour-'));
+  const database = join(folder, 'payments.db');
+  const journal = sqliteJournal(database);
+  const { baseUrl: url, apiKey: key } = server.clientOptions;
+  const { transfers } = new PaymentsClient({ ...server.clientOptions, ...limits, journal });
+  const program = [fileURLToPath(import.meta.url), 'pay', url, key, database];
+  const runPayroll = (...args: string[]) =>
+    once(spawn(process.execPath, [...program, ...args], { stdio: 'inherit' }), 'close');
+  const listOpen = async () => {
+    const open = [];
+    for await (const each of transfers.openOnce()) open.push(each);
+    return open;
   };
-  const since = new Date();
-  sandbox.faults.add({
-    operation: 'transfers.create',
-    times: 1,
-    fault: { kind: 'reset', when: 'after_commit' },
-  });
-  try {
-    await payments.transfers.create(input);
-  } catch (error) {
-    if (!isOutcomeUnknown(error)) throw error;
-    print(`8. The connection broke: outcome ${error.outcome}, sent ${error.attempts.length} time`);
-    const search = await payments.transfers.reconcile(input, { since });
-    print(
-      search.result === 'found'
-        ? `9. Reconciled: ${search.transfer.id} exists, so it must not be sent again`
-        : `9. Reconciled: ${search.result}`,
-    );
-  }
 
-  if (process.argv.includes('--watch')) {
-    print(`Watch it at ${server.rootUrl}/ until Ctrl+C.`);
+  print(
+    `1. A sandbox of the platform on ${url}: every tenth payment loses its request or its response.`,
+  );
+  print('2. A program pays 200 salaries with createAllOnce:');
+  await runPayroll('100');
+  const open = await listOpen();
+  print(`\n3. It has killed itself with SIGKILL; the journal has ${open.length} open payments.`);
+  print('4. The same program again:');
+  await runPayroll();
+  const paid = sandbox.transfers
+    .list()
+    .filter(({ description }) => /payroll/.test(`${description}`));
+  const references = new Set(paid.map(({ description }) => description));
+  print(`5. The platform has ${paid.length} transfers with ${references.size} references.`);
+
+  const description = 'invoice 4711';
+  const invoice = { ...payment, amount: '40.00', description };
+  sandbox.transfers.create(invoice);
+  sandbox.transfers.create(invoice);
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  try {
+    await transfers.createOnce(invoice);
+  } catch (error) {
+    if (!(error instanceof PaymentInDoubtError)) throw error;
+    print(`6. An invoice that others have paid twice by hand: ${error.name}, ${error.reason}.`);
+  }
+  const [ambiguous] = await listOpen();
+  print(`7. Open: ${ambiguous?.reference}, which may be ${ambiguous?.candidates?.join(' or ')}.`);
+  const [transferId = 'not_paid'] = ambiguous?.candidates ?? [];
+  await transfers.resolveOnce(description, transferId, { by: 'an operator' });
+  const { id, status } = await transfers.createOnce(invoice);
+  print(`8. Resolved: createOnce returns ${id}, which is ${status}, and sends nothing.`);
+
+  journal.close();
+  rmSync(folder, { recursive: true });
+  if (command === '--watch') {
+    print(`9. Watch it at ${server.rootUrl}/ until Ctrl+C.`);
     process.once('SIGINT', () => void server.close());
   } else {
+    print(`9. Its page was at ${server.rootUrl}/: \`npm start -- --watch\` leaves it up.`);
     await server.close();
   }
 }

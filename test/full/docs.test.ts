@@ -145,7 +145,12 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /200 paid, 0 in doubt, 0 failed/,
     /200 transfers on the platform, 200 of them different/,
   ],
-  'quickstart.ts': [/9\. Reconciled/],
+  'quickstart.ts': [
+    /#{12}\.{13} 100 of 200\n3\. It has killed itself .* the journal has \d+ open payments/,
+    /#{25} 200 of 200\n5\. The platform has 200 transfers with 200 references/,
+    /6\. .* ambiguous\.\n7\. Open: invoice 4711, which may be (txfr_\d+) or .*\n8\. .* returns \1,/,
+    /9\. Its page was at http:/,
+  ],
   'unknown-outcome.ts': [/txfr_000001 had been accepted/, /search again before/, /account: 60\.00/],
   'virtual-clock.ts': [/0 accounts, after 2 requests/],
   'your-own-test.ts': [/pass 2/, /fail 0/],
@@ -164,24 +169,15 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   60_000,
 );
 
-test('the quickstart prints its story, and only reads from a configured platform', async () => {
-  const sandboxRun = await run(['examples/quickstart.ts']);
-  expect(sandboxRun.output).toMatch(/completed: Operating has 874\.50, Payroll 125\.50/);
-  expect(sandboxRun.output).toMatch(/Paged through 250 transfers/);
-  expect(sandboxRun.output).toMatch(/NotFoundError 404/);
-  expect(sandboxRun.output).toMatch(/Rejected: insufficient_funds; outcome rejected/);
-  expect(sandboxRun.output).toMatch(/outcome unknown, sent 1 time/);
-  expect(sandboxRun.output).toMatch(/must not be sent again/);
-
+test('the quickstart sends nothing to a configured platform', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {
-    const platformRun = await run(['examples/quickstart.ts'], {
+    const { code } = await run(['examples/quickstart.ts'], {
       PAYMENTS_BASE_URL: server.baseUrl,
       PAYMENTS_API_KEY: server.clientOptions.apiKey,
     });
-    expect(platformRun.code).toBe(0);
-    expect(new Set(sandbox.log.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect([code, sandbox.log]).toEqual([0, []]);
   } finally {
     await server.close();
   }
@@ -194,7 +190,7 @@ test('the quickstart with --watch serves its page until it is interrupted', asyn
   });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
-  const page = () => /^Watch it at (\S+)/m.exec(output)?.[1];
+  const page = () => /Watch it at (\S+)/.exec(output)?.[1];
   await expect.poll(page, { timeout: 30_000 }).toBeDefined();
   const response = await fetch(String(page()));
   expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('<html')]);
