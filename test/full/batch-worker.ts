@@ -1,4 +1,4 @@
-import { PaymentsClient } from '../../src/index.ts';
+import { PaymentsClient } from 'payments-platform-sdk';
 import { journalAt, payoutOf } from './once-payouts.ts';
 
 /*

@@ -29,7 +29,7 @@ import { installTarball } from '../support/tarball.ts';
 
 // The command, as a child process against real stores.
 
-const bin = fileURLToPath(new URL('../../src/journals/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../dist/journals/bin.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'payments-journal-bin-'));
 /** Databases start slowly on a busy machine. */
 const startTimeoutMs = 60_000;

@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
-import type { OnceInput } from '../../src/index.ts';
+import type { OnceInput } from 'payments-platform-sdk';
 import {
   postgresJournal,
   redisJournal,
   sqliteJournal,
   type FullJournal,
   type Journal,
-} from '../../src/journals/index.ts';
+} from 'payments-platform-sdk/journals';
 
 /** The journal at a file, or at the URL of a server. */
 export function openJournalAt(store: string): { journal: FullJournal; close: () => unknown } {

@@ -1,4 +1,4 @@
-import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from '../../src/index.ts';
+import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-platform-sdk';
 import { journalAt, payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { version } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 // A state survives its process, even after a kill.
 
-const bin = fileURLToPath(new URL('../../src/sandbox/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'sandbox-state-'));

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
-import { PaymentsClient } from '../../src/index.ts';
+import { PaymentsClient } from 'payments-platform-sdk';
 
 /*
  * A test process with a world of its own: it creates records and fails if it sees any other.

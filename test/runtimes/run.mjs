@@ -4,6 +4,7 @@
  *   npm run test:runtimes               everything; exits with 1 if a result is unexpected, or if
  *                                       docs/runtimes.md differs
  *   node test/runtimes/run.mjs --update the same, and writes docs/runtimes.md and test/types/mistakes.txt
+ *   node test/runtimes/run.mjs --install installs the tools only
  *   node test/runtimes/run.mjs --only=matrix,sealing,transports,bundles,modules,types,examples
  *
  * The tools come from the lockfile of this folder and are installed if they are missing.
@@ -15,6 +16,7 @@ import { installPackage, installTools, startPlatform } from './setup.mjs';
 const { values: flags } = parseArgs({
   options: {
     update: { type: 'boolean', default: false },
+    install: { type: 'boolean', default: false },
     only: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
@@ -26,12 +28,13 @@ for (const name of Object.keys(process.env)) {
   }
 }
 
-const allParts = ['matrix', 'sealing', 'transports', 'bundles', 'modules', 'types', 'examples'];
+const allParts = ['matrix', 'bundles', 'modules', 'sealing', 'transports', 'types', 'examples'];
 const selected = flags.only?.split(',') ?? allParts;
 const unknown = selected.filter((part) => !allParts.includes(part));
 if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}`);
 
 await installTools();
+if (flags.install) process.exit();
 // These modules import tools that have just been installed.
 const { checkSealing, checkTransports, copyStory, processRows, workerRow } =
   await import('./runtimes.mjs');
@@ -50,41 +53,56 @@ const { consumer, installed, tarball } = place;
 await copyStory(consumer);
 const platform = await startPlatform(consumer);
 const rows = [];
-const checks = [];
 
+/** Each part returns its checks. */
 const parts = {
   matrix: async () => {
     rows.push(...(await processRows(consumer, platform)));
     rows.push(...(await workerRow(consumer, platform)));
+    return [];
   },
   bundles: async () => {
     const openPage = (folder) => runInBrowser(folder, platform);
     const bundled = await bundleRows(place, platform, openPage);
     rows.push(...bundled.rows);
-    checks.push(...bundled.checks);
+    return bundled.checks;
   },
   modules: async () => {
     rows.push(await jestRow(consumer, platform));
-    checks.push(...(await checkBothCopies(consumer)), ...checkContents(installed));
-    checks.push(...(await runPackageTools(tarball)), ...(await checkNewUser(place)));
+    return [
+      ...(await checkBothCopies(consumer)),
+      ...checkContents(installed),
+      ...(await runPackageTools(tarball)),
+      ...(await checkNewUser(place)),
+    ];
   },
-  sealing: async () => checks.push(...(await checkSealing(consumer))),
-  transports: async () => checks.push(...(await checkTransports(consumer))),
-  types: async () => {
-    checks.push(...(await compilerRows(consumer)));
-    checks.push(...checkDeclarations(installed), ...(await checkHovers(consumer)));
-    checks.push(await checkMistakes(consumer, flags.update), ...(await zodRows(place)));
-  },
-  examples: async () => checks.push(...(await runExamples(place))),
+  sealing: () => checkSealing(consumer),
+  transports: () => checkTransports(consumer),
+  types: async () => [
+    ...(await compilerRows(consumer)),
+    ...checkDeclarations(installed),
+    ...(await checkHovers(consumer)),
+    await checkMistakes(consumer, flags.update),
+    ...(await zodRows(place)),
+  ],
+  examples: () => runExamples(place),
 };
+/** The first mostly waits, the second computes. */
+const lanes = [
+  ['matrix', 'bundles', 'modules', 'sealing', 'transports'],
+  ['types', 'examples'],
+];
 
-try {
-  for (const [name, part] of Object.entries(parts)) {
-    if (!selected.includes(name)) continue;
+const checksByPart = {};
+const runLane = async (names) => {
+  for (const name of names.filter((each) => selected.includes(each))) {
     const start = performance.now();
-    await part();
+    checksByPart[name] = await parts[name]();
     console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
+};
+try {
+  await Promise.all(lanes.map(runLane));
 } finally {
   platform.stop();
   if (flags.keep) console.log(`kept ${place.folder}`);
@@ -109,6 +127,7 @@ for (const row of rows) {
     report(false, `${row.label}, ${feature}`, `expected ${expected}, got ${got}`);
   }
 }
+const checks = allParts.flatMap((name) => checksByPart[name] ?? []);
 for (const { name, ok, detail } of checks) report(ok, name, detail);
 
 if (selected.length === allParts.length && failed === 0) {
