@@ -7,6 +7,7 @@ import { inflateSync } from 'node:zlib';
 import * as schemas from 'payments-platform-sdk/schemas';
 import ts from 'typescript';
 import { expect, onTestFinished, test } from 'vitest';
+import { takeTitle } from '../support/llms.ts';
 import { apiList, undocumented } from '../support/public-api.ts';
 
 // Every public name is documented, and the documentation has no stale name and no broken link.
@@ -82,6 +83,7 @@ function findBrokenTargets(site: string): string[] {
   const broken = [...texts].flatMap(([page, text]) =>
     [...text.matchAll(/<(\w+)[^>]*? (?:href|src)="([^"]*)"/g)].flatMap(([, tag, target = '']) => {
       if (/^https?:/.test(target)) return tag === 'a' ? [] : [`${page}: ${target}`];
+      if (target === 'data:,') return [];
       const [path = '', anchor = ''] = decodeURI(target).split('#');
       const file = path === '' ? page : join(dirname(page), path);
       const hasAnchor = anchor === '' || texts.get(file)?.includes(` id="${anchor}"`) === true;
@@ -106,7 +108,7 @@ test('the API reference builds without a warning, and every link in it works', (
   const navigation = JSON.stringify(readAsset(site, 'navigation.js'));
   const titles = pages
     .filter((page) => page.startsWith('docs'))
-    .map((page) => /^# (.+)$/m.exec(readText(page))?.[1]);
+    .map((page) => takeTitle(readText(page)));
   expect(titles.filter((title) => !navigation.includes(`{"text":"${title}",`))).toEqual([]);
   expect(navigation).toContain('"path":"documents/HTTP_API.html"');
   // The search finds words of guides.

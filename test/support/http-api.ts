@@ -33,6 +33,7 @@ const formatRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} 
 /** The page in Markdown. A method is `{@link …}`, which the plugin resolves. */
 export async function httpApiPage(): Promise<string> {
   const { paths, components } = await openApi();
+  // The description has the type of any JSON.
   const { securitySchemes, responses } = components as Components;
   const calls = Object.entries(paths).flatMap(([path, { servers, ...methods }]) =>
     Object.entries(methods as Readonly<Record<string, unknown>>)
@@ -42,17 +43,16 @@ export async function httpApiPage(): Promise<string> {
         operation: operation as Operation,
       })),
   );
-  const rows = calls.map(({ request, operation: { operationId, security, responses: all } }) => {
-    const [success = '', ...failures] = Object.keys(all);
-    const credentials = formatNames(security.flatMap((each) => Object.keys(each)));
-    return formatRow([
+  const rows = calls.map(({ request, operation: { operationId, security, responses: all } }) =>
+    formatRow([
       `\`${request}\``,
       `{@link ${operationId}}`,
-      credentials,
-      success,
-      failures.join(', '),
-    ]);
-  });
+      formatNames(security.flatMap((each) => Object.keys(each))),
+      Object.keys(all)
+        .filter((status) => status !== 'default')
+        .join(', '),
+    ]),
+  );
   const details = calls.flatMap(({ request, operation }) => [
     `## ${request}`,
     `${operation.summary}: {@link ${operation.operationId}}.`,
@@ -63,11 +63,12 @@ export async function httpApiPage(): Promise<string> {
     ...formatExample('Response', Object.values(operation.responses)[0]),
   ]);
   return [
-    `Every operation that the SDK calls, for programs in other languages. [openapi.json](../openapi.json) describes the
-same with every field (OpenAPI 3.1), and [llms.txt](../llms.txt) is a map of this site for coding agents.`,
+    '# HTTP API',
+    `Every operation that the SDK calls, for programs in other languages. [openapi.json](../openapi.json) has
+the same with every field (OpenAPI 3.1), and [llms.txt](../llms.txt) is a map of this site for coding agents.`,
     [
-      formatRow(['request', 'method of the SDK', 'credential', 'success', 'errors']),
-      formatRow(Array.from({ length: 5 }, () => '---')),
+      formatRow(['request', 'method', 'credential', 'responses']),
+      formatRow(Array.from({ length: 4 }, () => '---')),
       ...rows,
     ].join('\n'),
     '## Credentials',
@@ -75,6 +76,7 @@ same with every field (OpenAPI 3.1), and [llms.txt](../llms.txt) is a map of thi
       .map(([name, { description }]) => `- \`${name}\`: ${description}`)
       .join('\n'),
     '## Errors',
+    'A response with any other status may have the same body.',
     ...['Unauthorized', 'NotFound', 'Failure'].flatMap((name) =>
       formatExample(responses[name]?.description.replace(/\.$/, '') ?? name, responses[name]),
     ),

@@ -25,13 +25,16 @@ const takeSentence = (text: string): string =>
     .replace(/\[([^\]]*)\]\([^)]*\)|\{@link (\w+)\}/g, '$1$2')
     .replace(/[.:]$/, '');
 
-/** The paragraph at the beginning, or ''. A generated guide begins with how it was written. */
+/** The paragraph at the beginning, or ''. A generated guide starts with how it was written. */
 function takeProse(text: string): string {
   const first = text.split('\n\n').find((part) => !/^(#|Written by )/.test(part)) ?? '';
   return /^(\w|`\w)/.test(first) ? first : '';
 }
 
-const rules = `\
+/** The title of a document without its subtitle. */
+export const takeTitle = (text: string): string | undefined => /^# ([^:,\n]+)/m.exec(text)?.[1];
+
+const advice = `\
 - Pay with \`transfers.createOnce\`, or \`createAllOnce\` for many. The client needs the option \`journal\`, which survives deploys.
 - \`description\` is the reference of one payment. To retry, make the same call with the same input; never invent another description.
 - Never send \`transfers.create\` again after an \`unknown\` outcome: \`reconcile\` searches for the payment.
@@ -69,7 +72,7 @@ export function llmsText(base: string): string {
     `- [${title}](${base}${path}): ${takeSentence(about)}`.replace(/: $/, '');
   const guideLinks = guides.map((path) => {
     const text = readText(path);
-    return link(path, /^# ([^:,\n]+)/m.exec(text)?.[1] ?? path, takeProse(text));
+    return link(path, takeTitle(text) ?? path, takeProse(text));
   });
   const examples = globSync('examples/*.{ts,py}', { cwd: root }).toSorted();
   const exampleLinks = examples.map((path) => {
@@ -82,7 +85,7 @@ export function llmsText(base: string): string {
 
 ## Rules
 
-${rules}
+${advice}
 
 ${readOutcomes()}
 

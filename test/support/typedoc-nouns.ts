@@ -8,6 +8,7 @@ import {
   CommentTag,
   Converter,
   DocumentReflection,
+  JSX,
   ReflectionKind,
   RendererEvent,
   type Application,
@@ -19,7 +20,7 @@ import {
 } from 'typedoc';
 import { openApi } from '../../src/sandbox/openapi/openapi.ts';
 import { httpApiPage } from './http-api.ts';
-import { llmsText } from './llms.ts';
+import { llmsText, takeTitle } from './llms.ts';
 
 /** Matches files of a noun, and names of a noun in files with several nouns: `/ids.ts accountId`. */
 const matchNoun = (noun: string): RegExp =>
@@ -47,6 +48,16 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/sandbox\//, 'Sandbox'],
   [/\/(transports|calls|schemas)\/|\/request\.ts/, 'Calls and values'],
 ];
+
+/**
+ * Part of each page: no request for an icon, tables and names that fit a narrow window, and a navigation that shows the
+ * guides on a first visit. typedoc remembers what a reader opens and closes.
+ */
+const head = `<link rel="icon" href="data:,"/><style>
+.tsd-typography table { display: block; overflow-x: auto; }
+.tsd-typography :is(td, th) { padding: 4px 6px; }
+.tsd-typography code { overflow-wrap: break-word; }
+</style><script>localStorage['tsd-accordion-Guides'] ??= 'true'</script>`;
 
 /** Documents that are not guides. */
 const categories: readonly (readonly [RegExp, string])[] = [
@@ -86,22 +97,27 @@ export async function load(app: Application): Promise<void> {
       const [place] = context.getSymbolFromReflection(declared)?.getDeclarations() ?? [];
       const source = `${place?.getSourceFile().fileName} ${declared.name}`;
       const noun = nouns.find(([pattern]) => pattern.test(source))?.[1];
+      // typedoc has a type for its own messages, which it translates.
       if (noun === undefined) app.logger.warn(`No category for ${source}` as never);
       else categorise(declared, noun);
     },
   );
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }: Context) => {
+    // The page has the name of the package as its title already.
+    const [title] = project.readme ?? [];
+    if (title?.kind === 'text') title.text = title.text.replace(/^# .*/, '');
     for (const text of project.documents ?? []) {
       const [, category = 'Guides'] = categories.find(([pattern]) => pattern.test(text.name)) ?? [];
       categorise(text, category);
       const [first] = text.content;
-      text.name = /^# (.+)$/m.exec(first?.text ?? '')?.[1] ?? text.name;
+      text.name = takeTitle(first?.text ?? '') ?? text.name;
     }
     const page = new DocumentReflection('HTTP API', project, linkMethods(project, httpApi), {});
     categorise(page, 'API reference');
     project.addChild(page);
     project.registerReflection(page, undefined, undefined);
   });
+  app.renderer.hooks.on('head.end', () => JSX.createElement(JSX.Raw, { html: head }));
   app.renderer.on(RendererEvent.END, ({ outputDirectory }: RendererEvent) => {
     for (const file of globSync([
       '*.md',
