@@ -151,8 +151,8 @@ test('llms.txt is current, has at most 6 kB and links to every guide and example
   expect(targets).toEqual(expect.arrayContaining(expected));
   // Its rules name what exists.
   const api = await readFile(join(installed, 'docs/api.md'), 'utf8');
-  const [, rules = ''] = text.split('\n## ');
-  const names = [...rules.matchAll(/`([\w.]+)(?:\(\w*\))?`/g)].map(([, name = '']) => name);
+  const [, advice = ''] = text.split('\n## ');
+  const names = [...advice.matchAll(/`([\w.]+)(?:\(\w*\))?`/g)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !api.includes(name.replace('error.', '')))).toEqual([]);
 });
