@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
 import { openApi } from './src/sandbox/openapi/openapi.ts';
 import { page } from './src/sandbox/page/page.ts';
+import { llmsText } from './test/support/llms.ts';
 
 const client = { index: 'src/index.ts' };
 const schemas = { 'schemas/index': 'src/schemas/index.ts' };
@@ -103,7 +104,7 @@ const requireOpenApi = withOpenApi(`
 `);
 
 async function writeFiles(): Promise<void> {
-  await Promise.all([writeNotices(), writeOpenApi()]);
+  await Promise.all([writeNotices(), writeOpenApi(), writeFile('dist/llms.txt', llmsText('../'))]);
 }
 
 async function writeOpenApi(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Journals: where `transfers.createOnce` records what it is about to do.
+ * Stores in which `transfers.createOnce` records what it is about to do.
  *
  * @module payments-platform-sdk/journals
  */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmsText } from '../support/llms.ts';
 import { installTarball } from '../support/tarball.ts';
 
 // The packed tarball, installed into an empty folder, as a user gets it.
@@ -136,6 +137,24 @@ test('every link of a document leads to a file of the tarball', async () => {
   }
   expect(links.length).toBeGreaterThan(30);
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+test('llms.txt is current, has at most 6 kB and links to every guide and example', async () => {
+  const installed = join(folder, 'node_modules/payments-platform-sdk');
+  const text = await readFile(join(installed, 'dist/llms.txt'), 'utf8');
+  expect(text).toBe(llmsText('../'));
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6_000);
+  const targets = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => join('dist', path));
+  expect(targets.filter((path) => !files.includes(path))).toEqual([]);
+  const expected = files.filter((path) => /^docs\/[\w-]+\.md$|^examples\/[\w-]+\.\w+$/.test(path));
+  expect(expected.length).toBeGreaterThan(25);
+  expect(targets).toEqual(expect.arrayContaining(expected));
+  // Its rules name what exists.
+  const api = await readFile(join(installed, 'docs/api.md'), 'utf8');
+  const [, advice = ''] = text.split('\n## ');
+  const names = [...advice.matchAll(/`([\w.]+)(?:\(\w*\))?`/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !api.includes(name.replace('error.', '')))).toEqual([]);
 });
 
 test.each(['import', 'require'])('%s() warns once when Node is too old', async (load) => {

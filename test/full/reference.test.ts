@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inflateSync } from 'node:zlib';
 import * as schemas from 'payments-platform-sdk/schemas';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { takeTitle } from '../support/llms.ts';
 import { apiList, undocumented } from '../support/public-api.ts';
 
 // Every public name is documented, and the documentation has no stale name and no broken link.
@@ -63,15 +66,55 @@ test('docs/api.md names every field of every resource', () => {
   expect(missing).toEqual([]);
 });
 
-test('the API reference builds without a warning', () => {
+/** What typedoc writes into a script of the site. */
+const readAsset = (site: string, name: string): unknown => {
+  const [, encoded = ''] = /"(.*)"/.exec(readFileSync(join(site, 'assets', name), 'utf8')) ?? [];
+  return JSON.parse(inflateSync(Buffer.from(encoded, 'base64')).toString());
+};
+
+/** Links of the site to a file or an anchor that it does not have, and all that a page would load from elsewhere. */
+function findBrokenTargets(site: string): string[] {
+  const texts = new Map(
+    globSync('**/*.{html,svg}', { cwd: site }).map((path) => [
+      path,
+      readFileSync(join(site, path), 'utf8'),
+    ]),
+  );
+  const broken = [...texts].flatMap(([page, text]) =>
+    [...text.matchAll(/<(\w+)[^>]*? (?:href|src)="([^"]*)"/g)].flatMap(([, tag, target = '']) => {
+      if (/^https?:/.test(target)) return tag === 'a' ? [] : [`${page}: ${target}`];
+      if (target === 'data:,') return [];
+      const [path = '', anchor = ''] = decodeURI(target).split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      const hasAnchor = anchor === '' || texts.get(file)?.includes(` id="${anchor}"`) === true;
+      return existsSync(join(site, file)) && hasAnchor ? [] : [`${page}: ${target}`];
+    }),
+  );
+  return [...new Set(broken)];
+}
+
+test('the API reference builds without a warning, and every link in it works', () => {
+  const site = mkdtempSync(join(tmpdir(), 'payments-reference-'));
+  onTestFinished(() => rmSync(site, { recursive: true }));
   const typedoc = join(root, 'node_modules', 'typedoc', 'bin', 'typedoc');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [typedoc, '--emit', 'none'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [typedoc, '--out', site], {
     cwd: root,
     encoding: 'utf8',
   });
   // treatWarningsAsErrors is among its options in package.json.
   expect(stdout + stderr).not.toMatch(/\[(warning|error)\]/);
   expect(status).toBe(0);
+  expect(findBrokenTargets(site)).toEqual([]);
+  const navigation = JSON.stringify(readAsset(site, 'navigation.js'));
+  const titles = pages
+    .filter((page) => page.startsWith('docs'))
+    .map((page) => takeTitle(readText(page)));
+  expect(titles.filter((title) => !navigation.includes(`{"text":"${title}",`))).toEqual([]);
+  expect(navigation).toContain('"path":"documents/HTTP_API.html"');
+  // The search finds words of guides.
+  expect(JSON.stringify(readAsset(site, 'search.js'))).toContain('"ambiguous"');
+  const links = readFileSync(join(site, 'llms.txt'), 'utf8').matchAll(/\]\(([^)]+)\)/g);
+  expect([...links].filter(([, path = '']) => !existsSync(join(site, path)))).toEqual([]);
 }, 120_000);
 
 const pages = [

@@ -7,7 +7,7 @@ import ts from 'typescript';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The entry points by their import names. */
-const entryPoints: Readonly<Record<string, string>> = {
+export const entryPoints: Readonly<Record<string, string>> = {
   'payments-platform-sdk': 'src/index.ts',
   'payments-platform-sdk/schemas': 'src/schemas/index.ts',
   'payments-platform-sdk/journals': 'src/journals/index.ts',

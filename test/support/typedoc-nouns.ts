@@ -1,36 +1,68 @@
 // Groups the API reference by resource. The file of a declaration decides its resource, so that no
-// docstring needs a tag, which editors would show on every hover.
+// docstring needs a tag, which editors would show on every hover. The plugin also adds the page "HTTP API" and the
+// files that are not pages: openapi.json, llms.txt, and the guides and examples that llms.txt links to.
+import { cpSync, globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   Comment,
   CommentTag,
   Converter,
+  DocumentReflection,
+  JSX,
   ReflectionKind,
+  RendererEvent,
   type Application,
+  type CommentDisplayPart,
   type Context,
   type DeclarationReflection,
+  type ProjectReflection,
   type Reflection,
 } from 'typedoc';
+import { openApi } from '../../src/sandbox/openapi/openapi.ts';
+import { httpApiPage } from './http-api.ts';
+import { llmsText, takeTitle } from './llms.ts';
 
-/** The first pattern that matches the file of a declaration. */
+/** Matches files of a noun, and names of a noun in files with several nouns: `/ids.ts accountId`. */
+const matchNoun = (noun: string): RegExp =>
+  new RegExp(`/(${noun})\\.ts |/(index|ids)\\.ts (${noun})`, 'i');
+
+/** The first pattern that matches the file and the name of a declaration. */
 const nouns: readonly (readonly [RegExp, string])[] = [
-  [/\/(client|options|clock|credential|version)\.ts$|\/wires\//, 'Client'],
-  [
-    /\/(schemas|resources|platform)\/transfers?\.ts$|\/resources\/(wait|reconcile)\.ts$/,
-    'Transfers',
-  ],
-  [/\/(account|accounts)\.ts$/, 'Accounts'],
-  [/\/(entity|entities)\.ts$/, 'Entities'],
-  [/\/(counterparty|counterparties)\.ts$/, 'Counterparties'],
-  [/\/ibans?\.ts$/, 'IBANs'],
-  [/\/settings\.ts$/, 'Settings'],
-  [/\/instructions?\.ts$/, 'Instructions'],
-  [/\/transactions?\.ts$/, 'Transactions'],
-  [/\/(errors|error-body)\.ts$/, 'Errors'],
-  [/\/(pager|page)\.ts$/, 'Paging'],
-  [/\/hooks\.ts$/, 'Watching'],
-  [/\/(transport|request|primitives)\.ts$/, 'Calls and values'],
-  [/\/sandbox\/faults\//, 'Faults and log'],
+  [/\/sandbox\/(faults\/|log\.ts|api\/operations)/, 'Faults and log'],
+  [/\/sandbox\/(webhooks\/|platform\/changes)/, 'Changes and webhooks'],
+  [/\/(client|options|calls\/clock|credential|version)\.ts/, 'Client'],
+  [/\/resources\/transfers\//, 'Transfers'],
+  [matchNoun('transfers?|once-?input'), 'Transfers'],
+  [matchNoun('accounts?'), 'Accounts'],
+  [matchNoun('entity|entities'), 'Entities'],
+  [matchNoun('counterparty|counterparties'), 'Counterparties'],
+  [matchNoun('ibans?'), 'IBANs'],
+  [matchNoun('settings'), 'Settings'],
+  [matchNoun('(built)?instructions?|executionstate'), 'Instructions'],
+  [matchNoun('transactions?'), 'Transactions'],
+  [matchNoun('errors|error-?body'), 'Errors'],
+  [/\/internal\/issues\.ts/, 'Errors'],
+  [matchNoun('pager|page'), 'Paging'],
+  [/\/hooks\.ts/, 'Watching'],
+  [/\/journals\//, 'Journals'],
   [/\/sandbox\//, 'Sandbox'],
+  [/\/(transports|calls|schemas)\/|\/request\.ts/, 'Calls and values'],
+];
+
+/**
+ * Part of each page: no request for an icon, tables and names that fit a narrow window, and a navigation that shows the
+ * guides on a first visit. typedoc remembers what a reader opens and closes.
+ */
+const head = `<link rel="icon" href="data:,"/><style>
+.tsd-typography table { display: block; overflow-x: auto; }
+.tsd-typography :is(td, th) { padding: 4px 6px; }
+.tsd-typography code { overflow-wrap: break-word; }
+</style><script>localStorage['tsd-accordion-Guides'] ??= 'true'</script>`;
+
+/** Documents that are not guides. */
+const categories: readonly (readonly [RegExp, string])[] = [
+  [/^decisions\//, 'Decisions'],
+  [/^api$/, 'API reference'],
 ];
 
 const categorise = (reflection: Reflection, category: string): void => {
@@ -40,24 +72,62 @@ const categorise = (reflection: Reflection, category: string): void => {
   );
 };
 
-export function load(app: Application): void {
+/** Replaces `{@link transfers.create}` by a link to the method. */
+function linkMethods(project: ProjectReflection, text: string): CommentDisplayPart[] {
+  return text.split(/\{@link ([\w.]+)\}/).map((part, index): CommentDisplayPart => {
+    if (index % 2 === 0) return { kind: 'text', text: part };
+    const path = part
+      .replace('settings', 'platformSettings')
+      .replace(/^./, (first) => first.toUpperCase());
+    const target = project.getChildByName(['payments-platform-sdk', ...path.split('.')]);
+    if (target === undefined) throw new Error(`${part} is not a method`);
+    return { kind: 'inline-tag', tag: '@link', text: part, target };
+  });
+}
+
+export async function load(app: Application): Promise<void> {
+  const httpApi = await httpApiPage();
+  const description = JSON.stringify(await openApi());
   app.converter.on(
     Converter.EVENT_CREATE_DECLARATION,
     (context: Context, declared: DeclarationReflection) => {
-      if (declared.kindOf(ReflectionKind.Module)) categorise(declared, 'Entry points');
+      if (declared.kindOf(ReflectionKind.Module)) categorise(declared, 'API reference');
       if (declared.parent?.kindOf(ReflectionKind.Module | ReflectionKind.Project) !== true) return;
       if (declared.kindOf(ReflectionKind.Module)) return;
       const [place] = context.getSymbolFromReflection(declared)?.getDeclarations() ?? [];
-      const file = place?.getSourceFile().fileName ?? '';
-      const noun = nouns.find(([pattern]) => pattern.test(file))?.[1];
-      if (noun !== undefined) categorise(declared, noun);
+      const source = `${place?.getSourceFile().fileName} ${declared.name}`;
+      const noun = nouns.find(([pattern]) => pattern.test(source))?.[1];
+      // typedoc has a type for its own messages, which it translates.
+      if (noun === undefined) app.logger.warn(`No category for ${source}` as never);
+      else categorise(declared, noun);
     },
   );
-  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, (context: Context) => {
-    for (const text of context.project.documents ?? []) {
-      categorise(text, text.name.startsWith('decisions/') ? 'Decisions' : 'Guides');
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }: Context) => {
+    // The page has the name of the package as its title already.
+    const [title] = project.readme ?? [];
+    if (title?.kind === 'text') title.text = title.text.replace(/^# .*/, '');
+    for (const text of project.documents ?? []) {
+      const [, category = 'Guides'] = categories.find(([pattern]) => pattern.test(text.name)) ?? [];
+      categorise(text, category);
       const [first] = text.content;
-      text.name = /^# (.+)$/m.exec(first?.text ?? '')?.[1] ?? text.name;
+      text.name = takeTitle(first?.text ?? '') ?? text.name;
     }
+    const page = new DocumentReflection('HTTP API', project, linkMethods(project, httpApi), {});
+    categorise(page, 'API reference');
+    project.addChild(page);
+    project.registerReflection(page, undefined, undefined);
+  });
+  app.renderer.hooks.on('head.end', () => JSX.createElement(JSX.Raw, { html: head }));
+  app.renderer.on(RendererEvent.END, ({ outputDirectory }: RendererEvent) => {
+    for (const file of globSync([
+      '*.md',
+      'docs/*.md',
+      'docs/{decisions,images}/*',
+      'examples/**/*.{ts,py}',
+    ])) {
+      cpSync(file, join(outputDirectory, file));
+    }
+    writeFileSync(join(outputDirectory, 'openapi.json'), description);
+    writeFileSync(join(outputDirectory, 'llms.txt'), llmsText(''));
   });
 }
