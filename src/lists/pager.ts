@@ -53,7 +53,7 @@ export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
   /** Every page, one after the other. */
   pages(): AsyncIterable<P>;
   /** Collects the first items, at most `max`. */
-  toArray(options: ToArrayOptions): Promise<T[]>;
+  toArray(optionsWithMax: ToArrayOptions): Promise<T[]>;
 }
 
 /** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */

@@ -22,7 +22,7 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account; `accountId(text)` makes one of a `string`. */
 export type AccountId = `acc_${string}`;
-export const accountIdSchema = idSchema<IdFrom<'accountId(text) or as const'>>('acc_');
+export const accountIdSchema = idSchema<IdFrom<'acc_', 'accountId(text) or as const'>>('acc_');
 /** Whether a value is a well-formed Account id; narrows it. */
 export const isAccountId: (value: unknown) => value is AccountId = createIdGuard('acc_');
 
@@ -112,7 +112,7 @@ export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountSh
 /** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
-  entityId: IdFrom<'entityId(text) or as const'>;
+  entityId: IdFrom<'ent_', 'entityId(text) or as const'>;
   /** Display name. */
   name?: string | undefined;
   /** Free-form data of yours. */

@@ -17,7 +17,8 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema = idSchema<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
+export const counterpartyIdSchema =
+  idSchema<IdFrom<'cpty_', 'counterpartyId(text) or as const'>>('cpty_');
 /** Whether a value is a well-formed Counterparty id; narrows it. */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId = createIdGuard('cpty_');
 
@@ -74,7 +75,7 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
 export interface CounterpartyListQuery extends PageQuery {
   // The API reference mentions a filter without its name: docs/gaps.md, row 7.
   /** Only Counterparties of this Entity. */
-  entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+  entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
 }
 export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),

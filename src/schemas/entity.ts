@@ -17,7 +17,7 @@ import {
 
 /** The id of an Entity; `entityId(text)` makes one of a `string`. */
 export type EntityId = `ent_${string}`;
-export const entityIdSchema = idSchema<IdFrom<'entityId(text) or as const'>>('ent_');
+export const entityIdSchema = idSchema<IdFrom<'ent_', 'entityId(text) or as const'>>('ent_');
 /** Whether a value is a well-formed Entity id; narrows it. */
 export const isEntityId: (value: unknown) => value is EntityId = createIdGuard('ent_');
 

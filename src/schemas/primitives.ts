@@ -96,8 +96,12 @@ const amountMessage = {
   },
 };
 
+// Twice the same type: a compiler shows the name of a union where a number is given.
+/** A decimal as a string, such as the example. */
+export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
+
 /** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
-export const positiveAmount = (): z.ZodMiniString =>
+export const positiveAmount = (): Schema<DecimalString<'12.50'>> =>
   z
     .string(amountMessage)
     .check(z.regex(/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountMessage));

@@ -4,7 +4,7 @@ import { createIdGuard } from '../internal/id-format.ts';
 import { lazy } from '../internal/lazy.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
-import type { IdFrom, OneDestination } from './ids.ts';
+import type { ExactlyOneOf, IdFrom } from './ids.ts';
 import {
   anyString,
   closedObject,
@@ -15,6 +15,7 @@ import {
   pageQueryShape,
   positiveAmount,
   stringInput,
+  type DecimalString,
   type OpenEnum,
   type PageQuery,
   type Schema,
@@ -22,7 +23,7 @@ import {
 
 /** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idSchema<IdFrom<'transferId(text) or as const'>>('txfr_');
+export const transferIdSchema = idSchema<IdFrom<'txfr_', 'transferId(text) or as const'>>('txfr_');
 /** Whether a value is a well-formed Transfer id; narrows it. */
 export const isTransferId: (value: unknown) => value is TransferId = createIdGuard('txfr_');
 
@@ -124,12 +125,18 @@ export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transfe
 export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
-      amount: string;
+      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
       /** Another Account of the Platform; then no `counterpartyId`. */
-      destinationAccountId: OneDestination<'accountId(text) or as const'>;
-      counterpartyId?: undefined;
+      destinationAccountId: AccountId;
+      counterpartyId?:
+        | ExactlyOneOf<
+            'destinationAccountId or counterpartyId',
+            'cpty_',
+            'counterpartyId(text) or as const'
+          >
+        | undefined;
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: DecimalString<'12.50'>;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
@@ -137,12 +144,18 @@ export type TransferCreateInput =
     }
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
-      amount: string;
+      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
+      destinationAccountId?:
+        | ExactlyOneOf<
+            'destinationAccountId or counterpartyId',
+            'acc_',
+            'accountId(text) or as const'
+          >
+        | undefined;
       /** An external wallet or bank account; then no `destinationAccountId`. */
-      counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
-      destinationAccountId?: undefined;
+      counterpartyId: CounterpartyId;
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: DecimalString<'12.50'>;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
@@ -161,10 +174,8 @@ export type OnceInput = TransferCreateInput & {
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId:
-    z.optional<Schema<OneDestination<'accountId(text) or as const'>>>(accountIdSchema()),
-  counterpartyId:
-    z.optional<Schema<OneDestination<'counterpartyId(text) or as const'>>>(counterpartyIdSchema()),
+  destinationAccountId: z.optional<Schema<AccountId>>(accountIdSchema()),
+  counterpartyId: z.optional<Schema<CounterpartyId>>(counterpartyIdSchema()),
   currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
   description: z.optional(stringInput()),
 });
@@ -199,7 +210,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
 export interface TransferListQuery extends PageQuery {
   // The API reference mentions a filter without its name: docs/gaps.md, row 6.
   /** Only Transfers of this Account. */
-  accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+  accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }
 export const transferListQueryShape = () => ({
   ...pageQueryShape(),
