@@ -157,6 +157,7 @@ export type {
   TransactionStatus,
 } from './schemas/transaction.ts';
 export {
+  hasTransferStatus,
   isKnownTransferDirection,
   isKnownTransferStatus,
   isKnownTransferType,

@@ -47,39 +47,39 @@ export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStat
 /** Response to the creation of an Account: fewer fields than an {@link Account}. */
 export interface AccountCreated {
   /** Starts with `acc_`. */
-  id: AccountId;
+  readonly id: AccountId;
   /** The Entity that owns the Account. */
-  entityId: EntityId;
+  readonly entityId: EntityId;
   /** Display name. */
-  name: string;
+  readonly name: string;
   /** A wallet or a bank account. */
-  type: AccountType;
+  readonly type: AccountType;
   /** The chain that the Account is provisioned on. */
-  chain: Chain;
+  readonly chain: Chain;
   /** A new Account is `active`. */
-  status: AccountStatus;
+  readonly status: AccountStatus;
   /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
-  autoEarn: boolean;
+  readonly autoEarn: boolean;
   /** A decimal string; its unit and precision are not documented. */
-  availableBalance: string;
+  readonly availableBalance: string;
   /** `USDC` unless the platform says otherwise. */
-  currency: string;
+  readonly currency: string;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 /** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
 export interface Account extends AccountCreated {
   /** A decimal string. */
-  pendingBalance: string;
+  readonly pendingBalance: string;
   /** A decimal string. */
-  lockedBalance: string;
+  readonly lockedBalance: string;
   /** A decimal string. */
-  holdingBalance: string;
+  readonly holdingBalance: string;
   /** Free-form data of yours; absent or null when there is none. */
-  metadata?: Metadata | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
   /** ISO 8601 date-time, UTC. */
-  updatedAt: string;
+  readonly updatedAt: string;
 }
 
 export const accountCreatedShape = () => ({

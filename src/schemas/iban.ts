@@ -33,23 +33,23 @@ export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus =
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {
   /** Starts with `iban_`. */
-  id: IbanId;
+  readonly id: IbanId;
   /** The Entity that the IBAN belongs to. */
-  entityId: EntityId;
+  readonly entityId: EntityId;
   /** The Account that deposits reach. */
-  accountId: AccountId;
+  readonly accountId: AccountId;
   /** The bank identifier itself. */
-  iban: string;
+  readonly iban: string;
   /** The bank's identifier code. */
-  bic: string;
+  readonly bic: string;
   /** The bank's name. */
-  bankName: string;
+  readonly bankName: string;
   /** The fiat currency that the IBAN accepts. */
-  currency: string;
+  readonly currency: string;
   /** Deposits to an IBAN that was deleted are rejected. */
-  status: IbanStatus;
+  readonly status: IbanStatus;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 export const ibanShape = () => ({

@@ -16,7 +16,7 @@ export type Hex = `0x${string}`;
 export type OpenEnum<Known extends string> = Known | (string & {}); // docs/gaps.md, row 33
 
 /** Free-form key/value data. */
-export type Metadata = Record<string, unknown>;
+export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A schema that accepts and returns a `T`; schema.ts has the type that programs see. */
 export type Schema<T> = z.ZodMiniType<T>;

@@ -65,31 +65,49 @@ export const isKnownTransferDirection: (value: unknown) => value is KnownTransfe
  */
 export interface TransferCreated {
   /** Starts with `txfr_`. */
-  id: TransferId;
+  readonly id: TransferId;
   /** An accepted Transfer is `pending`. */
-  status: TransferStatus;
+  readonly status: TransferStatus;
   /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-  type: TransferType;
+  readonly type: TransferType;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 /** A movement of funds from an Account to another Account or to a Counterparty. */
 export interface Transfer extends TransferCreated {
   /** The Account that the money leaves. */
-  sourceAccountId: AccountId;
+  readonly sourceAccountId: AccountId;
   /** The Account that the money reaches; present for book transfers. */
-  destinationAccountId?: AccountId | null | undefined;
+  readonly destinationAccountId?: AccountId | null | undefined;
   /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-  counterpartyId?: CounterpartyId | null | undefined;
+  readonly counterpartyId?: CounterpartyId | null | undefined;
   /** A decimal string. */
-  amount: string;
+  readonly amount: string;
   /** `USDC` unless the creation named another. */
-  currency: string;
+  readonly currency: string;
   /** `outgoing` or `incoming`. */
-  direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
+  readonly direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
   /** The description that was given at creation. */
-  description?: string | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/**
+ * Whether a Transfer has this status, and narrows it. A misspelt status does not compile, as it does after `===`.
+ * @example
+ * ```ts
+ * import { hasTransferStatus, PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
+ * const transfer = await payments.transfers.get('txfr_000001');
+ * if (hasTransferStatus(transfer, 'completed')) console.log(transfer.id);
+ * ```
+ */
+export function hasTransferStatus<T extends TransferCreated, Status extends KnownTransferStatus>(
+  transfer: T,
+  status: Status,
+): transfer is T & { readonly status: Status } {
+  return transfer.status === status;
 }
 
 export const transferCreatedShape = () => ({

@@ -73,17 +73,19 @@ import type {
 
 /** The type that a shape accepts. */
 type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<ReturnType<Shape>>>;
+/** The type of a response with this shape. */
+type ResultOf<Shape extends () => z.core.$ZodLooseShape> = Readonly<Of<Shape>>;
 
 test('entities', () => {
-  expectTypeOf<Of<typeof entityShape>>().toEqualTypeOf<Entity>();
-  expectTypeOf<Of<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
+  expectTypeOf<ResultOf<typeof entityShape>>().toEqualTypeOf<Entity>();
+  expectTypeOf<ResultOf<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
   expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
 test('accounts', () => {
-  expectTypeOf<Of<typeof accountShape>>().toEqualTypeOf<Account>();
-  expectTypeOf<Of<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
+  expectTypeOf<ResultOf<typeof accountShape>>().toEqualTypeOf<Account>();
+  expectTypeOf<ResultOf<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
   expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
   expectTypeOf<Of<typeof accountUpdateInputShape>>().toEqualTypeOf<AccountUpdateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<AccountListQuery>();
@@ -100,8 +102,8 @@ type Allowed<T> = T extends unknown
   : never;
 
 test('transfers', () => {
-  expectTypeOf<Of<typeof transferShape>>().toEqualTypeOf<Transfer>();
-  expectTypeOf<Of<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
+  expectTypeOf<ResultOf<typeof transferShape>>().toEqualTypeOf<Transfer>();
+  expectTypeOf<ResultOf<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
   // The shape has two optional destinations, the type has exactly one.
   type Shape = Of<typeof transferCreateInputShape>;
@@ -114,31 +116,31 @@ test('transfers', () => {
 });
 
 test('counterparties', () => {
-  expectTypeOf<Of<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
+  expectTypeOf<ResultOf<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
   expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
 test('IBANs', () => {
-  expectTypeOf<Of<typeof ibanShape>>().toEqualTypeOf<Iban>();
+  expectTypeOf<ResultOf<typeof ibanShape>>().toEqualTypeOf<Iban>();
   expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
 test('settings', () => {
-  expectTypeOf<Of<typeof settingsShape>>().toEqualTypeOf<Settings>();
+  expectTypeOf<ResultOf<typeof settingsShape>>().toEqualTypeOf<Settings>();
   expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
 test('instructions', () => {
-  expectTypeOf<Of<typeof instructionShape>>().toEqualTypeOf<Instruction>();
-  expectTypeOf<Of<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
-  expectTypeOf<Of<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
+  expectTypeOf<ResultOf<typeof instructionShape>>().toEqualTypeOf<Instruction>();
+  expectTypeOf<ResultOf<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
+  expectTypeOf<ResultOf<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
   expectTypeOf<Of<typeof instructionListInputShape>>().toEqualTypeOf<InstructionListInput>();
   expectTypeOf<Of<typeof refuelERC20ArgumentsShape>>().toEqualTypeOf<RefuelERC20Arguments>();
   expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
 test('transactions', () => {
-  expectTypeOf<Of<typeof transactionShape>>().toEqualTypeOf<Transaction>();
+  expectTypeOf<ResultOf<typeof transactionShape>>().toEqualTypeOf<Transaction>();
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
   expectTypeOf<Omit<Input, Described>>().toEqualTypeOf<Omit<TransactionListInput, Described>>();
@@ -151,6 +153,6 @@ test('transactions', () => {
 });
 
 test('error bodies and paging', () => {
-  expectTypeOf<Of<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
+  expectTypeOf<ResultOf<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });
