@@ -146,6 +146,7 @@ export type TransferCreateInput =
       sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
       /** Another Account of the Platform; then no `counterpartyId`. */
       destinationAccountId: AccountId;
+      /** Absent beside `destinationAccountId`. */
       counterpartyId?:
         | ExactlyOneOf<
             'destinationAccountId or counterpartyId',
@@ -163,6 +164,7 @@ export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
       sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
+      /** Absent beside `counterpartyId`. */
       destinationAccountId?:
         | ExactlyOneOf<
             'destinationAccountId or counterpartyId',

@@ -82,8 +82,10 @@ test('the compiler reports typical mistakes as test/types/mistakes.txt shows', (
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
       .filter((hint) => !hint.includes('declared here'))
       .map((hint) => ` (${hint})`);
-    expect(`${title}: ${reviewed?.replace(/^[^:]*: /, '')}`).toBe(
-      `${title}: TS${error?.code}: ${ends.join(' … ')}${hints.join('')}`,
+    // The declarations of the package have it where the source has a default value.
+    const dropUndefined = (text = '') => text.replaceAll('} | undefined)', '})');
+    expect(`${title}: ${dropUndefined(reviewed?.replace(/^[^:]*: /, ''))}`).toBe(
+      `${title}: TS${error?.code}: ${dropUndefined(ends.join(' … '))}${hints.join('')}`,
     );
   }
 });
