@@ -99,7 +99,10 @@ interface Iteration<Position> {
 }
 
 /** A list of pages from a source. */
-export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<T, P> {
+export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<
+  T,
+  P
+> {
   readonly #source: PageSource<P, Position>;
   readonly #site = captureCallSite();
   #first: ApiCall<P> | undefined;

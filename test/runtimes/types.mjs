@@ -189,8 +189,10 @@ export async function checkMistakes(consumer, update) {
       if (index === undefined) continue;
       const { lines } = blocks[index];
       const ends = more === '' ? first : `${first} … ${more.split('\n').at(-1).trim()}`;
-      // Below a place in the source, by four spaces.
-      const hints = [...report.matchAll(/^ {4}([A-Z'].*)$/gm)].map(([, hint]) => hint);
+      // Below a place in the source, by four spaces; since 7.0 beside the place.
+      const hints = [...report.matchAll(/^(?: {4}| {2}\S+:\d+ - )([A-Z'].*)$/gm)].map(
+        ([, hint]) => hint,
+      );
       const line = addHints(
         ends,
         hints.filter((hint) => !more.includes(hint)),

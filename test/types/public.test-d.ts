@@ -8,16 +8,19 @@ import {
   ValidationError,
   WaitError,
   type Account,
+  type AccountId,
   type ApiCall,
   type ApiError,
   type BatchResult,
   type ConnectionError,
+  type CounterpartyId,
   type EntityCreated,
   type Integer,
   type InvalidResponseError,
   type KnownTransferStatus,
   type OffsetPage,
   type OffsetPager,
+  type OnceInput,
   type Page,
   type Pager,
   type PaginationError,
@@ -67,6 +70,12 @@ test('two destinations or none do not compile and are rejected', async () => {
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
+});
+
+test('an input that has no one destination has the other', () => {
+  const read = (input: OnceInput): AccountId | CounterpartyId =>
+    input.counterpartyId ?? input.destinationAccountId;
+  expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
 test('a misspelt field does not compile and is rejected', async () => {
