@@ -123,7 +123,7 @@ export type {
 export type { ErrorBody } from './schemas/error-body.ts';
 export { isIbanId, isKnownIbanStatus } from './schemas/iban.ts';
 export type { Iban, IbanId, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
-export type { IdFrom, OneDestination } from './schemas/ids.ts';
+export type { ExactlyOneOf, IdFrom } from './schemas/ids.ts';
 export { isKnownExecutionStatus } from './schemas/instruction.ts';
 export type {
   ActionArguments,
@@ -138,7 +138,14 @@ export type {
   RefuelERC20Fee,
 } from './schemas/instruction.ts';
 export type { Page } from './schemas/page.ts';
-export type { Hex, Integer, Metadata, OpenEnum, PageQuery } from './schemas/primitives.ts';
+export type {
+  DecimalString,
+  Hex,
+  Integer,
+  Metadata,
+  OpenEnum,
+  PageQuery,
+} from './schemas/primitives.ts';
 export { isKnownChain } from './schemas/settings.ts';
 export type { Chain, KnownChain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
 export { isKnownTransactionSort, isKnownTransactionStatus } from './schemas/transaction.ts';
@@ -151,6 +158,7 @@ export type {
   TransactionStatus,
 } from './schemas/transaction.ts';
 export {
+  hasTransferStatus,
   isKnownTransferDirection,
   isKnownTransferStatus,
   isKnownTransferType,

@@ -28,7 +28,7 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from './calls/option-checks.ts';
-import type { Journal } from './journals/journal.ts';
+import type { JournalSuchAs } from './journals/journal.ts';
 import { journalCheck } from './resources/transfers/create-once.ts';
 import { redactor } from './errors/redact.ts';
 import { host, warn } from './internal/runtime.ts';
@@ -99,7 +99,9 @@ export interface ClientOptions {
    * Where `transfers.createOnce` records its payments: one of `payments-platform-sdk/journals`,
    * or your own.
    */
-  journal?: Journal | undefined;
+  journal?:
+    | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
+    | undefined;
   /**
    * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
    * milliseconds; longer than your processes may be suspended. @default 300000

@@ -105,7 +105,7 @@ export class PaymentsError extends Error {
    */
   declare readonly retryAfterMs: number | undefined;
   /** Where a list stopped; only on errors thrown while paging. */
-  declare resume?: ResumePoint;
+  declare readonly resume?: ResumePoint;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = brandOf(this);
@@ -288,7 +288,7 @@ export class PaginationError extends PaymentsError {
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list stopped. */
-  declare resume: ResumePoint;
+  declare readonly resume: ResumePoint;
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts & Pick<PaginationError, 'reason' | 'resume'>) {

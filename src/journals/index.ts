@@ -8,6 +8,7 @@ export type {
   FullJournal,
   Journal,
   JournalEntry,
+  JournalSuchAs,
   NotPaidEntry,
   OpenEntry,
   OpenPayment,
@@ -20,8 +21,9 @@ export {
   postgresJournal,
   postgresJournalTable,
   type PostgresQuery,
+  type PostgresQuerySuchAs,
   type PostgresRows,
 } from './postgres.ts';
-export { redisJournal, type RedisCommand } from './redis.ts';
+export { redisJournal, type RedisCommand, type RedisCommandSuchAs } from './redis.ts';
 export { sqliteJournal } from './sqlite.ts';
 export { testJournal } from './test-journal.ts';

@@ -127,6 +127,9 @@ export interface Journal {
   readonly forgets?: boolean;
 }
 
+/** A journal; where something else is given, a compiler shows the examples. */
+export interface JournalSuchAs<_Examples extends string> extends Journal {}
+
 /** A journal of this package: it also lists what is open, and prunes. */
 export interface FullJournal extends Journal {
   /** Every payment that is `sending` or `ambiguous`, read in pages. */

@@ -1,3 +1,4 @@
+import { describeKind } from '../internal/describe-value.ts';
 import {
   pageSize,
   parseEntry,
@@ -38,6 +39,9 @@ export type PostgresQuery = (
     }
 >;
 
+/** A {@link PostgresQuery}; where a client is given instead, a compiler shows the example. */
+export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
+
 /**
  * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
  * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
@@ -54,7 +58,7 @@ export type PostgresQuery = (
  * ```
  */
 export function postgresJournal(
-  query: PostgresQuery,
+  query: PostgresQuerySuchAs<'(text, values) => pool.query(text, values)'>,
   {
     forgets = false,
   }: {
@@ -62,6 +66,12 @@ export function postgresJournal(
     forgets?: boolean | undefined;
   } = {},
 ): FullJournal {
+  // A client would be noticed only when a payment needs the journal.
+  if (typeof query !== 'function') {
+    throw new Error(
+      `postgresJournal: query is ${describeKind(query)}; expected a function that runs one statement, such as (text, values) => pool.query(text, values).`,
+    );
+  }
   const queryRows = async (sql: string, ...values: string[]): Promise<PostgresRows> => {
     const result = await query(sql, values);
     return 'rows' in result ? result.rows : result;

@@ -1,3 +1,4 @@
+import { describeKind } from '../internal/describe-value.ts';
 import {
   isOpen,
   pageSize,
@@ -10,7 +11,10 @@ import {
 } from './journal.ts';
 
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
-export type RedisCommand = (...args: [string, ...string[]]) => PromiseLike<unknown>;
+export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
+
+/** A {@link RedisCommand}; where a client is given instead, a compiler shows the example. */
+export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
 
 const keyPrefix = 'payments:journal:';
 /** A sorted set of the references that are open. The member '' says that it is complete. */
@@ -77,7 +81,7 @@ const timeScript = "return redis.call('TIME')";
  * ```
  */
 export function redisJournal(
-  command: RedisCommand,
+  command: RedisCommandSuchAs<'(name, ...args) => redis.call(name, ...args)'>,
   {
     forgets = true,
     keepPaidFor,
@@ -94,6 +98,12 @@ export function redisJournal(
     keepPaidFor?: number | undefined;
   } = {},
 ): FullJournal {
+  // A client would be noticed only when a payment needs the journal.
+  if (typeof command !== 'function') {
+    throw new Error(
+      `redisJournal: command is ${describeKind(command)}; expected a function that sends one command, such as (name, ...args) => redis.call(name, ...args).`,
+    );
+  }
   // Redis would reject it only when a payment has been made.
   if (keepPaidFor !== undefined && !(Number.isSafeInteger(keepPaidFor) && keepPaidFor > 0)) {
     throw new Error(

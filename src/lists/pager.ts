@@ -53,7 +53,7 @@ export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
   /** Every page, one after the other. */
   pages(): AsyncIterable<P>;
   /** Collects the first items, at most `max`. */
-  toArray(options: ToArrayOptions): Promise<T[]>;
+  toArray(optionsWithMax: ToArrayOptions): Promise<T[]>;
 }
 
 /** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */
@@ -62,9 +62,9 @@ export interface Pager<T> extends PagedList<T, Page<T>> {}
 /** A page of a list that is paged by position. */
 export interface OffsetPage<T> {
   /** The records of this page. */
-  data: T[];
+  readonly data: readonly T[];
   /** Continue with `list({ skip: nextSkip })`; null after an empty page, which is the last. */
-  nextSkip: number | null;
+  readonly nextSkip: number | null;
 }
 
 /** A list paged by position. It ends with the first empty page: a short page proves nothing. */
@@ -99,7 +99,10 @@ interface Iteration<Position> {
 }
 
 /** A list of pages from a source. */
-export class Paged<T, P extends { readonly data: T[] }, Position> implements PagedList<T, P> {
+export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<
+  T,
+  P
+> {
   readonly #source: PageSource<P, Position>;
   readonly #site = captureCallSite();
   #first: ApiCall<P> | undefined;
@@ -174,7 +177,7 @@ function startIteration<T>(
 }
 
 async function* iterateItems<T>(
-  pages: AsyncIterable<{ readonly data: T[] }>,
+  pages: AsyncIterable<{ readonly data: readonly T[] }>,
 ): AsyncGenerator<T, undefined> {
   for await (const { data } of pages) {
     for (const item of data) yield item;
@@ -185,7 +188,7 @@ async function* iterateItems<T>(
  * Iterates over the pages of a list. From the second page on, it requests the next page as soon as one has
  * arrived, so that the platform and the caller work at the same time.
  */
-async function* iteratePages<P extends { readonly data: unknown[] }, Position>(
+async function* iteratePages<P extends { readonly data: readonly unknown[] }, Position>(
   source: PageSource<P, Position>,
   stop: AbortController,
   site: Error,
@@ -253,7 +256,9 @@ async function* iteratePages<P extends { readonly data: unknown[] }, Position>(
       prefetched = undefined;
       isAwaited = true;
       const page = await pending.catch((error: unknown) => {
-        if (error instanceof PaymentsError) error.resume ??= createResumePoint();
+        if (error instanceof PaymentsError && error.resume === undefined) {
+          Object.assign(error, { resume: createResumePoint() });
+        }
         throw error;
       });
       if (stop.signal.aborted) return undefined;

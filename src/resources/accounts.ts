@@ -92,7 +92,10 @@ export class Accounts {
    * console.log((await payments.accounts.get('acc_000001')).availableBalance);
    * ```
    */
-  get(id: IdFrom<'accountId(text) or as const'>, options?: RequestOptions): ApiCall<Account> {
+  get(
+    id: IdFrom<'acc_', 'accountId(text) or as const'>,
+    options?: RequestOptions,
+  ): ApiCall<Account> {
     return this.#api.call(
       {
         operation: 'accounts.get',
@@ -117,7 +120,7 @@ export class Accounts {
    * ```
    */
   update(
-    id: IdFrom<'accountId(text) or as const'>,
+    id: IdFrom<'acc_', 'accountId(text) or as const'>,
     patch: AccountUpdateInput,
     options?: RequestOptions,
   ): ApiCall<Account> {

@@ -56,7 +56,7 @@ export class Counterparties {
    * ```
    */
   get(
-    id: IdFrom<'counterpartyId(text) or as const'>,
+    id: IdFrom<'cpty_', 'counterpartyId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Counterparty> {
     return this.#api.call(
@@ -82,7 +82,10 @@ export class Counterparties {
    * await payments.counterparties.delete('cpty_000001');
    * ```
    */
-  delete(id: IdFrom<'counterpartyId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
+  delete(
+    id: IdFrom<'cpty_', 'counterpartyId(text) or as const'>,
+    options?: RequestOptions,
+  ): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'counterparties.delete',

@@ -88,7 +88,7 @@ export class Entities {
    * console.log((await payments.entities.get('ent_000001')).kycStatus);
    * ```
    */
-  get(id: IdFrom<'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
+  get(id: IdFrom<'ent_', 'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
     return this.#api.call(
       {
         operation: 'entities.get',

@@ -55,7 +55,7 @@ export class Ibans {
    * console.log((await payments.ibans.get('iban_000001')).iban);
    * ```
    */
-  get(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
+  get(id: IdFrom<'iban_', 'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
     return this.#api.call(
       {
         operation: 'ibans.get',
@@ -79,7 +79,7 @@ export class Ibans {
    * await payments.ibans.delete('iban_000001');
    * ```
    */
-  delete(id: IdFrom<'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
+  delete(id: IdFrom<'iban_', 'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'ibans.delete',

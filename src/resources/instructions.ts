@@ -64,7 +64,7 @@ export class Instructions {
    * console.log((await payments.instructions.list({ address })).length);
    * ```
    */
-  list(input: InstructionListInput, options?: RequestOptions): ApiCall<Instruction[]> {
+  list(input: InstructionListInput, options?: RequestOptions): ApiCall<readonly Instruction[]> {
     return this.#api.call(
       {
         operation: 'instructions.list',

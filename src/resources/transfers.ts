@@ -204,7 +204,7 @@ export class Transfers {
    */
   resolveOnce(
     reference: string,
-    verdict: IdFrom<'transferId(text) or as const'> | 'not_paid',
+    verdict: IdFrom<'txfr_', 'transferId(text) or as const'> | 'not_paid',
     options?: ResolveOptions,
   ): Promise<void> {
     return runFromCallSite(() => resolveOnce(this.#once, reference, verdict, options));
@@ -251,7 +251,10 @@ export class Transfers {
    * console.log((await payments.transfers.get('txfr_000001')).status);
    * ```
    */
-  get(id: IdFrom<'transferId(text) or as const'>, options?: RequestOptions): ApiCall<Transfer> {
+  get(
+    id: IdFrom<'txfr_', 'transferId(text) or as const'>,
+    options?: RequestOptions,
+  ): ApiCall<Transfer> {
     return this.#api.call(
       {
         operation: 'transfers.get',
@@ -277,7 +280,10 @@ export class Transfers {
    * console.log((await payments.transfers.waitFor('txfr_000001', { until })).status);
    * ```
    */
-  waitFor(id: IdFrom<'transferId(text) or as const'>, options?: WaitOptions): Promise<Transfer> {
+  waitFor(
+    id: IdFrom<'txfr_', 'transferId(text) or as const'>,
+    options?: WaitOptions,
+  ): Promise<Transfer> {
     const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
     return runFromCallSite(() =>
       waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options),

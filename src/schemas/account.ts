@@ -22,7 +22,7 @@ import type { Chain } from './settings.ts';
 
 /** The id of an Account; `accountId(text)` makes one of a `string`. */
 export type AccountId = `acc_${string}`;
-export const accountIdSchema = idSchema<IdFrom<'accountId(text) or as const'>>('acc_');
+export const accountIdSchema = idSchema<IdFrom<'acc_', 'accountId(text) or as const'>>('acc_');
 /** Whether a value is a well-formed Account id; narrows it. */
 export const isAccountId: (value: unknown) => value is AccountId = createIdGuard('acc_');
 
@@ -47,39 +47,39 @@ export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStat
 /** Response to the creation of an Account: fewer fields than an {@link Account}. */
 export interface AccountCreated {
   /** Starts with `acc_`. */
-  id: AccountId;
+  readonly id: AccountId;
   /** The Entity that owns the Account. */
-  entityId: EntityId;
+  readonly entityId: EntityId;
   /** Display name. */
-  name: string;
+  readonly name: string;
   /** A wallet or a bank account. */
-  type: AccountType;
+  readonly type: AccountType;
   /** The chain that the Account is provisioned on. */
-  chain: Chain;
+  readonly chain: Chain;
   /** A new Account is `active`. */
-  status: AccountStatus;
+  readonly status: AccountStatus;
   /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
-  autoEarn: boolean;
+  readonly autoEarn: boolean;
   /** A decimal string; its unit and precision are not documented. */
-  availableBalance: string;
+  readonly availableBalance: string;
   /** `USDC` unless the platform says otherwise. */
-  currency: string;
+  readonly currency: string;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 /** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
 export interface Account extends AccountCreated {
   /** A decimal string. */
-  pendingBalance: string;
+  readonly pendingBalance: string;
   /** A decimal string. */
-  lockedBalance: string;
+  readonly lockedBalance: string;
   /** A decimal string. */
-  holdingBalance: string;
+  readonly holdingBalance: string;
   /** Free-form data of yours; absent or null when there is none. */
-  metadata?: Metadata | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
   /** ISO 8601 date-time, UTC. */
-  updatedAt: string;
+  readonly updatedAt: string;
 }
 
 export const accountCreatedShape = () => ({
@@ -112,7 +112,7 @@ export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountSh
 /** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
-  entityId: IdFrom<'entityId(text) or as const'>;
+  entityId: IdFrom<'ent_', 'entityId(text) or as const'>;
   /** Display name. */
   name?: string | undefined;
   /** Free-form data of yours. */

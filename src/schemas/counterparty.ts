@@ -17,7 +17,8 @@ import type { Chain } from './settings.ts';
 
 /** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
 export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema = idSchema<IdFrom<'counterpartyId(text) or as const'>>('cpty_');
+export const counterpartyIdSchema =
+  idSchema<IdFrom<'cpty_', 'counterpartyId(text) or as const'>>('cpty_');
 /** Whether a value is a well-formed Counterparty id; narrows it. */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId = createIdGuard('cpty_');
 
@@ -33,25 +34,25 @@ export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterp
 /** An external wallet or bank account that can receive transfers. */
 export interface Counterparty {
   /** Starts with `cpty_`. */
-  id: CounterpartyId;
+  readonly id: CounterpartyId;
   /** The Entity that the Counterparty belongs to. */
-  entityId: EntityId;
+  readonly entityId: EntityId;
   /** Display name. */
-  name: string;
+  readonly name: string;
   /** A wallet or a bank account. */
-  type: CounterpartyType;
+  readonly type: CounterpartyType;
   /** For bank accounts. */
-  bankName?: string | null | undefined;
+  readonly bankName?: string | null | undefined;
   /** For bank accounts; masked, only the trailing digits are visible. */
-  accountNumber?: string | null | undefined;
+  readonly accountNumber?: string | null | undefined;
   /** For bank accounts. */
-  routingNumber?: string | null | undefined;
+  readonly routingNumber?: string | null | undefined;
   /** For wallets. */
-  walletAddress?: string | null | undefined;
+  readonly walletAddress?: string | null | undefined;
   /** For wallets. */
-  chain?: Chain | null | undefined;
+  readonly chain?: Chain | null | undefined;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 export const counterpartyShape = () => ({
@@ -74,7 +75,7 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
 export interface CounterpartyListQuery extends PageQuery {
   // The API reference mentions a filter without its name: docs/gaps.md, row 7.
   /** Only Counterparties of this Entity. */
-  entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+  entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
 }
 export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),

@@ -17,7 +17,7 @@ import {
 
 /** The id of an Entity; `entityId(text)` makes one of a `string`. */
 export type EntityId = `ent_${string}`;
-export const entityIdSchema = idSchema<IdFrom<'entityId(text) or as const'>>('ent_');
+export const entityIdSchema = idSchema<IdFrom<'ent_', 'entityId(text) or as const'>>('ent_');
 /** Whether a value is a well-formed Entity id; narrows it. */
 export const isEntityId: (value: unknown) => value is EntityId = createIdGuard('ent_');
 
@@ -74,27 +74,27 @@ export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus =
 /** Response to the creation of an Entity: an {@link Entity} without `status`. */
 export interface EntityCreated {
   /** Starts with `ent_`. */
-  id: EntityId;
+  readonly id: EntityId;
   /** The email address that the Entity was created with. */
-  email: string;
+  readonly email: string;
   /** An individual (verified by KYC) or a business (verified by KYB). */
-  type: EntityType;
+  readonly type: EntityType;
   /** Status of identity verification; a new Entity has `not_started`. */
-  kycStatus: KycStatus;
+  readonly kycStatus: KycStatus;
   /** Status of the terms of service; a new Entity has `not_started`. */
-  tosStatus: TosStatus;
+  readonly tosStatus: TosStatus;
   /** Link where the Entity completes identity verification; share it with the Entity. */
-  kycLink: string;
+  readonly kycLink: string;
   /** Link where the Entity accepts the terms of service; share it with the Entity. */
-  tosLink: string;
+  readonly tosLink: string;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 /** An individual or a business that holds Accounts. */
 export interface Entity extends EntityCreated {
   /** Whether the Entity is active. */
-  status: EntityStatus;
+  readonly status: EntityStatus;
 }
 
 export const entityCreatedShape = () => ({

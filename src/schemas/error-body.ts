@@ -1,20 +1,20 @@
 import * as z from 'zod/mini';
 import { lazy } from '../internal/lazy.ts';
-import { anyString, type Schema } from './primitives.ts';
+import { anyString, metadata, type Metadata, type Schema } from './primitives.ts';
 
 /** What the platform sends with an error status. */
 export interface ErrorBody {
   /** A message for people. */
-  error: string;
+  readonly error: string;
   /** A code for programs; its values are not documented. */
-  code: string;
+  readonly code: string;
   /** Additional context. */
-  details?: Record<string, unknown> | null | undefined;
+  readonly details?: Metadata | null | undefined;
 }
 
 export const errorBodyShape = () => ({
   error: anyString(),
   code: anyString(),
-  details: z.nullish(z.record(z.string(), z.unknown())),
+  details: z.nullish(metadata()),
 });
 export const errorBodySchema = lazy((): Schema<ErrorBody> => z.looseObject(errorBodyShape()));

@@ -17,7 +17,7 @@ import {
 
 /** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
 export type IbanId = `iban_${string}`;
-export const ibanIdSchema = idSchema<IdFrom<'ibanId(text) or as const'>>('iban_');
+export const ibanIdSchema = idSchema<IdFrom<'iban_', 'ibanId(text) or as const'>>('iban_');
 /** Whether a value is a well-formed id of an IBAN; narrows it. */
 export const isIbanId: (value: unknown) => value is IbanId = createIdGuard('iban_');
 
@@ -33,23 +33,23 @@ export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus =
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {
   /** Starts with `iban_`. */
-  id: IbanId;
+  readonly id: IbanId;
   /** The Entity that the IBAN belongs to. */
-  entityId: EntityId;
+  readonly entityId: EntityId;
   /** The Account that deposits reach. */
-  accountId: AccountId;
+  readonly accountId: AccountId;
   /** The bank identifier itself. */
-  iban: string;
+  readonly iban: string;
   /** The bank's identifier code. */
-  bic: string;
+  readonly bic: string;
   /** The bank's name. */
-  bankName: string;
+  readonly bankName: string;
   /** The fiat currency that the IBAN accepts. */
-  currency: string;
+  readonly currency: string;
   /** Deposits to an IBAN that was deleted are rejected. */
-  status: IbanStatus;
+  readonly status: IbanStatus;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 export const ibanShape = () => ({
@@ -69,9 +69,9 @@ export const ibanSchema = lazy((): Schema<Iban> => z.looseObject(ibanShape()));
 export interface IbanListQuery extends PageQuery {
   // The names of both are assumed: docs/gaps.md, row 8.
   /** Only IBANs of this Entity. */
-  entityId?: IdFrom<'entityId(text) or as const'> | undefined;
+  entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
   /** Only IBANs of this Account. */
-  accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+  accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }
 export const ibanListQueryShape = () => ({
   ...pageQueryShape(),

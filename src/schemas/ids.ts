@@ -1,25 +1,13 @@
-/** The prefixes of the id types, by what makes an id of a string or keeps a literal one. */
-interface IdPrefixes {
-  /** An Account. */
-  'accountId(text) or as const': 'acc_';
-  /** A Counterparty. */
-  'counterpartyId(text) or as const': 'cpty_';
-  /** An Entity. */
-  'entityId(text) or as const': 'ent_';
-  /** An IBAN. */
-  'ibanId(text) or as const': 'iban_';
-  /** A Transfer. */
-  'transferId(text) or as const': 'txfr_';
-}
-type Id<Source extends keyof IdPrefixes> = `${IdPrefixes[Source]}${string}`;
-
 /*
- * A compiler shows a union by its name, and a template-literal type as a pattern: so its name is a hint for a
- * caller with a wrong id. Every string has a length and can be trimmed, so each type is the same type twice.
+ * A compiler shows a union by its name, and a template-literal type as a pattern: so the name and its arguments
+ * are a hint for a caller with a wrong id. Every hint has a length, so `IdFrom` is the same type twice.
  */
 /** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
-export type IdFrom<Source extends keyof IdPrefixes> =
-  Id<Source> | (Id<Source> & Pick<string, 'length'>);
-/** As {@link IdFrom}, for a payment's destination, which has no other beside it. */
-export type OneDestination<Source extends keyof IdPrefixes> =
-  Id<Source> | (Id<Source> & Pick<string, 'trim'>);
+export type IdFrom<Prefix extends string, Hint extends string> =
+  `${Prefix}${string}` | (`${Prefix}${string}` & Pick<Hint, 'length'>);
+
+// Templates, so that a literal id keeps its type and the compiler blames the second destination.
+/** The destination that a payment does not have: no string is one, and the arguments are a hint. */
+export type ExactlyOneOf<Fields extends string, Prefix extends string, Hint extends string> =
+  | (`${Prefix}${string}` & Readonly<Record<Fields, unknown>>)
+  | (`${Prefix}${string}` & Readonly<Record<Hint, unknown>>);

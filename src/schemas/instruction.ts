@@ -27,35 +27,35 @@ export const isKnownExecutionStatus: (value: unknown) => value is KnownExecution
 /** How often an Instruction has run, and when it last did. */
 export interface ExecutionState {
   /** Starts at 0. */
-  executionCounter: Integer;
+  readonly executionCounter: Integer;
   /** `Deactivated` is the one documented value. */
-  executionStatus: ExecutionStatus; // How it gets there: docs/gaps.md, row 41
+  readonly executionStatus: ExecutionStatus; // How it gets there: docs/gaps.md, row 41
   /** When it last ran; the unit is not documented. */
-  lastExecuted: Integer; // docs/gaps.md, row 35
+  readonly lastExecuted: Integer; // docs/gaps.md, row 35
 }
 
 /** An on-chain automation instruction of an address. */
 export interface Instruction {
   /** Address of the action. */
-  action: Hex;
+  readonly action: Hex;
   /** The encoded arguments of the action. */
-  arguments: Hex;
+  readonly arguments: Hex;
   /** How often it has run. */
-  executionState: ExecutionState;
+  readonly executionState: ExecutionState;
   /** Address of the token. */
-  instructedTokenAddress: Hex;
+  readonly instructedTokenAddress: Hex;
   /** Identifies the Instruction. */
-  instructionId: Hex;
+  readonly instructionId: Hex;
   /** A whole number as a string. */
-  lastInstructedValue: string;
+  readonly lastInstructedValue: string;
   /** How often it may run. */
-  maxExecutions: Integer;
+  readonly maxExecutions: Integer;
   /** A name for people. */
-  nickname: string;
+  readonly nickname: string;
   /** Makes otherwise equal Instructions distinct. */
-  salt: Integer;
+  readonly salt: Integer;
   /** A whole number as a string. */
-  totalInstructedValue: string;
+  readonly totalInstructedValue: string;
 }
 
 export const executionStateShape = () => ({
@@ -86,13 +86,13 @@ export const instructionsSchema = lazy((): Schema<Instruction[]> => z.array(inst
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {
   /** Makes otherwise equal Instructions distinct. */
-  salt: Integer;
+  readonly salt: Integer;
   /** How often it may run. */
-  maxExecutions: Integer;
+  readonly maxExecutions: Integer;
   /** Address of the action. */
-  action: Hex;
+  readonly action: Hex;
   /** The encoded arguments of the action. */
-  arguments: Hex;
+  readonly arguments: Hex;
 }
 export const builtInstructionShape = () => ({
   salt: integer(),

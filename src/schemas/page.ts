@@ -5,11 +5,11 @@ import type { Schema as PublicSchema } from './schema.ts';
 /** One page of a list of the versioned API. */
 export interface Page<T> {
   /** The items of this page. */
-  data: T[];
+  readonly data: readonly T[];
   /** Whether more items follow this page. */
-  hasMore: boolean;
+  readonly hasMore: boolean;
   /** Where the next page starts; null when there is none. */
-  nextCursor: string | null;
+  readonly nextCursor: string | null;
 }
 
 /** A page as it arrives: the pager checks `nextCursor`, where a missing one is no end. */

@@ -16,7 +16,7 @@ export type Hex = `0x${string}`;
 export type OpenEnum<Known extends string> = Known | (string & {}); // docs/gaps.md, row 33
 
 /** Free-form key/value data. */
-export type Metadata = Record<string, unknown>;
+export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A schema that accepts and returns a `T`; schema.ts has the type that programs see. */
 export type Schema<T> = z.ZodMiniType<T>;
@@ -96,8 +96,12 @@ const amountMessage = {
   },
 };
 
+// Twice the same type: a compiler shows the name of a union where a number is given.
+/** A decimal as a string, such as the example. */
+export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
+
 /** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
-export const positiveAmount = (): z.ZodMiniString =>
+export const positiveAmount = (): Schema<DecimalString<'12.50'>> =>
   z
     .string(amountMessage)
     .check(z.regex(/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountMessage));

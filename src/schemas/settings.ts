@@ -21,15 +21,15 @@ export const isKnownChain: (value: unknown) => value is KnownChain = createGuard
 /** The configuration of the Platform. The API reference names no call that reads it. */
 export interface Settings {
   /** When true, new Accounts are configured to earn yield on idle balances. */
-  autoEarnEnabled: boolean;
+  readonly autoEarnEnabled: boolean;
   /** The vault that idle balances of new Accounts are deposited into. */
-  autoEarnVault?: string | null | undefined;
+  readonly autoEarnVault?: string | null | undefined;
   /** The chain used when creating new Accounts. */
-  defaultChain: Chain;
+  readonly defaultChain: Chain;
   /** Receives webhook notifications; null when they are disabled. */
-  webhookUrl?: string | null | undefined;
+  readonly webhookUrl?: string | null | undefined;
   /** ISO 8601 date-time, UTC. */
-  updatedAt: string;
+  readonly updatedAt: string;
 }
 
 export const settingsShape = () => ({

@@ -30,33 +30,33 @@ export const isKnownTransactionStatus: (value: unknown) => value is KnownTransac
 /** One on-chain transaction of an Instruction. */
 export interface Transaction {
   /** Unix seconds. */
-  createdAtUnix: Integer;
+  readonly createdAtUnix: Integer;
   /** Unix seconds. */
-  updatedAtUnix: Integer;
+  readonly updatedAtUnix: Integer;
   /** Unix seconds. */
-  startedAtUnix: Integer;
+  readonly startedAtUnix: Integer;
   /** Unix seconds. */
-  finishedAtUnix: Integer;
+  readonly finishedAtUnix: Integer;
   /** Block number. */
-  startedAtBlock: Integer;
+  readonly startedAtBlock: Integer;
   /** Block number. */
-  finishedAtBlock: Integer;
+  readonly finishedAtBlock: Integer;
   /** Identifies the transaction on its chain. */
-  transactionHash: Hex;
+  readonly transactionHash: Hex;
   /** The block that holds it. */
-  blockHash: Hex;
+  readonly blockHash: Hex;
   /** The Instruction that it belongs to. */
-  instructionId: Hex;
+  readonly instructionId: Hex;
   /** The chain's number. */
-  chainId: Integer;
+  readonly chainId: Integer;
   /** The address that the Instruction belongs to. */
-  address: Hex;
+  readonly address: Hex;
   /** Whether it activated the Instruction. */
-  activation: boolean;
+  readonly activation: boolean;
   /** Whether it deactivated the Instruction. */
-  deactivation: boolean;
+  readonly deactivation: boolean;
   /** `Success` is the one documented value. */
-  transactionStatus: TransactionStatus;
+  readonly transactionStatus: TransactionStatus;
 }
 
 export const transactionShape = () => ({

@@ -4,7 +4,7 @@ import { createIdGuard } from '../internal/id-format.ts';
 import { lazy } from '../internal/lazy.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
-import type { IdFrom, OneDestination } from './ids.ts';
+import type { ExactlyOneOf, IdFrom } from './ids.ts';
 import {
   anyString,
   closedObject,
@@ -15,6 +15,7 @@ import {
   pageQueryShape,
   positiveAmount,
   stringInput,
+  type DecimalString,
   type OpenEnum,
   type PageQuery,
   type Schema,
@@ -22,7 +23,7 @@ import {
 
 /** The id of a Transfer; `transferId(text)` makes one of a `string`. */
 export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idSchema<IdFrom<'transferId(text) or as const'>>('txfr_');
+export const transferIdSchema = idSchema<IdFrom<'txfr_', 'transferId(text) or as const'>>('txfr_');
 /** Whether a value is a well-formed Transfer id; narrows it. */
 export const isTransferId: (value: unknown) => value is TransferId = createIdGuard('txfr_');
 
@@ -64,31 +65,49 @@ export const isKnownTransferDirection: (value: unknown) => value is KnownTransfe
  */
 export interface TransferCreated {
   /** Starts with `txfr_`. */
-  id: TransferId;
+  readonly id: TransferId;
   /** An accepted Transfer is `pending`. */
-  status: TransferStatus;
+  readonly status: TransferStatus;
   /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
-  type: TransferType;
+  readonly type: TransferType;
   /** ISO 8601 date-time, UTC. */
-  createdAt: string;
+  readonly createdAt: string;
 }
 
 /** A movement of funds from an Account to another Account or to a Counterparty. */
 export interface Transfer extends TransferCreated {
   /** The Account that the money leaves. */
-  sourceAccountId: AccountId;
+  readonly sourceAccountId: AccountId;
   /** The Account that the money reaches; present for book transfers. */
-  destinationAccountId?: AccountId | null | undefined;
+  readonly destinationAccountId?: AccountId | null | undefined;
   /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
-  counterpartyId?: CounterpartyId | null | undefined;
+  readonly counterpartyId?: CounterpartyId | null | undefined;
   /** A decimal string. */
-  amount: string;
+  readonly amount: string;
   /** `USDC` unless the creation named another. */
-  currency: string;
+  readonly currency: string;
   /** `outgoing` or `incoming`. */
-  direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
+  readonly direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
   /** The description that was given at creation. */
-  description?: string | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/**
+ * Whether a Transfer has this status, and narrows it. A misspelt status does not compile, as it does after `===`.
+ * @example
+ * ```ts
+ * import { hasTransferStatus, PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
+ * const transfer = await payments.transfers.get('txfr_000001');
+ * if (hasTransferStatus(transfer, 'completed')) console.log(transfer.id);
+ * ```
+ */
+export function hasTransferStatus<T extends TransferCreated, Status extends KnownTransferStatus>(
+  transfer: T,
+  status: Status,
+): transfer is T & { readonly status: Status } {
+  return transfer.status === status;
 }
 
 export const transferCreatedShape = () => ({
@@ -124,12 +143,19 @@ export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transfe
 export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
-      amount: string;
+      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
       /** Another Account of the Platform; then no `counterpartyId`. */
-      destinationAccountId: OneDestination<'accountId(text) or as const'>;
-      counterpartyId?: undefined;
+      destinationAccountId: AccountId;
+      /** Absent beside `destinationAccountId`. */
+      counterpartyId?:
+        | ExactlyOneOf<
+            'destinationAccountId or counterpartyId',
+            'cpty_',
+            'counterpartyId(text) or as const'
+          >
+        | undefined;
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: DecimalString<'12.50'>;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
@@ -137,12 +163,19 @@ export type TransferCreateInput =
     }
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'accountId(text) or as const'>;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
-      amount: string;
+      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
+      /** Absent beside `counterpartyId`. */
+      destinationAccountId?:
+        | ExactlyOneOf<
+            'destinationAccountId or counterpartyId',
+            'acc_',
+            'accountId(text) or as const'
+          >
+        | undefined;
       /** An external wallet or bank account; then no `destinationAccountId`. */
-      counterpartyId: OneDestination<'counterpartyId(text) or as const'>;
-      destinationAccountId?: undefined;
+      counterpartyId: CounterpartyId;
+      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      amount: DecimalString<'12.50'>;
       /** Default: not sent; the platform takes `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
@@ -161,10 +194,8 @@ export type OnceInput = TransferCreateInput & {
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId:
-    z.optional<Schema<OneDestination<'accountId(text) or as const'>>>(accountIdSchema()),
-  counterpartyId:
-    z.optional<Schema<OneDestination<'counterpartyId(text) or as const'>>>(counterpartyIdSchema()),
+  destinationAccountId: z.optional<Schema<AccountId>>(accountIdSchema()),
+  counterpartyId: z.optional<Schema<CounterpartyId>>(counterpartyIdSchema()),
   currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
   description: z.optional(stringInput()),
 });
@@ -199,7 +230,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
 export interface TransferListQuery extends PageQuery {
   // The API reference mentions a filter without its name: docs/gaps.md, row 6.
   /** Only Transfers of this Account. */
-  accountId?: IdFrom<'accountId(text) or as const'> | undefined;
+  accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }
 export const transferListQueryShape = () => ({
   ...pageQueryShape(),

@@ -53,7 +53,10 @@ function createService(files: ReadonlyMap<string, string>): ts.LanguageService {
   });
 }
 
-const head = `import { isKnownTransferStatus, PaymentsClient, type Transfer } from 'payments-platform-sdk';
+const head = `import {
+  hasTransferStatus, isKnownTransferStatus, PaymentsClient, type Transfer,
+} from 'payments-platform-sdk';
+import { redisJournal, sqliteJournal } from 'payments-platform-sdk/journals';
 declare const payments: PaymentsClient, transfer: Transfer;
 declare const row: { account: string; supplier: string };
 `;
@@ -75,8 +78,14 @@ test('the compiler reports typical mistakes as test/types/mistakes.txt shows', (
       .find(({ reportsUnnecessary }) => reportsUnnecessary === undefined);
     const message = ts.flattenDiagnosticMessageText(error?.messageText, '\n').split('\n');
     const ends = message.length === 1 ? message : [message[0], message.at(-1)?.trim()];
-    expect(`${title}: ${reviewed?.replace(/^[^:]*: /, '')}`).toBe(
-      `${title}: TS${error?.code}: ${ends.join(' … ')}`,
+    const hints = (error?.relatedInformation ?? [])
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+      .filter((hint) => !hint.includes('declared here'))
+      .map((hint) => ` (${hint})`);
+    // The declarations of the package have it where the source has a default value.
+    const dropUndefined = (text = '') => text.replaceAll('} | undefined)', '})');
+    expect(`${title}: ${dropUndefined(reviewed?.replace(/^[^:]*: /, ''))}`).toBe(
+      `${title}: TS${error?.code}: ${dropUndefined(ends.join(' … '))}${hints.join('')}`,
     );
   }
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -47,6 +47,15 @@ test('the tarball holds the build, the licences, the documentation and the examp
 test('the package has no dependencies', async () => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
   expect(Reflect.get(manifest, 'dependencies')).toBeUndefined();
+});
+
+test('the examples run as docs/getting-started.md shows', async () => {
+  const guide = await readFile(join(root, 'docs/getting-started.md'), 'utf8');
+  const [, commands = ''] = /```sh\n(cp -r [^`]*)```/.exec(guide) ?? [];
+  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const env = { ...process.env, PATH: path };
+  const { stdout } = await run('sh', ['-ec', commands], { cwd: folder, env });
+  expect(stdout).toContain('200 paid, 0 in doubt, 0 failed');
 });
 
 test('the declarations import no other package but msw', async () => {

@@ -1,5 +1,6 @@
 import * as schemas from 'payments-platform-sdk/schemas';
 import {
+  hasTransferStatus,
   isAccountId,
   isCounterpartyId,
   isEntityId,
@@ -137,6 +138,12 @@ test('the schema of a payment made once requires a reference', () => {
   expect(check({ ...incomplete, description: 'INV-7' })).toEqual(['destinationAccountId']);
   const both = { ...payment, destinationAccountId: 'acc_2', description: 'INV-7' };
   expect([counterpartyId, check(both)]).toEqual(['cpty_1', ['destinationAccountId']]);
+});
+
+test('hasTransferStatus compares the status of a Transfer', () => {
+  const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
+  expect(hasTransferStatus(completed, 'completed')).toBe(true);
+  expect(hasTransferStatus(completed, 'pending')).toBe(false);
 });
 
 test('a membership guard accepts only the documented values', () => {

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { here, lend, modules, run } from './setup.mjs';
 
 const compilers = {
@@ -144,10 +145,20 @@ async function compile(consumer, { version, name, label, options, files, text, l
 
 const reviewed = join(here, '../types/mistakes.txt');
 const reportLine = /^\d\.\d/;
-const mistakesHead = `import { isKnownTransferStatus, PaymentsClient, type Transfer } from 'payments-platform-sdk';
+const mistakesHead = `import {
+  hasTransferStatus, isKnownTransferStatus, PaymentsClient, type Transfer,
+} from 'payments-platform-sdk';
+import { redisJournal, sqliteJournal } from 'payments-platform-sdk/journals';
 declare const payments: PaymentsClient, transfer: Transfer;
 declare const row: { account: string; supplier: string };
 `;
+
+/** Adds what an editor shows beside a report, unless it only shows a declaration. */
+const addHints = (line, hints) =>
+  [
+    line,
+    ...hints.filter((hint) => !hint.includes('declared here')).map((hint) => `(${hint})`),
+  ].join(' ');
 
 /** Compares the reports of typical mistakes with test/types/mistakes.txt. */
 export async function checkMistakes(consumer, update) {
@@ -170,11 +181,22 @@ export async function checkMistakes(consumer, update) {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   for (const version of ['5.5', '6.0', '7.0']) {
     const tsc = join(modules, compilers[version], 'bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, '-p', folder, '--pretty', 'false']);
-    const errors = stdout.matchAll(/(\d+)\.mts\(\d+,\d+\): error (.*)((?:\n .*)*)/g);
-    for (const [, index, first, more] of errors) {
+    const { stdout } = await run(process.execPath, [tsc, '-p', folder, '--pretty']);
+    const reports = stripVTControlCharacters(stdout).split(/^(?=\S*?\d+\.mts:)/m);
+    for (const report of reports) {
+      const [, index, first, more] =
+        /^\S*?(\d+)\.mts:\d+:\d+ - error (.*)((?:\n .*)*)/.exec(report) ?? [];
+      if (index === undefined) continue;
       const { lines } = blocks[index];
-      const line = more === '' ? first : `${first} … ${more.split('\n').at(-1).trim()}`;
+      const ends = more === '' ? first : `${first} … ${more.split('\n').at(-1).trim()}`;
+      // Below a place in the source, by four spaces; since 7.0 beside the place.
+      const hints = [...report.matchAll(/^(?: {4}| {2}\S+:\d+ - )([A-Z'].*)$/gm)].map(
+        ([, hint]) => hint,
+      );
+      const line = addHints(
+        ends,
+        hints.filter((hint) => !more.includes(hint)),
+      );
       const versions = lines.get(line) ?? [];
       if (![...lines.values()].flat().includes(version)) lines.set(line, [...versions, version]);
     }

@@ -71,6 +71,6 @@ test('the direct method changes the same fields', () => {
     'expected a vault, because autoEarnEnabled is true',
   );
   const settings = sandbox.settings.get();
-  settings.defaultChain = 'changed';
+  Object.assign(settings, { defaultChain: 'changed' });
   expect(sandbox.settings.get().defaultChain).toBe('polygon');
 });

@@ -152,6 +152,8 @@ test.each([
 
 test('a method returns a copy', () => {
   const { sandbox } = setup();
-  for (const record of sandbox.transactions.list()) record.transactionStatus = 'changed';
+  for (const record of sandbox.transactions.list()) {
+    Object.assign(record, { transactionStatus: 'changed' });
+  }
   expect(sandbox.transactions.list()[0]?.transactionStatus).toBe('Success');
 });

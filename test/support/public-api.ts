@@ -171,7 +171,7 @@ const oneLine = (text: string): string =>
   text
     // Named for what the compiler says of a wrong id.
     .replace(
-      /(?:IdFrom|OneDestination)<'(\w)(\w+)\(text\) or as const'>/g,
+      /IdFrom<'\w+', '(\w)(\w+)\(text\) or as const'>/g,
       (_, first: string, rest: string) => `${first.toUpperCase()}${rest}`,
     )
     .replace(/\/\*\*[\s\S]*?\*\//g, '')

@@ -31,6 +31,7 @@ import type {
   entityShape,
 } from '../../src/schemas/entity.ts';
 import type { ErrorBody, errorBodyShape } from '../../src/schemas/error-body.ts';
+import type { ExactlyOneOf } from '../../src/schemas/ids.ts';
 import type { Iban, IbanListQuery, ibanListQueryShape, ibanShape } from '../../src/schemas/iban.ts';
 import type {
   BuiltInstruction,
@@ -72,30 +73,37 @@ import type {
 
 /** The type that a shape accepts. */
 type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<ReturnType<Shape>>>;
+/** The type of a response with this shape. */
+type ResultOf<Shape extends () => z.core.$ZodLooseShape> = Readonly<Of<Shape>>;
 
 test('entities', () => {
-  expectTypeOf<Of<typeof entityShape>>().toEqualTypeOf<Entity>();
-  expectTypeOf<Of<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
+  expectTypeOf<ResultOf<typeof entityShape>>().toEqualTypeOf<Entity>();
+  expectTypeOf<ResultOf<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
   expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
 test('accounts', () => {
-  expectTypeOf<Of<typeof accountShape>>().toEqualTypeOf<Account>();
-  expectTypeOf<Of<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
+  expectTypeOf<ResultOf<typeof accountShape>>().toEqualTypeOf<Account>();
+  expectTypeOf<ResultOf<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
   expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
   expectTypeOf<Of<typeof accountUpdateInputShape>>().toEqualTypeOf<AccountUpdateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<AccountListQuery>();
 });
 
+type Destinations = 'destinationAccountId or counterpartyId';
+type Absent =
+  | ExactlyOneOf<Destinations, 'acc_', 'accountId(text) or as const'>
+  | ExactlyOneOf<Destinations, 'cpty_', 'counterpartyId(text) or as const'>
+  | undefined;
 /** The members of a union, each with the fields that it allows. */
 type Allowed<T> = T extends unknown
-  ? { [Field in keyof T as [T[Field]] extends [undefined] ? never : Field]: T[Field] }
+  ? { [Field in keyof T as [T[Field]] extends [Absent] ? never : Field]: T[Field] }
   : never;
 
 test('transfers', () => {
-  expectTypeOf<Of<typeof transferShape>>().toEqualTypeOf<Transfer>();
-  expectTypeOf<Of<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
+  expectTypeOf<ResultOf<typeof transferShape>>().toEqualTypeOf<Transfer>();
+  expectTypeOf<ResultOf<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
   // The shape has two optional destinations, the type has exactly one.
   type Shape = Of<typeof transferCreateInputShape>;
@@ -108,31 +116,31 @@ test('transfers', () => {
 });
 
 test('counterparties', () => {
-  expectTypeOf<Of<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
+  expectTypeOf<ResultOf<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
   expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
 test('IBANs', () => {
-  expectTypeOf<Of<typeof ibanShape>>().toEqualTypeOf<Iban>();
+  expectTypeOf<ResultOf<typeof ibanShape>>().toEqualTypeOf<Iban>();
   expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
 test('settings', () => {
-  expectTypeOf<Of<typeof settingsShape>>().toEqualTypeOf<Settings>();
+  expectTypeOf<ResultOf<typeof settingsShape>>().toEqualTypeOf<Settings>();
   expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
 test('instructions', () => {
-  expectTypeOf<Of<typeof instructionShape>>().toEqualTypeOf<Instruction>();
-  expectTypeOf<Of<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
-  expectTypeOf<Of<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
+  expectTypeOf<ResultOf<typeof instructionShape>>().toEqualTypeOf<Instruction>();
+  expectTypeOf<ResultOf<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
+  expectTypeOf<ResultOf<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
   expectTypeOf<Of<typeof instructionListInputShape>>().toEqualTypeOf<InstructionListInput>();
   expectTypeOf<Of<typeof refuelERC20ArgumentsShape>>().toEqualTypeOf<RefuelERC20Arguments>();
   expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
 test('transactions', () => {
-  expectTypeOf<Of<typeof transactionShape>>().toEqualTypeOf<Transaction>();
+  expectTypeOf<ResultOf<typeof transactionShape>>().toEqualTypeOf<Transaction>();
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
   expectTypeOf<Omit<Input, Described>>().toEqualTypeOf<Omit<TransactionListInput, Described>>();
@@ -145,6 +153,6 @@ test('transactions', () => {
 });
 
 test('error bodies and paging', () => {
-  expectTypeOf<Of<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
+  expectTypeOf<ResultOf<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });

@@ -1,4 +1,5 @@
 import {
+  hasTransferStatus,
   isApiError,
   isKnownTransferStatus,
   isOutcomeUnknown,
@@ -7,14 +8,24 @@ import {
   ValidationError,
   WaitError,
   type Account,
+  type AccountId,
   type ApiCall,
+  type ApiError,
+  type BatchResult,
+  type ConnectionError,
+  type CounterpartyId,
   type EntityCreated,
   type Integer,
+  type InvalidResponseError,
   type KnownTransferStatus,
   type OffsetPage,
   type OffsetPager,
+  type OnceInput,
   type Page,
   type Pager,
+  type PaginationError,
+  type PaymentInDoubtError,
+  type TimeoutError,
   type Transaction,
   type Transfer,
   type TransferCreated,
@@ -59,6 +70,12 @@ test('two destinations or none do not compile and are rejected', async () => {
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
+});
+
+test('an input that has no one destination has the other', () => {
+  const read = (input: OnceInput): AccountId | CounterpartyId =>
+    input.counterpartyId ?? input.destinationAccountId;
+  expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
 test('a misspelt field does not compile and is rejected', async () => {
@@ -112,6 +129,21 @@ test('a status narrows to the documented ones in an exhaustive switch', () => {
   ]);
 });
 
+test('hasTransferStatus narrows a Transfer, and a misspelt status does not compile', () => {
+  const read = (one: Transfer | TransferCreated) => {
+    // @ts-expect-error: complete
+    if (hasTransferStatus(one, 'complete')) return 'never';
+    if (!hasTransferStatus(one, 'completed')) {
+      expectTypeOf(one.status).toEqualTypeOf<TransferStatus>();
+      return 'other';
+    }
+    expectTypeOf(one.status).toEqualTypeOf<'completed'>();
+    return one.status;
+  };
+  expect(read({ status: 'completed' } as Transfer)).toBe('completed');
+  expect(read({ status: 'complete' } as TransferCreated)).toBe('other');
+});
+
 test('a guard narrows a string from a database to an id', () => {
   const stored: string = 'txfr_1';
   if (!isTransferId(stored)) throw new Error('not an id');
@@ -155,4 +187,48 @@ test('a request has the type of its schema or unknown', async () => {
   expectTypeOf(untyped).returns.toEqualTypeOf<ApiCall<unknown>>();
   // @ts-expect-error: which API takes which credential, so it is required
   await refused(payments.request({ method: 'GET', path: '/x' }));
+});
+
+// Two functions have the same type only if what their results depend on is identical, `readonly` included.
+type Probe<X> = <T>(value: T) => T extends X ? 1 : 2;
+type Same<One, Other> = Probe<One> extends Probe<Other> ? true : false;
+type Leaf = string | number | bigint | boolean | null | undefined | Function | Response | Error;
+/** The paths of the fields and lists that can be changed. */
+type Mutable<T, Path extends string> = T extends Leaf
+  ? never
+  : T extends readonly (infer Item)[]
+    ? Mutable<Item, `${Path}[]`> | (T extends unknown[] ? `${Path}[]` : never)
+    : {
+        [Field in keyof T & string]: T[Field] extends Function
+          ? never
+          : Same<Pick<T, Field>, Readonly<Pick<T, Field>>> extends true
+            ? Mutable<T[Field], `${Path}.${Field}`>
+            : `${Path}.${Field}`;
+      }[keyof T & string];
+/** What the methods of a resource resolve to. */
+type Results<Resource> = {
+  readonly [Method in keyof Resource]: Resource[Method] extends (...args: never) => infer Returned
+    ? Awaited<Returned>
+    : never;
+};
+type AllResults = {
+  readonly [Resource in keyof PaymentsClient]: Results<PaymentsClient[Resource]>;
+};
+type AnyError =
+  | ApiError
+  | ConnectionError
+  | InvalidResponseError
+  | PaginationError
+  | PaymentInDoubtError
+  | TimeoutError
+  | ValidationError
+  | WaitError;
+type FieldsOf<E extends Error> = E extends unknown ? Omit<E, keyof Error> : never;
+
+test('a result cannot be changed', () => {
+  expectTypeOf<Mutable<AllResults, ''>>().toEqualTypeOf<never>();
+  expectTypeOf<Mutable<FieldsOf<AnyError>, ''>>().toEqualTypeOf<never>();
+  // The caller's own input, and the array of a list in the sandbox, can.
+  expectTypeOf<Mutable<Omit<BatchResult, 'input'>, ''>>().toEqualTypeOf<never>();
+  expectTypeOf<Mutable<Results<Sandbox['transfers']>, ''>>().toEqualTypeOf<'.list[]'>();
 });

@@ -25,7 +25,7 @@ export type Reconciliation =
        */
       readonly result: 'ambiguous';
       /** All that match or may match, at most 1,000. */
-      readonly candidates: Transfer[];
+      readonly candidates: readonly Transfer[];
     }
   | {
       /** None matches among those that were read. */
