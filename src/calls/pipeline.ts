@@ -233,11 +233,11 @@ export class RequestPipeline {
     const attempt = result.ok ? readResponse(state, result, this.#setup) : result;
     const durationMs = Math.round(clock.elapsed() - startedAt);
     if (attempt.ok) {
-      const { status, headers } = attempt.response;
+      const { response } = attempt;
       callHook(hooks.onResponse, () => ({
         ...event,
-        status,
-        requestId: requestIdOf(headers, redact),
+        status: response.status,
+        requestId: requestIdOf(response.headers, redact),
         durationMs,
         outcome: 'ok' as const,
         reason: undefined,

@@ -3,6 +3,12 @@
  * the machine. The quick run fails at `far`, half the goal.
  */
 
+import { readFileSync } from 'node:fs';
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+/** The limit of the client that `size-limit` enforces, in kB. */
+const bundleLimit = Number.parseFloat(manifest['size-limit'][0].limit);
+
 /** The SDKs of the goals. Bare clients and ky + zod are baselines, not peers. */
 export const peers = [
   'stripe',
@@ -22,16 +28,17 @@ export const goals = [
   { what: 'GET, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.7) },
   { what: 'GET, requests/s', metric: 'get', against: 'undici', ...atLeast(0.6) },
   { what: 'GET, CPU', metric: 'getCpu', against: 'fetch', ...atMost(1) },
-  { what: 'POST, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.75) },
+  { what: 'POST, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.6) },
   { what: 'paging, items/s', metric: 'list', against: 'best peer', ...atLeast(1.15) },
   { what: 'ms a page, both sides 20 ms', metric: 'overlap', ...atMost(24), unit: 'ms' },
   { what: 'ms a page, both sides 20 ms', metric: 'overlap', against: 'fetch', ...atMost(24 / 42) },
   { what: 'import', metric: 'import', ...atMost(30), unit: 'ms', machine: true },
   { what: 'import', metric: 'import', against: 'ky-zod', ...atMost(30 / 79) },
-  { what: 'import to first response', metric: 'first', ...atMost(45), unit: 'ms', machine: true },
-  { what: 'import to first response', metric: 'first', against: 'ky-zod', ...atMost(45 / 98) },
-  { what: 'import to first response', metric: 'first', against: 'fetch', ...atMost(45 / 36) },
-  { what: 'bundle, gzip', metric: 'bundle', ...atMost(26), unit: 'kB' },
+  // 1.25 of fetch needs the compile cache: docs/decisions/where-the-time-goes.md.
+  { what: 'import to first response', metric: 'first', ...atMost(65), unit: 'ms', machine: true },
+  { what: 'import to first response', metric: 'first', against: 'ky-zod', ...atMost(0.56) },
+  { what: 'import to first response', metric: 'first', against: 'fetch', ...atMost(1.4) },
+  { what: 'bundle, gzip', metric: 'bundle', ...atMost(bundleLimit), unit: 'kB' },
   { what: 'checking 100 transfers', metric: 'check', ...atMost(15), unit: 'µs', machine: true },
   { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(15 / 80) },
   { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },

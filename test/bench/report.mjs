@@ -164,8 +164,8 @@ export async function writeReport(verdicts, outcome, root) {
 
 ${origin}
 
-All contenders do the same work against the same server on the loopback address: the same records, byte for byte, each in the
-envelope that its SDK expects. One contender runs per process, rounds are interleaved, and each figure is the median of a multiple of bare
+All contenders read the same records from the same server on the loopback address, in the envelope of their SDK. One contender
+runs per process, rounds are interleaved, and each figure is the median of a multiple of bare
 \`fetch\` in the same round; import of ky + zod. More is better for GET/s and items/s, less for everything else.
 
 ${table(
@@ -175,8 +175,8 @@ ${table(
 )}
 
 - GET and POST run 32 at a time; the CPU time is that of the whole process, user and system.
-- Items come through the SDK's own auto-paging where it has one, 20,000 in pages of 100.
-- "20+20 ms" is a server that takes 20 ms a page and a consumer that takes 20 ms a page.
+- Items come by the SDK's auto-paging if any, 20,000 in pages of 100.
+- "20+20 ms": server and consumer take 20 ms a page each.
 - Import is a fresh process. Ours, gzipped by esbuild: ${cell(outcome.figures, 'bundle', 'ours')} kB for a program that uses the whole client.
 - Of all of these, ours, ky + zod and hey-api check what arrives.
 ${once}`,

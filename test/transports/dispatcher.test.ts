@@ -76,6 +76,18 @@ function silence(): void {
 const clientFor = (origin: string) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 2_000 });
 
+test('creates no Headers of a response when nothing reads them', async () => {
+  const append = vi.spyOn(Headers.prototype, 'append');
+  onTestFinished(() => append.mockRestore());
+  const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const call = clientFor(server.origin).transfers.create(newTransfer);
+  await call;
+  expect(appendedNames()).not.toContain('content-length');
+  await call.withResponse();
+  expect(appendedNames()).toContain('content-length');
+});
+
 test('a dispatcher that hides the start of requests proves nothing', async () => {
   silence();
   const server = await rawServer(({ reset }) => {
