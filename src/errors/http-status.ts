@@ -50,12 +50,13 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
  */
 export function httpStatusOf(error: unknown): number {
   if (!(error instanceof PaymentsError)) return 500;
-  if (error instanceof WaitError) return error.reason === 'failed' ? 422 : 202;
+  if (error instanceof WaitError && error.reason === 'failed') return 422;
+  if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
   const isRead = isReading(error);
-  if (!isRead && error.outcome === 'unknown') {
-    return error instanceof PaymentInDoubtError && !error.retryable ? 409 : 202;
-  }
-  if (error instanceof NotFoundError) return findNotFoundStatus(error, isRead);
+  if (error instanceof WaitError || (!isRead && error.outcome === 'unknown')) return 202;
+  if (error instanceof NotFoundError && !isRead) return 422;
+  // Without an Error body it may be the 404 of a wrong base URL.
+  if (error instanceof NotFoundError && error.code !== undefined) return 404;
   return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
 }
 
@@ -64,9 +65,3 @@ const readOperation = /\.(get|list|build|openOnce|reconcile)$/;
 /** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
 const isReading = ({ operation = '', method }: PaymentsError): boolean =>
   readOperation.test(operation) || (operation === 'request' && method === 'GET');
-
-/** A write names what does not exist in its input; without a `code`, the 404 may be that of a wrong base URL. */
-function findNotFoundStatus({ code }: NotFoundError, isRead: boolean): number {
-  if (!isRead) return 422;
-  return code === undefined ? 502 : 404;
-}

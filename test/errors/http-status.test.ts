@@ -44,7 +44,7 @@ const responding = (status: number, body?: unknown): ClientOptions => ({
 type Case = [
   title: string,
   status: number,
-  fail: (given: Setup) => PromiseLike<unknown>,
+  fail: (context: Setup) => PromiseLike<unknown>,
   options?: ClientOptions,
 ];
 
@@ -201,12 +201,12 @@ const cases: readonly Case[] = [
 ];
 
 test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, options) => {
-  const given = setup(options);
-  const failing = Promise.resolve(fail(given)).then(
+  const context = setup(options);
+  const failing = Promise.resolve(fail(context)).then(
     () => 'resolved',
     (reason: unknown) => reason,
   );
-  await given.clock.advance(2_000);
+  await context.clock.advance(2_000);
   const error = await failing;
   expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
 });
