@@ -137,6 +137,7 @@ export function checkContents(installed) {
   const documents = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'],
     ...['ky', 'zod', 'preact'].map((name) => `dist/${name}-license.txt`),
+    'dist/llms.txt',
     'dist/sbom.cdx.json',
   ];
   const reachable = findReachable(installed, findEntries(installed));

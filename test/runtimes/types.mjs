@@ -18,7 +18,9 @@ const resolutions = {
   // Only older compilers support it.
   node10: { module: 'commonjs', moduleResolution: 'node10', files: ['app.ts'] },
 };
-const hasResolution = (version, label) => label !== 'node10' || Number(version) < 6;
+/** From 5.8 on, node16 differs from nodenext in nothing that this package uses. */
+const hasResolution = (version, label) =>
+  label === 'node16' ? version === '5.5' : label !== 'node10' || Number(version) < 6;
 /** The old resolution does not find the types of msw. */
 const findsMsw = (version, label) => version !== '5.5' && label !== 'node10';
 
@@ -96,11 +98,10 @@ export async function compilerRows(consumer) {
     Object.entries(resolutions).flatMap(([label, { files, ...options }]) => {
       if (!hasResolution(version, label)) return [];
       const job = { version, name, label, options };
-      const forMsw = files.filter((file) => label !== 'node16' || !file.endsWith('.cts'));
       return [
         { ...job, files, text: program, lib: ['ES2022'] },
         ...(findsMsw(version, label)
-          ? [{ ...job, entry: 'msw', files: forMsw, text: mswProgram, lib: ['ES2022', 'DOM'] }]
+          ? [{ ...job, entry: 'msw', files, text: mswProgram, lib: ['ES2022', 'DOM'] }]
           : []),
       ];
     }),
