@@ -96,7 +96,8 @@ async function runTour() {
   }
   const [ambiguous] = await listOpen();
   print(`7. Open: ${ambiguous?.reference}, which may be ${ambiguous?.candidates?.join(' or ')}.`);
-  const [transferId = 'not_paid'] = ambiguous?.candidates ?? [];
+  const transferId = ambiguous?.candidates?.[0];
+  if (transferId === undefined) throw new Error('The list shows no candidate.');
   await transfers.resolveOnce(description, transferId, { by: 'an operator' });
   const { id, status } = await transfers.createOnce(invoice);
   print(`8. Resolved: createOnce returns ${id}, which is ${status}, and sends nothing.`);

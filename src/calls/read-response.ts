@@ -46,7 +46,7 @@ export function readResponse<T, A>(
   { validation, hooks, clock, isErrorBody }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = state;
-  // Not the headers: most calls need none, and creating them costs a seventh of a GET.
+  // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
   const { status, text, fault } = response;
   const fail = (failure: Failure): AttemptOutcome<T> => ({ ok: false, failure });
   if (status < 200 || status > 299) {

@@ -35,7 +35,7 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
 
 /**
  * Maps an error to a status for the response of your own service: 202 while a payment is in doubt, 409 if an
- * operator decides, 500 for other values. Never throws.
+ * operator decides, 500 for other values.
  * @example
  * ```ts
  * import { httpStatusOf, PaymentsClient } from 'payments-platform-sdk';
@@ -50,18 +50,23 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
  */
 export function httpStatusOf(error: unknown): number {
   if (!(error instanceof PaymentsError)) return 500;
-  if (error instanceof WaitError && error.reason === 'failed') return 422;
+  if (error instanceof WaitError) return waitStatuses[error.reason];
   if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
-  const isRead = isReading(error);
-  if (error instanceof WaitError || (!isRead && error.outcome === 'unknown')) return 202;
-  if (error instanceof NotFoundError && !isRead) return 422;
+  if (error.outcome === 'unknown' && !isReading(error)) return 202;
   // Without an Error body it may be the 404 of a wrong base URL.
-  if (error instanceof NotFoundError && error.code !== undefined) return 404;
+  if (error instanceof NotFoundError && error.code !== undefined) {
+    return isCreating(error) ? 422 : 404;
+  }
   return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
 }
 
-const readOperation = /\.(get|list|build|openOnce|reconcile)$/;
+const waitStatuses = { timeout: 202, failed: 422, regressed: 409 } as const;
+
+const readOperation = /\.(get|list|build|openOnce|reconcile|waitFor)$/;
 
 /** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
 const isReading = ({ operation = '', method }: PaymentsError): boolean =>
   readOperation.test(operation) || (operation === 'request' && method === 'GET');
+
+/** Its input names what does not exist. */
+const isCreating = ({ operation = '' }: PaymentsError): boolean => operation.includes('.create');

@@ -127,7 +127,7 @@ export interface Journal {
   readonly forgets?: boolean;
 }
 
-/** A journal; where something else is given, a compiler shows the examples. */
+/** A {@link Journal}; the argument is an example, which the compiler prints if the type does not match. */
 export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
 /** A journal of this package: it also lists what is open, and prunes. */

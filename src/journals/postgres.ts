@@ -1,4 +1,3 @@
-import { describeKind } from '../internal/describe-value.ts';
 import {
   pageSize,
   parseEntry,
@@ -39,7 +38,7 @@ export type PostgresQuery = (
     }
 >;
 
-/** A {@link PostgresQuery}; where a client is given instead, a compiler shows the example. */
+/** A {@link PostgresQuery}; the argument is an example, which the compiler prints if the type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
 /**
@@ -69,7 +68,7 @@ export function postgresJournal(
   // A client would be noticed only when a payment needs the journal.
   if (typeof query !== 'function') {
     throw new Error(
-      `postgresJournal: query is ${describeKind(query)}; expected a function that runs one statement, such as (text, values) => pool.query(text, values).`,
+      'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
     );
   }
   const queryRows = async (sql: string, ...values: string[]): Promise<PostgresRows> => {

@@ -1,4 +1,3 @@
-import { describeKind } from '../internal/describe-value.ts';
 import {
   isOpen,
   pageSize,
@@ -13,7 +12,7 @@ import {
 /** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
 export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
 
-/** A {@link RedisCommand}; where a client is given instead, a compiler shows the example. */
+/** A {@link RedisCommand}; the argument is an example, which the compiler prints if the type does not match. */
 export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
 
 const keyPrefix = 'payments:journal:';
@@ -101,7 +100,7 @@ export function redisJournal(
   // A client would be noticed only when a payment needs the journal.
   if (typeof command !== 'function') {
     throw new Error(
-      `redisJournal: command is ${describeKind(command)}; expected a function that sends one command, such as (name, ...args) => redis.call(name, ...args).`,
+      'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args).',
     );
   }
   // Redis would reject it only when a payment has been made.

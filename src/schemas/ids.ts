@@ -1,6 +1,6 @@
 /*
- * A compiler shows a union by its name, and a template-literal type as a pattern: so the name and its arguments
- * are a hint for a caller with a wrong id. Every hint has a length, so `IdFrom` is the same type twice.
+ * A compiler prints a union by its name and arguments, so these are the hint for a caller with a wrong id. Both
+ * members of `IdFrom` accept the same strings.
  */
 /** An id to pass on: `accountId(text)` makes one of a `string`; `as const` keeps a literal one. */
 export type IdFrom<Prefix extends string, Hint extends string> =

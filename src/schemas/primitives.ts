@@ -96,7 +96,7 @@ const amountMessage = {
   },
 };
 
-// Twice the same type: a compiler shows the name of a union where a number is given.
+// A compiler prints a union by its name and arguments. Both members accept the same strings.
 /** A decimal as a string, such as the example. */
 export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
 

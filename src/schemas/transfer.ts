@@ -93,7 +93,7 @@ export interface Transfer extends TransferCreated {
 }
 
 /**
- * Whether a Transfer has this status, and narrows it. A misspelt status does not compile, as it does after `===`.
+ * Whether a Transfer has this status, and narrows it. A misspelt status does not compile; after `===` it does.
  * @example
  * ```ts
  * import { hasTransferStatus, PaymentsClient } from 'payments-platform-sdk';

@@ -3,7 +3,7 @@ import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { apiKey, clientOf, respond } from '../support/clients.ts';
-import { newInstruction } from '../support/values.ts';
+import { newInstruction, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const payment = {
@@ -40,6 +40,12 @@ const failingRows: AsyncIterable<never> = {
 const responding = (status: number, body?: unknown): ClientOptions => ({
   fetch: () => Promise.resolve(respond(status, body)),
 });
+
+/** Responds with a transfer of the next status, and then of the last one. */
+function respondWithStatuses(...statuses: string[]): ClientOptions {
+  const next = () => (statuses.length > 1 ? statuses.shift() : statuses[0]);
+  return { fetch: () => Promise.resolve(Response.json({ ...transfer, status: next() })) };
+}
 
 type Case = [
   title: string,
@@ -144,6 +150,24 @@ const cases: readonly Case[] = [
       return payments.transfers.waitFor(id);
     },
   ],
+  [
+    'a transfer that was completed and is pending again',
+    409,
+    ({ payments }) =>
+      payments.transfers.waitFor('txfr_1', { until: () => false, interval: 10 }),
+    respondWithStatuses('completed', 'pending'),
+  ],
+  [
+    'a wait with a wrong key',
+    500,
+    ({ payments }) => payments.transfers.waitFor('txfr_000001'),
+    responding(401, { error: 'No.', code: 'no' }),
+  ],
+  [
+    'a deletion of an id that does not exist',
+    404,
+    ({ payments }) => payments.counterparties.delete('cpty_unknown'),
+  ],
   ['an id that does not exist', 404, ({ payments }) => payments.transfers.get('txfr_unknown')],
   [
     'a path that does not exist',
@@ -194,7 +218,7 @@ const cases: readonly Case[] = [
     },
   ],
   [
-    'a caller that has left',
+    'a call that was aborted',
     503,
     ({ payments }) => payments.transfers.get('txfr_000001', { signal: AbortSignal.abort() }),
   ],
@@ -206,8 +230,7 @@ test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, opt
     () => 'resolved',
     (reason: unknown) => reason,
   );
-  await context.clock.advance(2_000);
-  const error = await failing;
+  const error = await context.clock.stepTimersDuring(failing);
   expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
 });
 
@@ -216,7 +239,7 @@ test('httpStatusOf returns 500 for a value that is no error of this package', ()
   expect(values.map(httpStatusOf)).toEqual(values.map(() => 500));
 });
 
-test('httpStatusOf returns 500 when an option is missing', () => {
+test('httpStatusOf returns 500 when an option is invalid', () => {
   expect.assertions(1);
   try {
     clientOf(undefined, { baseUrl: 'no url', apiKey });

@@ -211,11 +211,11 @@ test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal throws when keepPaidF
 test('redisJournal and postgresJournal throw at once when they get a client instead of a function', () => {
   // @ts-expect-error: not a function
   expect(() => redisJournal(new Map())).toThrow(
-    'redisJournal: command is a Map; expected a function that sends one command, such as (name, ...args) => redis.call(name, ...args).',
+    'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args).',
   );
   // @ts-expect-error: not a function
   expect(() => postgresJournal({})).toThrow(
-    'postgresJournal: query is an object; expected a function that runs one statement, such as (text, values) => pool.query(text, values).',
+    'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
   );
 });
 

@@ -28,7 +28,12 @@ for (const name of Object.keys(process.env)) {
   }
 }
 
-const allParts = ['matrix', 'bundles', 'modules', 'sealing', 'transports', 'types', 'examples'];
+/** They run side by side: the first lane mostly waits, the second computes. */
+const lanes = [
+  ['matrix', 'bundles', 'modules', 'sealing', 'transports'],
+  ['types', 'examples'],
+];
+const allParts = lanes.flat();
 const selected = flags.only?.split(',') ?? allParts;
 const unknown = selected.filter((part) => !allParts.includes(part));
 if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}`);
@@ -87,12 +92,6 @@ const parts = {
   ],
   examples: () => runExamples(place),
 };
-/** The first mostly waits, the second computes. */
-const lanes = [
-  ['matrix', 'bundles', 'modules', 'sealing', 'transports'],
-  ['types', 'examples'],
-];
-
 const checksByPart = {};
 const runLane = async (names) => {
   for (const name of names.filter((each) => selected.includes(each))) {
@@ -101,13 +100,12 @@ const runLane = async (names) => {
     console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 };
-try {
-  await Promise.all(lanes.map(runLane));
-} finally {
-  platform.stop();
-  if (flags.keep) console.log(`kept ${place.folder}`);
-  else place.remove();
-}
+// Both lanes have ended before their folder is removed.
+const ends = await Promise.allSettled(lanes.map(runLane));
+platform.stop();
+if (flags.keep) console.log(`kept ${place.folder}`);
+else place.remove();
+for (const { status, reason } of ends) if (status === 'rejected') throw reason;
 
 let failed = 0;
 let passed = 0;

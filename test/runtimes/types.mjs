@@ -146,14 +146,6 @@ async function compile(consumer, { version, name, label, options, files, text, l
 
 const reviewed = join(here, '../types/mistakes.txt');
 const reportLine = /^\d\.\d/;
-const mistakesHead = `import {
-  hasTransferStatus, isKnownTransferStatus, PaymentsClient, type Transfer,
-} from 'payments-platform-sdk';
-import { redisJournal, sqliteJournal } from 'payments-platform-sdk/journals';
-declare const payments: PaymentsClient, transfer: Transfer;
-declare const row: { account: string; supplier: string };
-`;
-
 /** Adds what an editor shows beside a report, unless it only shows a declaration. */
 const addHints = (line, hints) =>
   [
@@ -163,7 +155,7 @@ const addHints = (line, hints) =>
 
 /** Compares the reports of typical mistakes with test/types/mistakes.txt. */
 export async function checkMistakes(consumer, update) {
-  const [head, ...texts] = readFileSync(reviewed, 'utf8').split(/^(?=# )/m);
+  const [preface, head, ...texts] = readFileSync(reviewed, 'utf8').split(/^(?=# )/m);
   const blocks = texts.map((text) => ({
     code: text.split('\n').filter((line) => !reportLine.test(line) && !line.startsWith('# ')),
     title: text.split('\n')[0],
@@ -172,7 +164,7 @@ export async function checkMistakes(consumer, update) {
   const folder = join(consumer, 'mistakes');
   mkdirSync(folder);
   const files = blocks.map(({ code }, index) => {
-    writeFileSync(join(folder, `${index}.mts`), mistakesHead + code.join('\n'));
+    writeFileSync(join(folder, `${index}.mts`), head.replace(/^# .*/, '') + code.join('\n'));
     return `${index}.mts`;
   });
   const compilerOptions = {
@@ -206,7 +198,7 @@ export async function checkMistakes(consumer, update) {
     const reports = [...lines].map(([line, versions]) => `${versions.join(', ')}: ${line}`);
     return [title, code.join('\n').trim(), ...reports].join('\n');
   });
-  const text = `${head}${updated.join('\n\n')}\n`;
+  const text = `${preface}${head}${updated.join('\n\n')}\n`;
   if (update) writeFileSync(reviewed, text);
   return {
     name: 'compilers report typical mistakes as in test/types/mistakes.txt',

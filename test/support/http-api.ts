@@ -68,7 +68,7 @@ export async function httpApiPage(): Promise<string> {
 the same with every field (OpenAPI 3.1), and [llms.txt](../llms.txt) is a map of this site for coding agents.`,
     [
       formatRow(['request', 'method', 'credential', 'responses']),
-      formatRow(Array.from({ length: 4 }, () => '---')),
+      formatRow(['---', '---', '---', '---']),
       ...rows,
     ].join('\n'),
     '## Credentials',

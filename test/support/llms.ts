@@ -43,9 +43,9 @@ const advice = `\
 - Tests use \`Sandbox\`: no network, no credentials.`;
 
 /** The table of README.md that says what each outcome means, without its padding. */
-function readOutcomes(): string {
+function readOutcomes(base: string): string {
   const [table = ''] = /^\| `error\.outcome`.*(?:\n\|.*)+/m.exec(readText('README.md')) ?? [];
-  return table.replace(/ +/g, ' ').replace(/-+/g, '---');
+  return table.replace(/ +/g, ' ').replace(/-{3,}/g, '---').replaceAll('](docs/', `](${base}docs/`);
 }
 
 function describeEntryPoints(): string[] {
@@ -87,7 +87,7 @@ export function llmsText(base: string): string {
 
 ${advice}
 
-${readOutcomes()}
+${readOutcomes(base)}
 
 ## Entry points
 

@@ -106,7 +106,7 @@ export class GuardedJournal {
     };
     await this.#callJournal('open', collect, () => payments.every(isRow));
     return payments
-      .filter(isUndecided)
+      .filter((row): row is OpenPayment => isOpen(row.entry))
       .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt);
   }
 
@@ -277,8 +277,6 @@ function isRow(row: unknown): boolean {
   return isReference(reference) && entry !== undefined && isEntry(entry);
 }
 
-/** Whether a payment is not decided. The client and the journals, which have the same, share no code. */
+/** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
 export const isOpen = (entry: JournalEntry): entry is OpenEntry =>
   entry.state === 'sending' || entry.state === 'ambiguous';
-
-const isUndecided = (row: JournalRow): row is OpenPayment => isOpen(row.entry);

@@ -40,7 +40,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [matchNoun('settings'), 'Settings'],
   [matchNoun('(built)?instructions?|executionstate'), 'Instructions'],
   [matchNoun('transactions?'), 'Transactions'],
-  [matchNoun('errors|error-?body'), 'Errors'],
+  [matchNoun('errors|error-?body|http-status'), 'Errors'],
   [/\/internal\/issues\.ts/, 'Errors'],
   [matchNoun('pager|page'), 'Paging'],
   [/\/hooks\.ts/, 'Watching'],
