@@ -80,7 +80,7 @@ const timeScript = "return redis.call('TIME')";
  * ```
  */
 export function redisJournal(
-  command: RedisCommandSuchAs<'(name, ...args) => redis.call(name, ...args)'>,
+  command: RedisCommandSuchAs<'(name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis'>,
   {
     forgets = true,
     keepPaidFor,
@@ -100,7 +100,7 @@ export function redisJournal(
   // A client would be noticed only when a payment needs the journal.
   if (typeof command !== 'function') {
     throw new Error(
-      'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args).',
+      'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
     );
   }
   // Redis would reject it only when a payment has been made.

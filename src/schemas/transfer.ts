@@ -93,21 +93,22 @@ export interface Transfer extends TransferCreated {
 }
 
 /**
- * Whether a Transfer has this status, and narrows it. A misspelt status does not compile; after `===` it does.
+ * Whether a Transfer has one of these statuses, and narrows it. A misspelt status does not compile; after `===` it does.
  * @example
  * ```ts
  * import { hasTransferStatus, PaymentsClient } from 'payments-platform-sdk';
  *
  * const payments = new PaymentsClient();
  * const transfer = await payments.transfers.get('txfr_000001');
- * if (hasTransferStatus(transfer, 'completed')) console.log(transfer.id);
+ * if (hasTransferStatus(transfer, 'failed', 'cancelled')) console.log('the money did not arrive');
  * ```
  */
 export function hasTransferStatus<T extends TransferCreated, Status extends KnownTransferStatus>(
   transfer: T,
-  status: Status,
+  ...statuses: readonly [Status, ...Status[]]
 ): transfer is T & { readonly status: Status } {
-  return transfer.status === status;
+  const values: readonly string[] = statuses;
+  return values.includes(transfer.status);
 }
 
 export const transferCreatedShape = () => ({

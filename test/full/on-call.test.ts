@@ -293,6 +293,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
 
     const finish = await runBlock(finishBlock, store, env);
     expect(finish.out.trim().split('\n').toSorted()).toEqual([
+      '2 open',
       'r-1 found txfr_000001',
       'r-2 created txfr_000003',
     ]);
@@ -341,7 +342,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     expect(await forgetful.read(late.description)).toBeUndefined();
 
     const finish = await runBlock(finishBlock, restored, env);
-    expect(finish).toEqual({ status: 0, out: 'r-1 found txfr_000003\n' });
+    expect(finish).toEqual({ status: 0, out: '1 open\nr-1 found txfr_000003\n' });
     const client = new PaymentsClient({ ...clientOptions, journal: forgetful });
     const results: string[] = [];
     for await (const { result } of client.transfers.createAllOnce([early, late])) {
@@ -398,7 +399,7 @@ test('a payment in doubt for an hour gets its cause, and an end', async () => {
   expect(rejected).toMatchObject({ status: 1, out: expect.stringContaining(id) });
   await runLine(`${notPaid.replace('not_paid', id)} --yes`, store, env);
   const second = await runBlock(block, store, env);
-  expect(second).toEqual({ status: 0, out: 'r-2 created txfr_000002\n' });
+  expect(second).toEqual({ status: 0, out: '1 open\nr-2 created txfr_000002\n' });
   expect(readLedger().toSorted()).toEqual(['r-1', 'r-2']);
 });
 

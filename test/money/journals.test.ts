@@ -211,7 +211,7 @@ test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal throws when keepPaidF
 test('redisJournal and postgresJournal throw at once when they get a client instead of a function', () => {
   // @ts-expect-error: not a function
   expect(() => redisJournal(new Map())).toThrow(
-    'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args).',
+    'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
   );
   // @ts-expect-error: not a function
   expect(() => postgresJournal({})).toThrow(

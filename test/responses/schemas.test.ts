@@ -143,7 +143,8 @@ test('the schema of a payment made once requires a reference', () => {
 test('hasTransferStatus compares the status of a Transfer', () => {
   const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
   expect(hasTransferStatus(completed, 'completed')).toBe(true);
-  expect(hasTransferStatus(completed, 'pending')).toBe(false);
+  expect(hasTransferStatus(completed, 'pending', 'failed')).toBe(false);
+  expect(hasTransferStatus(completed, 'failed', 'completed')).toBe(true);
 });
 
 test('a membership guard accepts only the documented values', () => {

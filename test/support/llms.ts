@@ -35,9 +35,9 @@ function takeProse(text: string): string {
 export const takeTitle = (text: string): string | undefined => /^# ([^:,\n]+)/m.exec(text)?.[1];
 
 const advice = `\
-- Pay with \`transfers.createOnce\`, or \`createAllOnce\` for many. The client needs the option \`journal\`, which survives deploys.
+- Pay with \`transfers.createOnce\`, or \`createAllOnce\` for many. The client needs \`journal\`: \`sqliteJournal(path)\`, \`postgresJournal(query)\` or \`redisJournal(command)\` of \`/journals\`. Resolved means accepted, not arrived.
 - \`description\` is the reference of one payment. To retry, make the same call with the same input; never invent another description.
-- Never send \`transfers.create\` again after an \`unknown\` outcome: \`reconcile\` searches for the payment.
+- Never send \`transfers.create\` again after \`unknown\`, also not with \`createOnce\`: \`reconcile\` searches for the payment.
 - Read \`outcome\`, \`retryable\`, \`code\` and \`reason\` of an error, never its message.
 - Amounts are decimal strings (\`'12.50'\`). \`accountId(text)\` and the like make an id of a string.
 - Tests use \`Sandbox\`: no network, no credentials.`;

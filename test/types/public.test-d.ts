@@ -138,6 +138,8 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
       return 'other';
     }
     expectTypeOf(one.status).toEqualTypeOf<'completed'>();
+    // @ts-expect-error: no status
+    hasTransferStatus(one);
     return one.status;
   };
   expect(read({ status: 'completed' } as Transfer)).toBe('completed');

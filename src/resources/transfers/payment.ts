@@ -331,7 +331,7 @@ export class Payment {
     const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
     return this.#journal.inDoubtError(
       'ambiguous',
-      `The list shows ${candidates.length} transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
+      `The list shows transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
       { candidates: shownIds, claimedAt: before?.claimedAt },
     );
   }
