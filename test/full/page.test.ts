@@ -258,7 +258,8 @@ test('opens a Transfer to its JSON, its timeline, its requests and its deliverie
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
   expect(await page.evaluate('document.activeElement.textContent')).toBe(id);
-  expect(new URL(page.url()).hash).toBe('');
+  // The page changes its URL after the dialog has closed.
+  await expect.poll(() => new URL(page.url()).hash).toBe('');
   await page.goBack();
   await page.getByRole('dialog').getByRole('heading', { name: id }).waitFor();
   await page.getByRole('button', { name: `Close ${id}` }).click();
