@@ -158,7 +158,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('lists each payment once when there are several pages', async () => {
+    test('lists each payment once, and prunes all, when there are several pages', async () => {
       const journal = store().open();
       const start = newInput().description;
       const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
@@ -172,6 +172,9 @@ export function scenarios(name: string, store: () => Store): void {
       const listed = (await collectOpen(journal, start)).map(({ reference }) => reference);
       expect(listed.toSorted()).toEqual(references.filter(isOpen).toSorted());
       await journal.prune({ paidBefore: new Date(1_000) });
+      const paid = references.filter((each, index) => !isOpen(each, index));
+      const reads = await Promise.all(paid.map((reference) => journal.read(reference)));
+      expect(reads.filter((entry) => entry !== undefined)).toEqual([]);
     });
 
     test('rejects a prune before a time that is invalid', async () => {
