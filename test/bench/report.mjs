@@ -186,7 +186,7 @@ ${once}`,
     'docs/decisions/goals-of-speed.md',
     `# Goals of speed
 
-Date: 2026-11-21. Status: generated; the goals are in test/bench/goals.mjs.
+Date: 2026-11-21. Status: generated; the goals are in test/bench/goals.mjs, and the limit of the bundle, which size-limit enforces, in package.json.
 
 ${origin} A ratio is taken within a round (${about.rounds} of them for the transport): its median, its lowest and highest value. The server's
 event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
