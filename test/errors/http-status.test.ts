@@ -153,8 +153,7 @@ const cases: readonly Case[] = [
   [
     'a transfer that was completed and is pending again',
     409,
-    ({ payments }) =>
-      payments.transfers.waitFor('txfr_1', { until: () => false, interval: 10 }),
+    ({ payments }) => payments.transfers.waitFor('txfr_1', { until: () => false, interval: 10 }),
     respondWithStatuses('completed', 'pending'),
   ],
   [
