@@ -187,7 +187,7 @@ export class RequestPipeline {
       const { failure } = attempt;
       const isTokenRejected = failure.status === 401 && failure.outcome === 'rejected';
       if (isTokenRejected && credential.fixed === undefined && !hasRenewedToken) {
-        // A 401 precedes processing, so one more attempt with a new token is safe for every kind.
+        // The platform's own 401 precedes processing, so one more attempt with a new token is safe for every kind.
         hasRenewedToken = true;
         const rejection = await renewToken(state, token, clock);
         if (rejection === undefined) continue;

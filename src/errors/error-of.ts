@@ -245,6 +245,7 @@ function describeRejection(failure: RejectedFailure, context: Context): Omit<Rep
   const isReplaced = context.isWrite && failure.outcome === 'unknown' && !isPlatforms;
   const hints = [
     isReplaced && "A proxy may have replaced the platform's response.",
+    isReplaced && failure.status === 401 && ownUnauthorizedHint,
     describeFix(failure, context, reported),
   ];
   return {
@@ -294,6 +295,9 @@ function describeFix(
   const isInDoubt = isWrite && outcome === 'unknown';
   return isInDoubt ? undefined : statusHints[status];
 }
+
+const ownUnauthorizedHint =
+  "If the platform's own 401 has this body, accept it by the option isErrorBody.";
 
 const statusHints: Readonly<Record<number, string>> = {
   400: 'Fix the request; error.details may name the field.',

@@ -15,11 +15,12 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
   );
 
 /**
- * Statuses that stock proxies send only before they forward a request: for its credential, its framing,
- * its size, its protocol or its rate. docs/errors.md has the reason for each.
+ * Statuses that stock proxies send only before they forward a request: for its framing, its size,
+ * its protocol or its rate. docs/errors.md has the reason for each. 401 is none of them: nginx runs
+ * `auth_request` again for the page of a 504, and its 401 replaces the 504.
  */
 const sentBeforeForwarding = /* @__PURE__ */ new Set([
-  401, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
+  407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
 ]);
 
 /** What a response shows apart from its status. */

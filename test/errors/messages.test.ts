@@ -94,6 +94,11 @@ describe('the message of', () => {
     `);
   });
 
+  test('AuthenticationError of a write names isErrorBody when a proxy may have written it', async () => {
+    const call = received(401, html, htmlHeaders).transfers.create(newTransfer);
+    expect((await failureOf(call, AuthenticationError)).message).toContain('option isErrorBody');
+  });
+
   test('PermissionDeniedError for an HTML page quotes its text', async () => {
     const call = received(403, html, htmlHeaders).transfers.get('txfr_1');
     expect((await failureOf(call, PermissionDeniedError)).message).toMatchInlineSnapshot(`

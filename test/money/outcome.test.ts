@@ -19,7 +19,7 @@ const span = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 /** Statuses that stock proxies send only before they forward a request. */
-const sentBeforeForwarding = new Set([401, 407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431]);
+const sentBeforeForwarding = new Set([407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431]);
 const rejectsWithErrorBody = (status: number): boolean =>
   [307, 308, 501, 505].includes(status) ||
   (status >= 400 && status < 500 && status !== 408 && status !== 499);

@@ -67,7 +67,7 @@ const bodies = [
 ] as const;
 
 /** Statuses that reject a write only with an Error body. */
-const needsErrorBody = new Set([400, 403, 404, 405, 409, 410, 422, 501, 505]);
+const needsErrorBody = new Set([400, 401, 403, 404, 405, 409, 410, 422, 501, 505]);
 
 const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
   kinds.map((kind) => ({ status, kind, error, outcome, resend })),

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -170,6 +171,34 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       }
       expect(results).toEqual(['txfr_61', 'txfr_61', 'txfr_61']);
       expect(platform.payments.filter((each) => each === description)).toHaveLength(1);
+    },
+  );
+
+  test.for([
+    ['a string', 'sk_test_proxies'],
+    ['a function', () => 'sk_test_proxies'],
+  ] as const)(
+    'createOnce pays once when auth_request of nginx turns the 504 of a payment into a 401, and the key is %s',
+    async ([, apiKey]) => {
+      const platform = await ledger();
+      // The key is valid for the payment's first request, and for every one but that of the error page.
+      let checks = 0;
+      const auth = createHttpServer((_, response) => {
+        checks += 1;
+        response.writeHead(checks === 1 || checks > 2 ? 204 : 401).end();
+      });
+      await new Promise<void>((resolve) => auth.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void auth.close());
+      const { port } = auth.address() as AddressInfo;
+      const { baseUrl } = await nginx(platform.port, {
+        http: timesOut,
+        server: `auth_request /auth; ${errorPage}
+          location = /auth { internal; auth_request off; proxy_pass http://127.0.0.1:${port}; proxy_pass_request_body off; proxy_set_header content-length ""; }`,
+      });
+      const payments = clientAtUrl(baseUrl, { apiKey, journal: memoryJournal() });
+      const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+      const { id } = await payments.transfers.createOnce({ ...input, description: 'hang once' });
+      expect([id, platform.payments]).toEqual(['txfr_1', ['hang once']]);
     },
   );
 
